@@ -1,0 +1,54 @@
+# make demo and make test do all the set-up they need; the second time they start at once.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+say = @printf '\033[1m== %s\033[0m\n' "$(1)"
+
+.PHONY: demo test build bench wheel clean check-tools
+
+demo: build $(VENV)/.demo
+	$(call say,training on handwritten digits with 20 % wrong labels)
+	@$(PY) examples/digits.py --out out/demo
+
+test: build $(VENV)/.test
+	$(call say,running the tests)
+	@$(PY) -m pytest $(TESTS)
+
+# Compiles what has changed and puts it into the environment.
+build: $(VENV)/.installed
+	@cmake_out=$$(flock build/.lock $(VENV)/bin/cmake --build build 2>&1) || { echo "$$cmake_out"; exit 1; }; \
+	case "$$cmake_out" in *"no work to do"*) ;; *) echo "== rebuilt what had changed";; esac
+	@$(VENV)/bin/cmake --install build --component python --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
+	@cmp -s build/pm_run $(VENV)/bin/pm_run || install build/pm_run $(VENV)/bin/pm_run
+
+$(VENV)/.installed: pyproject.toml | check-tools
+	$(call say,making the environment $(VENV) (build tools from the package index))
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"requires = \[(.*?)\]", t).group(1))))')
+	$(call say,compiling and installing paddle_mini (some minutes the first time))
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.demo $(VENV)/.test: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+	$(call say,installing what the $* needs)
+	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*?)\]", t, re.M).group(1))))')
+	@touch $@
+
+# One line for each tool that is missing, with the Debian package that brings it.
+check-tools:
+	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: apt-get install python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "python3 is older than 3.10: apt-get install python3 of a newer Debian"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "python3's venv is missing: apt-get install python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || { echo "Python.h is missing: apt-get install python3-dev"; exit 1; }
+	@command -v $${CXX:-g++} >/dev/null || { echo "a C++17 compiler is missing: apt-get install g++"; exit 1; }
+	@echo 'int main() { if constexpr (true) return 0; }' | $${CXX:-g++} -std=c++17 -fsyntax-only -x c++ - 2>/dev/null || { echo "$${CXX:-g++} does not compile C++17: apt-get install g++"; exit 1; }
+
+bench: build
+	$(call say,measuring beside the peers (their environments are made the first time))
+	@$(PY) benchmarks/run.py
+
+wheel: $(VENV)/.installed
+	@$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist --config-settings=cmake.define.PM_ALL_LEVELS=ON --config-settings=build-dir=build-wheel .
+
+clean:
+	rm -rf build $(VENV) dist out

@@ -1,0 +1,79 @@
+# The peers: what each is made of, pinned, and one environment for each under build/bench.
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, List, NamedTuple
+
+FOLDER = Path(__file__).parent.parent / "build" / "bench"
+
+# One environment each; newer or older ones are other figures. onnxruntime-training imports torch.
+PACKAGES: Dict[str, List[str]] = {
+    "torch": ["torch==2.13.0", "numpy==2.4.6"],
+    "paddle": ["paddlepaddle==2.6.2", "numpy==1.26.4", "setuptools==65.5.0"],
+    "onnxruntime": ["onnxruntime-training==1.19.2", "onnx==1.17.0", "torch==2.13.0", "numpy==1.26.4"],
+    "jax": ["jax==0.10.2", "jaxlib==0.10.2", "numpy==2.4.6"],
+    "tensorflow": ["tensorflow-cpu==2.21.0", "numpy==2.4.6"],
+}
+
+
+class Peer(NamedTuple):
+    """A way to run a workload: an environment of PACKAGES and a script in peers/ with its arguments."""
+
+    environment: str
+    script: str
+    arguments: List[str] = []
+
+
+PEERS: Dict[str, Peer] = {
+    "torch eager": Peer("torch", "torch_eager.py"),
+    "paddle static": Peer("paddle", "paddle_static.py"),
+    "onnxruntime training": Peer("onnxruntime", "onnxruntime_training.py"),
+    "jax.jit": Peer("jax", "jax_jit.py"),
+    "tf.function": Peer("tensorflow", "tensorflow_function.py"),
+    "tf.function jit": Peer("tensorflow", "tensorflow_function.py", ["--jit"]),
+}
+
+
+class NotInstalled(Exception):
+    """Why an environment could not be made."""
+
+
+def python_of(environment: str) -> Path:
+    """The interpreter of an environment, which is made, or made again when its list has changed."""
+    folder = FOLDER / environment
+    python, made_of = folder / "bin" / "python", folder / "made-of.txt"
+    wanted = "\n".join(PACKAGES[environment])
+    if made_of.exists() and made_of.read_text() == wanted:
+        return python
+    print(f"== installing {', '.join(PACKAGES[environment])}", file=sys.stderr)
+    _call([sys.executable, "-m", "venv", "--clear", str(folder)])
+    _call([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES[environment]])
+    made_of.write_text(wanted)
+    return python
+
+
+def command_of(name: str) -> List[str]:
+    """The command line that starts a peer."""
+    peer = PEERS[name]
+    return [str(python_of(peer.environment)), str(Path(__file__).parent / "peers" / peer.script), *peer.arguments]
+
+
+def compiled(source: Path) -> List[str]:
+    """The command line of a C program, compiled for this machine."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    program = FOLDER / source.stem
+    # Without that pass a loop that copies stays a loop, not a call of memcpy.
+    _call(["gcc", "-O3", "-march=native", "-fno-tree-loop-distribute-patterns", "-o", str(program), str(source)])
+    return [str(program)]
+
+
+def _call(command: List[str]) -> None:
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except OSError as error:
+        raise NotInstalled(str(error)) from None
+    if done.returncode:
+        lines = [line for line in done.stdout.splitlines() if line.strip() and not line.startswith("WARNING")]
+        raise NotInstalled(lines[-1] if lines else f"{command[0]} failed")

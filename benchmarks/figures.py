@@ -1,0 +1,170 @@
+# What is measured, against whom, and what it must reach: every figure becomes rows of the table.
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional
+
+import workloads
+from environments import FOLDER, NotInstalled, command_of, compiled
+from worker import Worker, WorkerError
+
+HERE = Path(__file__).parent
+
+
+class Row(NamedTuple):
+    """One line of the table. `ratio` is how much better ours is, unless the bar begins with ≤."""
+
+    figure: str
+    unit: str
+    ours: float
+    peer: str = ""
+    theirs: Optional[float] = None
+    ratio: Optional[float] = None
+    bar: str = ""
+    met: Optional[bool] = None
+    note: str = ""
+
+
+class Settings(NamedTuple):
+    rounds: int
+    core: int
+
+
+class Comparison(NamedTuple):
+    """The same workload in several runtimes, round by round in turn: A B C A B C …"""
+
+    title: str
+    unit: str
+    per_second: float  # seconds a step times this are the unit
+    steps: int         # of one round
+    bars: Dict[str, Optional[float]]  # times as fast as this peer; None: only shown
+    limit: Optional[float] = None     # in the unit
+
+
+COMPARISONS: Dict[str, Comparison] = {
+    "tiny_mlp": Comparison(
+        "MLP 64-128-10, batch 32, sgd", "ms/step", 1e3, 100,
+        {"torch eager": 4.0, "paddle static": 8.0, "onnxruntime training": 1.0, "jax.jit": 1.0}),
+    "chain": Comparison(
+        "chain of 1,000 tiny operators", "µs/operator", 1e3, 10,
+        {"torch eager": None, "paddle static": None, "onnxruntime training": None}, limit=0.25),
+    "mlp": Comparison(
+        "MLP 784-512-512-10, batch 128, adam", "ms/step", 1e3, 10,
+        {"torch eager": 2.0, "jax.jit": 1.0, "tf.function": 1.0, "tf.function jit": 1.0}),
+    "lenet": Comparison(
+        "LeNet, batch 64, momentum", "ms/step", 1e3, 4,
+        {"torch eager": 1.5, "tf.function": None, "tf.function jit": None}),
+}
+
+
+def compare(workload: str, settings: Settings) -> Iterator[Row]:
+    facts = COMPARISONS[workload]
+    workers: Dict[str, Worker] = {}
+    absent: Dict[str, str] = {}
+    try:
+        workers["ours"] = _ours(workload, settings)
+        expected = workers["ours"].result(5)
+        for peer in facts.bars:
+            try:
+                workers[peer] = _worker(peer, command_of(peer), workload, settings)
+                result = workers[peer].result(5)
+                if not abs(result - expected) <= 1e-3 * abs(expected):
+                    raise WorkerError(f"disagrees: {result:.6g}, ours {expected:.6g}")
+            except (NotInstalled, WorkerError) as error:
+                absent[peer] = str(error)
+                if peer in workers:
+                    workers.pop(peer).close()
+        times = _in_turn({name: lambda worker=worker: worker.seconds(facts.steps) for name, worker in workers.items()},
+                         settings.rounds)
+    finally:
+        for worker in workers.values():
+            worker.close()
+    value = {name: times[name] * facts.per_second for name in workers}
+    ours = value.pop("ours")
+    if facts.limit is not None:
+        yield Row(facts.title, facts.unit, ours, bar=f"≤ {facts.limit:g} {facts.unit}", met=ours <= facts.limit)
+    for peer, bar in facts.bars.items():
+        if peer in absent:
+            yield Row(facts.title, facts.unit, ours, peer, note=absent[peer])
+            continue
+        ratio = value[peer] / ours
+        yield Row(facts.title, facts.unit, ours, peer, value[peer], ratio, f"≥ {bar:g} ×" if bar else "",
+                  ratio >= bar if bar else None)
+
+
+# Bytes that one step must move for each parameter: sgd reads two arrays and writes one, and so on.
+OPTIMIZER_BYTES = {"sgd": 12, "momentum": 20, "adam": 28}
+AVERAGE_BYTES = 12
+
+
+def optimizers(name: str, settings: Settings) -> Iterator[Row]:
+    """The optimizer's step alone, with and without averaging, and STREAM in the same rounds."""
+    elements = workloads.OPTIMIZER_ELEMENTS
+    stream: Dict[str, Worker] = {}
+    for kernel in ("triad", "update"):
+        stream[kernel] = _worker("stream", compiled(HERE / "stream.c"), kernel, settings)
+    for tensors in workloads.OPTIMIZER_TENSORS:
+        plain = _ours(f"{name}_{tensors}", settings)
+        averaged = _ours(f"{name}_{tensors}_averaged", settings)
+        try:
+            moved = {kernel: worker.result(1) for kernel, worker in stream.items()}
+            times = _in_turn({"plain": lambda: plain.seconds(1), "averaged": lambda: averaged.seconds(1),
+                              **{kernel: lambda worker=worker: worker.seconds(1) for kernel, worker in stream.items()}},
+                             settings.rounds)
+        finally:
+            plain.close()
+            averaged.close()
+        kernel, speed = max(((kernel, moved[kernel] / times[kernel]) for kernel in stream), key=lambda pair: pair[1])
+        peer = f"STREAM {kernel}"
+        achieved = OPTIMIZER_BYTES[name] * elements / 1e9 / times["plain"]
+        title = f"{name}, 32 M parameters in {tensors:,} tensors"
+        yield Row(title, "GB/s", achieved, peer, speed, achieved / speed, "≥ 0.9 ×", achieved >= 0.9 * speed)
+        extra, ideal = times["averaged"] - times["plain"], AVERAGE_BYTES * elements / 1e9 / speed
+        yield Row(f"averaging after {title}", "ms more", 1e3 * extra, f"12 bytes at {peer}", 1e3 * ideal, extra / ideal,
+                  "≤ 1.15 ×", extra <= 1.15 * ideal)
+    for worker in stream.values():
+        worker.close()
+
+
+def import_time(settings: Settings) -> Iterator[Row]:
+    program = "import time; t = time.perf_counter(); import paddle_mini; print(time.perf_counter() - t)"
+    times = [float(subprocess.run(["taskset", "-c", str(settings.core), sys.executable, "-c", program], check=True,
+                                  capture_output=True, text=True).stdout) for _ in range(7)]
+    seconds = statistics.median(times)
+    yield Row("import paddle_mini", "s", seconds, bar="≤ 0.3 s", met=seconds <= 0.3)
+
+
+FIGURES: Dict[str, Callable[[Settings], Iterator[Row]]] = {
+    **{name: lambda settings, name=name: compare(name, settings) for name in COMPARISONS},
+    **{name: lambda settings, name=name: optimizers(name, settings) for name in OPTIMIZER_BYTES},
+    "import": import_time,
+}
+
+
+def _in_turn(measures: Dict[str, Callable[[], float]], rounds: int) -> Dict[str, float]:
+    """The median of each, measured once a round in turn, so that a slow minute hits all alike."""
+    times: Dict[str, List[float]] = {name: [] for name in measures}
+    for measure in measures.values():
+        measure()
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            times[name].append(measure())
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def _ours(workload: str, settings: Settings) -> Worker:
+    return _worker("ours", [sys.executable, str(HERE / "ours.py")], workload, settings)
+
+
+def _worker(name: str, command: List[str], workload: str, settings: Settings) -> Worker:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    worker = Worker(command, settings.core, FOLDER / f"{name.replace(' ', '_')}.log")
+    try:
+        worker.prepare(workload)
+    except WorkerError:
+        worker.close()
+        raise
+    return worker

@@ -1,0 +1,78 @@
+# The benchmarks: measures figures, prints one table and writes it to results/.
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Dict, List
+
+from environments import PACKAGES
+from figures import FIGURES, Row, Settings
+
+HEADINGS = ("figure", "ours", "peer", "ratio", "bar", "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(FIGURES), help="measure these; the rest is left out")
+    parser.add_argument("--rounds", type=int, default=25, help="of each runtime, in turn; medians of them (default 25)")
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="every process runs on this core")
+    parser.add_argument("--json", type=Path, help="also write the rows here")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    settings = Settings(arguments.rounds, arguments.core)
+    rows: List[Row] = []
+    for name in arguments.only or FIGURES:
+        print(f"== measuring {name}", file=sys.stderr)
+        rows += FIGURES[name](settings)
+    table = markdown(rows)
+    print(table)
+    if arguments.json:
+        arguments.json.write_text(json.dumps([row._asdict() for row in rows], indent=1, ensure_ascii=False) + "\n")
+    if not arguments.only:
+        processor = processor_facts()
+        path = Path(__file__).parent / "results" / f"{slug(processor)}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(report(processor, settings, table))
+        print(f"== written to {path}", file=sys.stderr)
+
+
+def markdown(rows: List[Row]) -> str:
+    """One table, columns as wide as their widest cell."""
+    lines = [cells(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(HEADINGS, *lines)]
+    written = [HEADINGS, tuple("-" * width for width in widths), *lines]
+    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in written)
+
+
+def cells(row: Row) -> tuple:
+    theirs = "" if row.theirs is None else f" {row.theirs:.3g}"
+    verdict = {True: "met", False: "**missed**", None: row.note}[row.met]
+    return (row.figure, f"{row.ours:.3g} {row.unit}", row.peer + theirs, "" if row.ratio is None else f"{row.ratio:.2f} ×",
+            row.bar, verdict)
+
+
+def processor_facts() -> Dict[str, str]:
+    """What /proc/cpuinfo says about the first processor."""
+    text = Path("/proc/cpuinfo").read_text().split("\n\n")[0]
+    return {key.strip(): value.strip() for key, value in (line.split(":", 1) for line in text.splitlines() if ":" in line)}
+
+
+def slug(processor: Dict[str, str]) -> str:
+    name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*", " ", processor.get("model name", "unknown"))
+    return "-".join(re.findall(r"[a-z0-9]+", f"{name} family {processor.get('cpu family')} model {processor.get('model')}".lower()))
+
+
+def report(processor: Dict[str, str], settings: Settings, table: str) -> str:
+    peers = "\n".join(f"* {name}: {', '.join(packages)}" for name, packages in PACKAGES.items())
+    vectors = next((name for name in ("avx512f", "avx2") if name in processor.get("flags", "").split()), "neither AVX-512 nor AVX2")
+    return (f"# {processor.get('model name')} (family {processor.get('cpu family')}, model {processor.get('model')}, {vectors})\n\n"
+            f"One core, one thread; medians of {settings.rounds} rounds in turn. What the figures are: "
+            f"[benchmarks](../../docs/benchmarks.md).\n\n{table}\n\nPeers:\n\n{peers}\n")
+
+
+main()

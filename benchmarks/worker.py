@@ -1,0 +1,81 @@
+# One runtime in a process of its own, alive during the benchmark: the side that serves and the side that asks.
+#
+# Lines over pipes:   prepare WORKLOAD  ->  ok | error REASON
+#                     run STEPS         ->  ok SECONDS RESULT | error REASON
+# RESULT is the loss of the last step, or what else the workload computes.
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Callable, List, Mapping, Sequence
+
+Run = Callable[[int], float]
+
+# One thread each: every library is told in the words it knows.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "",
+}
+
+
+def serve(workloads: Mapping[str, Callable[[], Run]]) -> None:
+    """Answers requests on standard input until it ends; `workloads` make functions that run steps."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what libraries print is no answer
+    run: Run = lambda steps: 0.0
+    for line in sys.stdin:
+        word, argument = line.split()
+        try:
+            if word == "prepare":
+                run = workloads[argument]()
+                answers.write("ok\n")
+                continue
+            begin = time.perf_counter()
+            result = run(int(argument))
+            answers.write(f"ok {time.perf_counter() - begin!r} {result!r}\n")
+        except Exception as error:
+            answers.write(f"error {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}\n")
+
+
+class WorkerError(Exception):
+    """What a runtime said instead of an answer."""
+
+
+class Worker:
+    """A runtime, started on one core."""
+
+    def __init__(self, command: Sequence[str], core: int, log: Path):
+        here = Path(__file__).parent
+        self.process = subprocess.Popen(
+            ["taskset", "-c", str(core), *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+            stderr=log.open("w"), env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(here)})
+        self.log = log
+
+    def prepare(self, workload: str) -> None:
+        self._ask(f"prepare {workload}")
+
+    def result(self, steps: int) -> float:
+        """The last result of `steps` steps."""
+        return float(self._ask(f"run {steps}")[1])
+
+    def seconds(self, steps: int) -> float:
+        """How long one of `steps` steps took."""
+        return float(self._ask(f"run {steps}")[0]) / steps
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+
+    def _ask(self, request: str) -> List[str]:
+        try:
+            self.process.stdin.write(request + "\n")
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer.startswith("ok"):
+            raise WorkerError(answer[len("error "):].strip() or f"ended; see {self.log}")
+        return answer.split()[1:]

@@ -1,0 +1,48 @@
+// Element types. The numbers are those of framework.proto's VarType.Type.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace paddle_mini {
+
+enum class DType : int32_t {
+  Bool = 0,
+  Int16 = 1,
+  Int32 = 2,
+  Int64 = 3,
+  Float16 = 4,
+  Float32 = 5,
+  Float64 = 6,
+  UInt8 = 20,
+  Int8 = 21,
+  BFloat16 = 22,
+};
+
+bool is_dtype(int32_t number);
+size_t size_of(DType dtype);
+const char* name_of(DType dtype);  // "float32"
+inline bool is_floating(DType d) {
+  return d == DType::Float32 || d == DType::Float64 || d == DType::Float16 || d == DType::BFloat16;
+}
+
+template <class T>
+struct dtype_of;
+template <>
+struct dtype_of<bool> { static constexpr DType value = DType::Bool; };
+template <>
+struct dtype_of<int16_t> { static constexpr DType value = DType::Int16; };
+template <>
+struct dtype_of<int32_t> { static constexpr DType value = DType::Int32; };
+template <>
+struct dtype_of<int64_t> { static constexpr DType value = DType::Int64; };
+template <>
+struct dtype_of<float> { static constexpr DType value = DType::Float32; };
+template <>
+struct dtype_of<double> { static constexpr DType value = DType::Float64; };
+template <>
+struct dtype_of<uint8_t> { static constexpr DType value = DType::UInt8; };
+template <>
+struct dtype_of<int8_t> { static constexpr DType value = DType::Int8; };
+
+}  // namespace paddle_mini

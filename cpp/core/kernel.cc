@@ -1,0 +1,61 @@
+// Resolving the ports of a kernel.
+#include "core/kernel.h"
+
+namespace paddle_mini {
+namespace {
+
+const std::vector<Variable*>* find_slot(const std::vector<Slot>& slots, const std::vector<std::vector<Variable*>>& values,
+                                        const std::string& port) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].name == port) return &values[i];
+  }
+  return nullptr;
+}
+
+Variable* element(const std::vector<Variable*>* slot, size_t i) {
+  return slot && i < slot->size() ? (*slot)[i] : nullptr;
+}
+
+}  // namespace
+
+size_t KernelInit::input_count(const char* port) const {
+  auto slot = find_slot(op_.inputs, inputs_, port);
+  return slot ? slot->size() : 0;
+}
+
+size_t KernelInit::output_count(const char* port) const {
+  auto slot = find_slot(op_.outputs, outputs_, port);
+  return slot ? slot->size() : 0;
+}
+
+Variable* KernelInit::input(const char* port, size_t i) const {
+  return element(find_slot(op_.inputs, inputs_, port), i);
+}
+
+Variable* KernelInit::output(const char* port, size_t i) const {
+  return element(find_slot(op_.outputs, outputs_, port), i);
+}
+
+Variable* KernelInit::scratch(DType dtype, int64_t count) {
+  scratches_->emplace_back();
+  scratches_->back().tensor.dtype = dtype;
+  scratches_->back().tensor.shape = Shape{count};
+  return &scratches_->back();
+}
+
+Variable* checked_port(Variable* variable, const char* port, DType dtype) {
+  require<ProgramError>(variable != nullptr, "port ", port, " is missing");
+  require<ShapeError>(variable->tensor.dtype == dtype, port, " is ", name_of(variable->tensor.dtype), ", expected ",
+                      name_of(dtype));
+  return variable;
+}
+
+IndexIn::IndexIn(const KernelInit& init, const char* port) : variable_(init.input(port)) {
+  require<ProgramError>(variable_ != nullptr, "port ", port, " is missing");
+  DType dtype = variable_->tensor.dtype;
+  require<ShapeError>(dtype == DType::Int32 || dtype == DType::Int64, port, " is ", name_of(dtype),
+                      ", expected int32 or int64");
+  wide_ = dtype == DType::Int64;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,137 @@
+// Kernel: an operator made ready to run. It is built once a plan, with its ports resolved, its
+// attributes read and all geometry worked out; then run() is called once a step.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/infer.h"
+#include "core/place.h"
+
+namespace paddle_mini {
+
+// What a running kernel may ask of the executor. On a CPU nothing is needed yet but random numbers.
+struct Device {
+  Place place;
+  std::mt19937_64 generator;  // for operators whose `seed` is 0
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual void run(Device& device) = 0;
+  // Where the record says checks_data(): whether this very kernel may refuse. A refusal that can come
+  // costs a copy of whatever the run has changed by then.
+  virtual bool may_refuse() const { return true; }
+};
+
+// What a kernel's constructor may ask: ports, attributes, scratch memory.
+class KernelInit {
+ public:
+  // `inputs` and `outputs` hold one list for each slot of the operator; nullptr for a hole.
+  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
+             std::vector<std::vector<Variable*>> outputs)
+      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+
+  size_t input_count(const char* port) const;
+  size_t output_count(const char* port) const;
+  Variable* input(const char* port, size_t i = 0) const;   // nullptr when absent
+  Variable* output(const char* port, size_t i = 0) const;  // nullptr when absent
+
+  template <class T>
+  const T& attr(const char* name) const { return attr_of<T>(op_, name); }
+
+  // Memory that belongs to this kernel while it runs; its content does not outlive run().
+  Variable* scratch(DType dtype, int64_t count);
+  std::deque<Variable>& scratches() { return *scratches_; }
+  std::shared_ptr<std::deque<Variable>> share_scratches() { return scratches_; }
+
+  const OpDesc& op() const { return op_; }
+
+ private:
+  const OpDesc& op_;
+  std::vector<std::vector<Variable*>> inputs_, outputs_;
+  std::shared_ptr<std::deque<Variable>> scratches_ = std::make_shared<std::deque<Variable>>();
+};
+
+// Ports of a kernel. The constructor refuses an absent port or another dtype, so run() need not look.
+struct OptionalPort {};
+inline constexpr OptionalPort optional_port{};
+
+Variable* checked_port(Variable* variable, const char* port, DType dtype);
+
+template <class T>
+class In {
+ public:
+  In(const KernelInit& init, const char* port, size_t i = 0)
+      : variable_(checked_port(init.input(port, i), port, dtype_of<T>::value)) {}
+  In(const KernelInit& init, const char* port, OptionalPort)
+      : variable_(init.input(port) ? checked_port(init.input(port), port, dtype_of<T>::value) : nullptr) {}
+
+  explicit operator bool() const { return variable_ != nullptr; }
+  const T* data() const { return static_cast<const T*>(variable_->tensor.data); }
+  T operator[](int64_t i) const { return data()[i]; }
+  const Shape& shape() const { return variable_->tensor.shape; }
+  int64_t numel() const { return shape().numel(); }
+  const Variable& variable() const { return *variable_; }
+  bool is_rows() const { return variable_->kind == VarKind::SelectedRows; }
+
+ private:
+  Variable* variable_;
+};
+
+template <class T>
+class Out {
+ public:
+  Out(const KernelInit& init, const char* port, size_t i = 0)
+      : variable_(checked_port(init.output(port, i), port, dtype_of<T>::value)) {}
+  Out(const KernelInit& init, const char* port, OptionalPort)
+      : variable_(init.output(port) ? checked_port(init.output(port), port, dtype_of<T>::value) : nullptr) {}
+  explicit Out(Variable* scratch) : variable_(scratch) {}
+
+  explicit operator bool() const { return variable_ != nullptr; }
+  T* data() const { return static_cast<T*>(variable_->tensor.data); }
+  T& operator[](int64_t i) const { return data()[i]; }
+  const Shape& shape() const { return variable_->tensor.shape; }
+  int64_t numel() const { return shape().numel(); }
+  Variable& variable() const { return *variable_; }
+
+ private:
+  Variable* variable_;
+};
+
+// Scratch memory of `count` elements: Scratch<float> columns(init, n).
+template <class T>
+class Scratch : public Out<T> {
+ public:
+  Scratch(KernelInit& init, int64_t count) : Out<T>(init.scratch(dtype_of<T>::value, count)) {}
+};
+
+// Whole numbers that a program may hold as int32 or int64: ids, labels, sizes.
+class IndexIn {
+ public:
+  IndexIn(const KernelInit& init, const char* port);
+  int64_t operator[](int64_t i) const {
+    const void* data = variable_->tensor.data;
+    return wide_ ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
+  }
+  const Shape& shape() const { return variable_->tensor.shape; }
+  int64_t numel() const { return shape().numel(); }
+
+ private:
+  const Variable* variable_;
+  bool wide_;
+};
+
+// Every variable of a port that takes a list.
+template <class T>
+std::vector<In<T>> in_list(const KernelInit& init, const char* port) {
+  std::vector<In<T>> list;
+  for (size_t i = 0; i < init.input_count(port); ++i) list.emplace_back(init, port, i);
+  return list;
+}
+
+}  // namespace paddle_mini

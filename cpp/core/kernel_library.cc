@@ -1,0 +1,68 @@
+// Choosing and loading a kernel library.
+#include "core/kernel_library.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace paddle_mini {
+namespace {
+
+std::string own_directory() {
+  Dl_info info{};
+  require<DeviceError>(dladdr(reinterpret_cast<void*>(&load_kernel_library), &info) != 0 && info.dli_fname,
+                       "can't tell where libpaddle_mini lies");
+  std::string path = info.dli_fname;
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+std::string file_of(const std::string& directory, const std::string& level) {
+  return directory + "/libpaddle_mini_kernels_" + level + ".so";
+}
+
+}  // namespace
+
+std::vector<std::string> processor_levels() {
+  std::vector<std::string> levels;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("popcnt");
+  bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (v4) levels.push_back("v4");
+  if (v3) levels.push_back("v3");
+  if (v2) levels.push_back("v2");
+#endif
+  levels.push_back("baseline");
+  return levels;
+}
+
+KernelLibrary load_kernel_library() {
+  std::string directory = own_directory(), built;
+  std::vector<std::string> candidates;
+  for (const std::string& level : processor_levels()) {
+    if (access(file_of(directory, level).c_str(), R_OK) == 0) candidates.push_back(level);
+  }
+  for (const std::string& level : candidates) built += (built.empty() ? "" : " ") + level;
+  require<DeviceError>(!candidates.empty(), "no kernel library for this processor in ", directory);
+  const char* wanted = std::getenv("PM_CPU");
+  std::string level = wanted && *wanted ? wanted : candidates.front();
+  require<DeviceError>(std::find(candidates.begin(), candidates.end(), level) != candidates.end(), "PM_CPU=", printable(level),
+                       ": there is no such kernel library for this processor; there is ", built);
+  KernelLibrary library;
+  library.level = level;
+  library.path = file_of(directory, level);
+  library.reason = wanted && *wanted ? "PM_CPU asks for it" : "the best of " + built + " that this processor runs";
+  void* handle = dlopen(library.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) fail<DeviceError>("can't load ", library.path, ": ", dlerror());
+  auto define = reinterpret_cast<void (*)(OpTable&)>(dlsym(handle, "paddle_mini_define_operators"));
+  require<DeviceError>(define, library.path, " is not a kernel library of paddle_mini");
+  define(library.operators);
+  return library;
+}
+
+}  // namespace paddle_mini

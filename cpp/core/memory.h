@@ -1,0 +1,15 @@
+// Host memory for tensors: aligned to 64 bytes, shared by whoever views it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace paddle_mini {
+
+inline constexpr size_t kAlignment = 64;
+inline size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Uninitialised memory; DeviceError when the machine does not have it. Never null, also for 0 bytes.
+std::shared_ptr<void> allocate(size_t bytes);
+
+}  // namespace paddle_mini

@@ -1,0 +1,211 @@
+// Building records, and holding operators against them.
+#include "core/op_spec.h"
+
+#include <algorithm>
+
+namespace paddle_mini {
+namespace {
+
+// The numbers in an attribute, for range checks.
+std::vector<double> numbers_in(const AttrValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::vector<double> {
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_arithmetic_v<V>) {
+          return {static_cast<double>(v)};
+        } else if constexpr (std::is_same_v<V, std::vector<int32_t>> || std::is_same_v<V, std::vector<int64_t>> ||
+                             std::is_same_v<V, std::vector<float>> || std::is_same_v<V, std::vector<double>>) {
+          return {v.begin(), v.end()};
+        } else {
+          return {};
+        }
+      },
+      value);
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+void check_ports(const std::vector<PortSpec>& specs, const std::vector<Slot>& slots, const char* side) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Slot& slot = slots[i];
+    for (size_t j = 0; j < i; ++j) {
+      require<ProgramError>(slots[j].name != slot.name, side, " ", printable(slot.name), " is given twice");
+    }
+    auto spec = std::find_if(specs.begin(), specs.end(), [&](const PortSpec& s) { return s.name == slot.name; });
+    require<ProgramError>(spec != specs.end() || slot.arguments.empty(), "there is no ", side, " '", printable(slot.name), "'");
+    if (spec == specs.end()) continue;
+    require<ProgramError>(spec->list || slot.arguments.size() <= 1, side, " ", slot.name, " takes one variable, not ",
+                          slot.arguments.size());
+    for (const std::string& name : slot.arguments) {
+      require<ProgramError>(!name.empty(), side, " ", slot.name, " names a variable with an empty name");
+    }
+  }
+  for (const PortSpec& spec : specs) {
+    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) { return s.name == spec.name; });
+    bool given = slot != slots.end() && !slot->arguments.empty();
+    require<ProgramError>(given || spec.optional, side, " ", spec.name, " is missing");
+  }
+}
+
+}  // namespace
+
+AttrCheck at_least(double low) { return between(low, 1e300); }
+
+AttrCheck between(double low, double high) {
+  return [low, high](const std::string& name, const AttrValue& value) {
+    for (double number : numbers_in(value)) {
+      bool inside = number >= low && number <= high;  // false for NaN
+      if (inside) continue;
+      if (high >= 1e300) fail<ProgramError>("attribute '", name, "' is ", number, ", it must be at least ", low);
+      fail<ProgramError>("attribute '", name, "' is ", number, ", it must be between ", low, " and ", high);
+    }
+  };
+}
+
+AttrCheck each_at_least(double low) { return at_least(low); }
+
+AttrCheck one_of(std::vector<std::string> choices) {
+  return [choices](const std::string& name, const AttrValue& value) {
+    const std::string& given = std::get<std::string>(value);
+    if (std::find(choices.begin(), choices.end(), given) != choices.end()) return;
+    std::string list;
+    for (const std::string& choice : choices) list += (list.empty() ? "'" : ", '") + choice + "'";
+    fail<ProgramError>("attribute '", name, "' is '", printable(given), "', it must be one of ", list);
+  };
+}
+
+OpSpec& OpSpec::doc(std::string text) { doc_ = std::move(text); return *this; }
+OpSpec& OpSpec::input(const char* name, const char* doc) { inputs_.push_back({name, doc, false, false}); return *this; }
+OpSpec& OpSpec::optional_input(const char* name, const char* doc) { inputs_.push_back({name, doc, true, false}); return *this; }
+OpSpec& OpSpec::input_list(const char* name, const char* doc) { inputs_.push_back({name, doc, false, true}); return *this; }
+OpSpec& OpSpec::optional_input_list(const char* name, const char* doc) { inputs_.push_back({name, doc, true, true}); return *this; }
+OpSpec& OpSpec::output(const char* name, const char* doc) { outputs_.push_back({name, doc, false, false}); return *this; }
+OpSpec& OpSpec::optional_output(const char* name, const char* doc) { outputs_.push_back({name, doc, true, false}); return *this; }
+OpSpec& OpSpec::output_list(const char* name, const char* doc) { outputs_.push_back({name, doc, false, true}); return *this; }
+OpSpec& OpSpec::optional_output_list(const char* name, const char* doc) { outputs_.push_back({name, doc, true, true}); return *this; }
+
+OpSpec& OpSpec::attr(const char* name, AttrValue preset, const char* doc, AttrCheck check) {
+  AttrType type = type_of(preset);
+  attrs_.push_back({name, type, std::move(preset), doc, std::move(check)});
+  return *this;
+}
+
+OpSpec& OpSpec::required_attr(const char* name, AttrType type, const char* doc, AttrCheck check) {
+  attrs_.push_back({name, type, std::nullopt, doc, std::move(check)});
+  return *this;
+}
+
+OpSpec& OpSpec::infer(InferFunction function) { infer_ = std::move(function); return *this; }
+
+OpSpec& OpSpec::gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  return gradient([=](const OpDesc& forward) {
+    const std::string suffix = kGradSuffix;
+    auto slots = [&](const std::vector<std::string>& ports) {
+      std::vector<Slot> result;
+      for (const std::string& port : ports) {
+        bool of_gradient = ends_with(port, suffix);
+        std::string plain = of_gradient ? port.substr(0, port.size() - suffix.size()) : port;
+        std::vector<std::string> names = forward.input(plain);
+        if (names.empty()) names = forward.output(plain);
+        if (!names.empty()) result.push_back({port, of_gradient ? gradient_names(names) : names});
+      }
+      return result;
+    };
+    OpDesc op = make_op(type, slots(inputs), slots(outputs), forward.attrs);
+    return std::vector<OpDesc>{op};
+  });
+}
+
+OpSpec& OpSpec::gradient(GradientRule rule) { gradient_ = std::move(rule); return *this; }
+OpSpec& OpSpec::no_gradient(const char* reason) { no_gradient_reason_ = reason; return *this; }
+OpSpec& OpSpec::dtype_from_input(const char* port) { dtype_port_ = port; dtype_port_is_output_ = false; return *this; }
+OpSpec& OpSpec::dtype_from_output(const char* port) { dtype_port_ = port; dtype_port_is_output_ = true; return *this; }
+OpSpec& OpSpec::in_place(const char* input, const char* output) { in_places_.emplace_back(input, output); return *this; }
+OpSpec& OpSpec::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
+OpSpec& OpSpec::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
+OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
+OpSpec& OpSpec::role(OpRole role) { role_ = role; return *this; }
+
+const AttrSpec* OpSpec::find_attr(const std::string& name) const {
+  for (const AttrSpec& attr : attrs_) {
+    if (attr.name == name) return &attr;
+  }
+  return nullptr;
+}
+
+void OpSpec::complete(OpDesc& op) const {
+  check_ports(inputs_, op.inputs, "input");
+  check_ports(outputs_, op.outputs, "output");
+  for (const AttrSpec& spec : attrs_) {
+    const AttrValue* given = op.attr(spec.name);
+    require<ProgramError>(given || spec.preset, "attribute '", spec.name, "' is missing");
+    AttrValue value = given ? convert(*given, spec.type, spec.name) : *spec.preset;
+    if (spec.check) spec.check(spec.name, value);
+    op.set_attr(spec.name, std::move(value));
+  }
+}
+
+void OpSpec::run_infer(InferContext& context) const { infer_(context); }
+
+std::vector<OpDesc> OpSpec::make_gradient(const OpDesc& forward) const {
+  require<ProgramError>(has_gradient(), "operator '", type_, "' has no gradient: ", no_gradient_reason_);
+  return gradient_(forward);
+}
+
+KernelFactory OpSpec::kernel(DType dtype) const {
+  auto it = kernels_.find(dtype);
+  return it == kernels_.end() ? any_kernel_ : it->second;
+}
+
+std::vector<DType> OpSpec::kernel_dtypes() const {
+  std::vector<DType> dtypes;
+  for (const auto& entry : kernels_) dtypes.push_back(entry.first);
+  return dtypes;
+}
+
+DType OpSpec::kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
+                           const std::vector<std::vector<VarInfo>>& outputs) const {
+  auto first_of = [](const std::vector<Slot>& slots, const std::vector<std::vector<VarInfo>>& infos,
+                     const std::string& port) -> const VarInfo* {
+    for (size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].name == port && !infos[i].empty()) return &infos[i][0];
+    }
+    return nullptr;
+  };
+  const VarInfo* info = nullptr;
+  if (!dtype_port_.empty()) {
+    info = dtype_port_is_output_ ? first_of(op.outputs, outputs, dtype_port_) : first_of(op.inputs, inputs, dtype_port_);
+  }
+  for (size_t i = 0; !info && i < inputs_.size(); ++i) info = first_of(op.inputs, inputs, inputs_[i].name);
+  for (size_t i = 0; !info && i < outputs_.size(); ++i) info = first_of(op.outputs, outputs, outputs_[i].name);
+  require<ProgramError>(info != nullptr, "operator has neither inputs nor outputs");
+  return info->dtype;
+}
+
+void OpSpec::check_record() const {
+  bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
+  require<ProgramError>(!doc_.empty(), "record of '", type_, "': doc is missing");
+  require<ProgramError>(static_cast<bool>(infer_), "record of '", type_, "': infer is missing");
+  require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(), "record of '", type_,
+                        "': gradient, or the reason for none, is missing");
+  require<ProgramError>(role_ != OpRole::Compute || any_kernel_ || !kernels_.empty(), "record of '", type_, "': kernels are missing");
+}
+
+OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs) {
+  OpDesc op;
+  op.type = std::move(type);
+  op.inputs = std::move(inputs);
+  op.outputs = std::move(outputs);
+  op.attrs = std::move(attrs);
+  return op;
+}
+
+std::vector<std::string> gradient_names(const std::vector<std::string>& names) {
+  std::vector<std::string> gradients;
+  for (const std::string& name : names) gradients.push_back(name + kGradSuffix);
+  return gradients;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,141 @@
+// OpSpec: the record of an operator. One chained sentence says its ports, attributes, shapes,
+// gradient and kernels; Python's checks, signatures and docs are made from it and from nothing else.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/kernel.h"
+
+namespace paddle_mini {
+
+struct PortSpec {
+  std::string name;
+  std::string doc;
+  bool optional = false;
+  bool list = false;  // takes any number of variables
+};
+
+// Refuses a value: throws ProgramError beginning with the attribute's name.
+using AttrCheck = std::function<void(const std::string& name, const AttrValue& value)>;
+
+struct AttrSpec {
+  std::string name;
+  AttrType type;
+  std::optional<AttrValue> preset;  // none: the attribute must be given
+  std::string doc;
+  AttrCheck check;
+};
+
+AttrCheck at_least(double low);
+AttrCheck between(double low, double high);           // both ends belong
+AttrCheck one_of(std::vector<std::string> choices);
+AttrCheck each_at_least(double low);                  // of a list
+
+// Makes the operators that compute a gradient; names of gradients end in @GRAD.
+using GradientRule = std::function<std::vector<OpDesc>(const OpDesc& forward)>;
+
+using KernelFactory = std::unique_ptr<Kernel> (*)(KernelInit&);
+
+// What an operator is to the executor besides computing.
+enum class OpRole { Compute, Feed, Fetch };
+
+class OpSpec {
+ public:
+  explicit OpSpec(std::string type) : type_(std::move(type)) {}
+
+  OpSpec& doc(std::string text);
+  OpSpec& input(const char* name, const char* doc);
+  OpSpec& optional_input(const char* name, const char* doc);
+  OpSpec& input_list(const char* name, const char* doc);
+  OpSpec& optional_input_list(const char* name, const char* doc);
+  OpSpec& output(const char* name, const char* doc);
+  OpSpec& optional_output(const char* name, const char* doc);
+  OpSpec& output_list(const char* name, const char* doc);
+  OpSpec& optional_output_list(const char* name, const char* doc);
+
+  // The type of `preset` is the attribute's type: 1.0f is FLOAT, 1 is INT, int64_t{1} is LONG.
+  OpSpec& attr(const char* name, AttrValue preset, const char* doc, AttrCheck check = nullptr);
+  template <size_t N>  // an array, so that a plain 0 is not taken for a null string
+  OpSpec& attr(const char* name, const char (&preset)[N], const char* doc, AttrCheck check = nullptr) {
+    return attr(name, AttrValue(std::string(preset)), doc, std::move(check));
+  }
+  OpSpec& required_attr(const char* name, AttrType type, const char* doc, AttrCheck check = nullptr);
+
+  OpSpec& infer(InferFunction function);
+
+  // gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"}): one operator with these ports of the
+  // forward operator and gradients as its inputs, giving these gradients. Attributes are copied.
+  OpSpec& gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs);
+  OpSpec& gradient(GradientRule rule);
+  OpSpec& no_gradient(const char* reason);
+
+  // One kernel for each element type; which one runs is decided by the dtype of the first input, or
+  // by what dtype_from_input / dtype_from_attr names.
+  template <template <class> class K, class... Ts>
+  OpSpec& kernels() {
+    (set_kernel(dtype_of<Ts>::value, [](KernelInit& init) -> std::unique_ptr<Kernel> { return std::make_unique<K<Ts>>(init); }), ...);
+    return *this;
+  }
+  // One kernel whatever the element type: K moves bytes or chooses by itself.
+  template <class K>
+  OpSpec& kernel_for_any() {
+    any_kernel_ = [](KernelInit& init) -> std::unique_ptr<Kernel> { return std::make_unique<K>(init); };
+    return *this;
+  }
+  OpSpec& dtype_from_input(const char* port);
+  OpSpec& dtype_from_output(const char* port);
+
+  OpSpec& in_place(const char* input, const char* output);  // the kernel may write the output over this input
+  OpSpec& view(const char* input, const char* output);      // the output's bytes are the input's
+  OpSpec& updates(const char* input, const char* output);   // the program may, and usually does, name the same variable for both
+  OpSpec& checks_data();   // run() may refuse the data: an id out of range, say
+  OpSpec& role(OpRole role);
+
+  // Checks ports and attributes against the record and fills in defaults; ProgramError otherwise.
+  void complete(OpDesc& op) const;
+  void run_infer(InferContext& context) const;
+  std::vector<OpDesc> make_gradient(const OpDesc& forward) const;
+  // nullptr when there is no kernel for the dtype.
+  KernelFactory kernel(DType dtype) const;
+  DType kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
+                     const std::vector<std::vector<VarInfo>>& outputs) const;
+  void check_record() const;  // refuses an incomplete record
+
+  const std::string& type() const { return type_; }
+  const std::string& doc() const { return doc_; }
+  const std::vector<PortSpec>& inputs() const { return inputs_; }
+  const std::vector<PortSpec>& outputs() const { return outputs_; }
+  const std::vector<AttrSpec>& attrs() const { return attrs_; }
+  const AttrSpec* find_attr(const std::string& name) const;
+  bool has_gradient() const { return static_cast<bool>(gradient_); }
+  const std::string& no_gradient_reason() const { return no_gradient_reason_; }
+  std::vector<DType> kernel_dtypes() const;
+  const std::vector<std::pair<std::string, std::string>>& in_places() const { return in_places_; }
+  const std::vector<std::pair<std::string, std::string>>& views() const { return views_; }
+  const std::vector<std::pair<std::string, std::string>>& update_pairs() const { return updates_; }
+  bool may_refuse_data() const { return checks_data_; }
+  OpRole role() const { return role_; }
+
+ private:
+  void set_kernel(DType dtype, KernelFactory factory) { kernels_[dtype] = factory; }
+
+  std::string type_, doc_, no_gradient_reason_;
+  std::vector<PortSpec> inputs_, outputs_;
+  std::vector<AttrSpec> attrs_;
+  InferFunction infer_;
+  GradientRule gradient_;
+  std::map<DType, KernelFactory> kernels_;
+  KernelFactory any_kernel_ = nullptr;
+  std::string dtype_port_;
+  bool dtype_port_is_output_ = false;
+  std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
+  bool checks_data_ = false;
+  OpRole role_ = OpRole::Compute;
+};
+
+// An operator description in one expression, for gradient rules.
+OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs = {});
+std::vector<std::string> gradient_names(const std::vector<std::string>& names);  // a@GRAD, b@GRAD
+
+}  // namespace paddle_mini

@@ -1,0 +1,58 @@
+// Finding an operator, or saying which one was probably meant.
+#include "core/op_table.h"
+
+#include <algorithm>
+
+namespace paddle_mini {
+namespace {
+
+// Levenshtein distance by the usual two-row recurrence.
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> previous(b.size() + 1), current(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t substitute = previous[j - 1] + (a[i - 1] != b[j - 1]);
+      current[j] = std::min({previous[j] + 1, current[j - 1] + 1, substitute});
+    }
+    std::swap(previous, current);
+  }
+  return previous[b.size()];
+}
+
+}  // namespace
+
+void OpTable::add(OpSpec spec) {
+  spec.check_record();
+  std::string type = spec.type();
+  require<ProgramError>(specs_.emplace(type, std::move(spec)).second, "operator '", type, "' is defined twice");
+}
+
+const OpSpec* OpTable::find(const std::string& type) const {
+  auto it = specs_.find(type);
+  return it == specs_.end() ? nullptr : &it->second;
+}
+
+const OpSpec& OpTable::at(const std::string& type) const {
+  const OpSpec* spec = find(type);
+  if (spec) return *spec;
+  std::string nearest;
+  size_t best = type.size() <= 64 ? std::max<size_t>(3, type.size() / 3) : 0;
+  for (const auto& entry : specs_) {
+    size_t distance = best ? edit_distance(type, entry.first) : best;
+    if (distance < best) {
+      best = distance;
+      nearest = entry.first;
+    }
+  }
+  fail<ProgramError>("operator '", printable(type), "' is not known", nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+}
+
+std::vector<std::string> OpTable::types() const {
+  std::vector<std::string> types;
+  for (const auto& entry : specs_) types.push_back(entry.first);
+  return types;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,40 @@
+// Scope: the named values that outlive a run, such as parameters.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/variable.h"
+
+namespace paddle_mini {
+
+// Pointers to variables stay valid until the variable is erased. `generation` changes whenever a
+// variable appears, disappears or changes shape, so that who keeps pointers can tell.
+class Scope {
+ public:
+  Variable* find(const std::string& name) const;  // nullptr when there is none
+  Variable& create(const std::string& name);      // the existing one, or a new one without value
+  void erase(const std::string& name);            // no-op when there is none
+
+  // Gives the variable this value. Same kind, dtype and shape: the bytes are copied into the memory
+  // that is there, so nobody's pointer moves.
+  void set(const std::string& name, const Tensor& value);
+
+  // Exchanges what two names stand for, without copying; both must have the same dtype and shape.
+  void swap(const std::string& a, const std::string& b);
+
+  std::vector<std::string> names() const;  // sorted
+  uint64_t generation() const { return generation_; }
+  void changed() { ++generation_; }
+  uint64_t id() const { return id_; }  // never reused in a process
+
+ private:
+  static uint64_t next_id();
+  uint64_t id_ = next_id();
+  uint64_t generation_ = 1;
+  std::unordered_map<std::string, std::unique_ptr<Variable>> variables_;
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,37 @@
+// Tensor: dtype, shape and a pointer into memory it shares. It has no methods that compute.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/shape.h"
+
+namespace paddle_mini {
+
+// Sequence boundaries, one list of offsets a level: [[0, 2, 5]] is two sequences of 2 and 3 rows.
+using Lod = std::vector<std::vector<int64_t>>;
+
+struct Tensor {
+  DType dtype = DType::Float32;
+  Shape shape;
+  void* data = nullptr;           // nullptr: no value yet
+  std::shared_ptr<void> memory;   // what `data` points into; empty when somebody else keeps it alive
+  Lod lod;
+
+  size_t bytes() const { return static_cast<size_t>(shape.numel()) * size_of(dtype); }
+
+  template <class T>
+  T* as() const {
+    require<ShapeError>(dtype == dtype_of<T>::value, "tensor is ", name_of(dtype), ", expected ",
+                        name_of(dtype_of<T>::value));
+    return static_cast<T*>(data);
+  }
+};
+
+// A tensor with memory of its own, not initialised.
+Tensor new_tensor(DType dtype, const Shape& shape);
+
+}  // namespace paddle_mini

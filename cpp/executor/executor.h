@@ -1,0 +1,45 @@
+// The executor. Its stages, each a function from what is known to a typed, printable table:
+//
+//   verify  (verify.h)       is this a program at all
+//   infer   (infer.h)        kind, dtype and shape of every variable, and where each comes from
+//   place   (place.h)        the device and the kernel of every operator
+//   plan    (plan.h)         steps in order, memory, what to put back on failure
+//   run     (run.cc)         the loop
+//
+// verify happens once a program; infer, place and plan once for each combination of program, scope,
+// feed shapes, fetches and place. After that a run looks nothing up by name.
+// PM_LOG=infer,plan,run prints the tables to standard error.
+#pragma once
+
+#include "executor/plan.h"
+
+namespace paddle_mini {
+
+// One program in one scope with fixed feeds and fetches; keeps a plan for each set of feed shapes.
+class Session {
+ public:
+  Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place,
+          std::vector<std::string> feeds, std::vector<std::string> fetches);
+
+  // `feeds` in the order of the names; their memory must stay as it is until this returns.
+  // Afterwards fetched(i) is valid until the next run.
+  void run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)() = nullptr);
+  const Variable& fetched(size_t i) const { return current_->fetched(i); }
+  size_t fetch_count() const { return fetches_.size(); }
+  const std::vector<std::string>& feed_names() const { return feed_names_; }
+
+  // The plan for these feeds, as text, without running it.
+  std::string plan_text(const std::vector<Tensor>& feeds);
+
+ private:
+  Plan& plan_for(const std::vector<Tensor>& feeds);
+
+  std::shared_ptr<const VerifiedProgram> program_;
+  std::shared_ptr<Scope> scope_;
+  Place place_;
+  std::vector<std::string> feed_names_, fetches_;
+  std::vector<std::unique_ptr<Plan>> plans_;  // the most recently made last
+  Plan* current_ = nullptr;
+};
+
+}  // namespace paddle_mini

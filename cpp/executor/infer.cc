@@ -1,0 +1,196 @@
+// Stage 2. Walks block 0 once, giving each name its value's description, as a run would give its value.
+#include "executor/infer.h"
+
+#include <algorithm>
+
+#include "executor/site.h"
+
+namespace paddle_mini {
+namespace {
+
+// The nearest of the names a program declares, for "did you mean".
+std::string known_feeds(const VerifiedProgram& program) {
+  std::string names;
+  for (const auto& entry : program.blocks[0].vars) {
+    if (!entry.second.need_check_feed) continue;
+    names += (names.empty() ? "'" : ", '") + printable(entry.first, 40) + "'";
+    if (names.size() > 200) return names + ", ...";
+  }
+  return names.empty() ? "" : "; the program's data are " + names;
+}
+
+class Walk {
+ public:
+  Walk(const VerifiedProgram& program, const Scope& scope) : program_(program), scope_(scope) {}
+
+  InferredProgram run(const std::vector<Feed>& feeds, const std::vector<std::string>& fetches) {
+    for (const Feed& feed : feeds) add_feed(feed);
+    const auto& ops = program_.blocks[0].ops;
+    for (size_t i = 0; i < ops.size(); ++i) add_op(static_cast<int>(i), ops[i]);
+    for (const std::string& name : fetches) add_fetch(name);
+    return std::move(result_);
+  }
+
+ private:
+  int add_variable(const std::string& name, const VarInfo& info, Origin origin) {
+    result_.variables.push_back({name, info, origin});
+    return static_cast<int>(result_.variables.size()) - 1;
+  }
+
+  void add_feed(const Feed& feed) {
+    const VarDesc* var = program_.find(0, feed.name);
+    require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable", known_feeds(program_));
+    require<ShapeError>(!fed(feed.name), "feed '", feed.name, "' is given twice");
+    if (static_cast<VarKind>(var->kind) == VarKind::Tensor) check_against(*var, feed.info, "feed");
+    int index = add_variable(feed.name, feed.info, Origin::Fed);
+    current_[feed.name] = index;
+    result_.feeds.push_back(index);
+  }
+
+  bool fed(const std::string& name) const {
+    auto it = current_.find(name);
+    return it != current_.end() && result_.variables[it->second].origin == Origin::Fed;
+  }
+
+  // A value against its declaration. One element is one element, whether [1] or [].
+  void check_against(const VarDesc& var, const VarInfo& info, const char* what) const {
+    auto declared = static_cast<DType>(var.dtype);
+    require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype), ", the program declares ",
+                        name_of(declared));
+    Shape shape(var.dims);
+    bool both_one = shape.known() && shape.numel() == 1 && info.shape.numel() == 1;
+    require<ShapeError>(both_one || shapes_agree(shape, info.shape), what, " '", var.name, "' has shape ", info.shape.str(),
+                        ", the program declares ", shape.str());
+  }
+
+  int resolve(const std::string& name) {
+    auto it = current_.find(name);
+    if (it != current_.end()) return it->second;
+    const VarDesc& var = *program_.find(0, name);
+    Variable* held = scope_.find(name);
+    if (held && held->has_value()) {
+      if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor) check_against(var, held->info(), "the scope's");
+      return current_[name] = add_variable(name, held->info(), Origin::InScope);
+    }
+    if (var.need_check_feed) fail<OpError>("feed '", name, "' is missing: data ", Shape(var.dims).str(), " ", name_of(static_cast<DType>(var.dtype)));
+    if (var.persistable) fail<OpError>("'", name, "' has no value in the scope: run the startup program, or load it, first");
+    fail<OpError>("'", name, "' has no value: no operator before this one makes it, and it is not fed");
+  }
+
+  void add_op(int index, const VerifiedOp& op) {
+    if (op.spec->role() == OpRole::Feed) return add_feed_op(index, op);
+    if (op.spec->role() == OpRole::Fetch) return;
+    RunOp run{index, &op, {}, {}, {}};
+    at_op({op.desc, index, 0}, [&] {
+      for (const Slot& slot : op.desc.inputs) {
+        run.inputs.emplace_back();
+        for (const std::string& name : slot.arguments) run.inputs.back().push_back(name == kEmptyName ? -1 : resolve(name));
+      }
+    });
+    auto inputs = infos_of(result_, run.inputs);
+    at_op({op.desc, index, 0, &inputs}, [&] {
+      InferContext context(op.desc, inputs);
+      op.spec->run_infer(context);
+      for (size_t s = 0; s < op.desc.outputs.size(); ++s) {
+        run.outputs.emplace_back();
+        for (size_t i = 0; i < op.desc.outputs[s].arguments.size(); ++i) {
+          run.outputs.back().push_back(add_output(run, op, s, i, context.outputs()[s][i]));
+        }
+      }
+    });
+    for (const auto& copy : run.copies_after) current_[result_.variables[copy.second].name] = copy.second;
+    result_.ops.push_back(std::move(run));
+  }
+
+  void add_feed_op(int index, const VerifiedOp& op) {
+    at_op({op.desc, index, 0}, [&] {
+      const std::string& name = op.desc.output("Out")[0];
+      require<OpError>(fed(name), "feed '", name, "' is missing");
+    });
+  }
+
+  int add_output(RunOp& run, const VerifiedOp& op, size_t slot, size_t i, const VarInfo& info) {
+    const std::string& name = op.desc.outputs[slot].arguments[i];
+    if (name == kEmptyName) return -1;
+    bool persistable = program_.find(0, name)->persistable;
+    auto it = current_.find(name);
+    int same = it == current_.end() ? -1 : it->second;
+    if (same >= 0 && !(result_.variables[same].info == info)) same = -1;
+    if (same >= 0 && result_.variables[same].origin == Origin::Fed) same = -1;  // never write the caller's array
+    // How many rows there are changes from one writing to the next: each has memory of its own.
+    if (same >= 0 && info.kind == VarKind::SelectedRows && !persistable) same = -1;
+    bool read_here = same >= 0 && is_input(run, same);
+    bool may_overwrite = !read_here || overwrites(op, run, same, op.desc.outputs[slot].name);
+    if (same >= 0 && may_overwrite) return same;
+    if (persistable && same >= 0) {
+      int aside = add_variable(name, info, Origin::Temporary);
+      run.copies_after.emplace_back(aside, same);
+      return aside;
+    }
+    int fresh = add_variable(name, info, persistable ? Origin::InScope : Origin::Temporary);
+    return current_[name] = fresh;
+  }
+
+  static bool is_input(const RunOp& run, int variable) {
+    for (const auto& slot : run.inputs) {
+      if (std::find(slot.begin(), slot.end(), variable) != slot.end()) return true;
+    }
+    return false;
+  }
+
+  // Whether the record allows this output in the memory of the input port that reads the variable.
+  static bool overwrites(const VerifiedOp& op, const RunOp& run, int variable, const std::string& output) {
+    for (size_t s = 0; s < run.inputs.size(); ++s) {
+      if (std::find(run.inputs[s].begin(), run.inputs[s].end(), variable) == run.inputs[s].end()) continue;
+      std::pair<std::string, std::string> pair(op.desc.inputs[s].name, output);
+      auto has = [&](const auto& pairs) { return std::find(pairs.begin(), pairs.end(), pair) != pairs.end(); };
+      if (!has(op.spec->in_places()) && !has(op.spec->update_pairs()) && !has(op.spec->views())) return false;
+    }
+    return true;
+  }
+
+  void add_fetch(const std::string& name) {
+    auto it = current_.find(name);
+    if (it != current_.end()) {
+      result_.fetches.push_back(it->second);
+      return;
+    }
+    Variable* held = program_.find(0, name) ? scope_.find(name) : nullptr;
+    if (!program_.find(0, name)) fail<ProgramError>("fetch '", printable(name), "': the program has no such variable");
+    require<OpError>(held && held->has_value(), "fetch '", name, "' has no value: no operator of this program makes it");
+    result_.fetches.push_back(current_[name] = add_variable(name, held->info(), Origin::InScope));
+  }
+
+  const VerifiedProgram& program_;
+  const Scope& scope_;
+  InferredProgram result_;
+  std::unordered_map<std::string, int> current_;  // which RunVariable a name stands for at this point
+};
+
+}  // namespace
+
+std::vector<std::vector<VarInfo>> infos_of(const InferredProgram& program, const std::vector<std::vector<int>>& ports) {
+  std::vector<std::vector<VarInfo>> infos;
+  for (const auto& slot : ports) {
+    infos.emplace_back();
+    for (int variable : slot) infos.back().push_back(variable < 0 ? VarInfo{} : program.variables[variable].info);
+  }
+  return infos;
+}
+
+InferredProgram infer(const VerifiedProgram& program, const std::vector<Feed>& feeds, const std::vector<std::string>& fetches,
+                      const Scope& scope) {
+  return Walk(program, scope).run(feeds, fetches);
+}
+
+std::string InferredProgram::str() const {
+  static constexpr const char* kOrigins[] = {"fed", "scope", "temporary"};
+  std::string out;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const RunVariable& v = variables[i];
+    out += text("v", i, " ", printable(v.name, 60), " ", v.info.str(), " ", kOrigins[static_cast<int>(v.origin)], "\n");
+  }
+  return out;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,172 @@
+// Lifetimes, sharing and offsets.
+#include "executor/memory_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace paddle_mini {
+namespace {
+
+// Free pieces of the arena by offset; neighbours are joined.
+class FreeList {
+ public:
+  size_t take(size_t bytes) {
+    auto best = pieces_.end();
+    for (auto it = pieces_.begin(); it != pieces_.end(); ++it) {
+      if (it->second >= bytes && (best == pieces_.end() || it->second < best->second)) best = it;
+    }
+    if (best == pieces_.end()) return grow(bytes);
+    size_t offset = best->first, left = best->second - bytes;
+    pieces_.erase(best);
+    if (left) pieces_[offset + bytes] = left;
+    return offset;
+  }
+
+  void give(size_t offset, size_t bytes) {
+    auto after = pieces_.lower_bound(offset);
+    if (after != pieces_.end() && offset + bytes == after->first) {
+      bytes += after->second;
+      after = pieces_.erase(after);
+    }
+    if (after != pieces_.begin()) {
+      auto before = std::prev(after);
+      if (before->first + before->second == offset) {
+        before->second += bytes;
+        return;
+      }
+    }
+    pieces_[offset] = bytes;
+  }
+
+  size_t end() const { return end_; }
+
+ private:
+  // The arena grows; a free piece at its very end is used first.
+  size_t grow(size_t bytes) {
+    if (!pieces_.empty()) {
+      auto last = std::prev(pieces_.end());
+      if (last->first + last->second == end_) {
+        size_t offset = last->first;
+        pieces_.erase(last);
+        end_ = offset + bytes;
+        return offset;
+      }
+    }
+    size_t offset = end_;
+    end_ += bytes;
+    return offset;
+  }
+
+  std::map<size_t, size_t> pieces_;
+  size_t end_ = 0;
+};
+
+size_t bytes_of(const VarInfo& info) {
+  Shape shape = info.shape;
+  if (info.kind == VarKind::SelectedRows && shape.rank() > 0) shape[0] = info.row_count;
+  return static_cast<size_t>(shape.numel()) * size_of(info.dtype);
+}
+
+// Uses of each variable: at which steps it is written and read.
+struct Uses {
+  int first_write = -1, last_use = -1, writes = 0;
+};
+
+std::vector<Uses> find_uses(const InferredProgram& program) {
+  std::vector<Uses> uses(program.variables.size());
+  int steps = static_cast<int>(program.ops.size());
+  for (int step = 0; step < steps; ++step) {
+    const RunOp& op = program.ops[step];
+    auto touch = [&](int v) { uses[v].last_use = step; };
+    for (const auto& slot : op.inputs) for (int v : slot) if (v >= 0) touch(v);
+    auto write = [&](int v) {
+      touch(v);
+      if (uses[v].writes++ == 0) uses[v].first_write = step;
+    };
+    for (const auto& slot : op.outputs) for (int v : slot) if (v >= 0) write(v);
+    for (const auto& copy : op.copies_after) touch(copy.first), write(copy.second);
+  }
+  for (int v : program.fetches) uses[v].last_use = steps;
+  return uses;
+}
+
+int only_variable(const std::vector<Slot>& slots, const std::vector<std::vector<int>>& ports, const std::string& port) {
+  for (size_t s = 0; s < slots.size(); ++s) {
+    if (slots[s].name == port && ports[s].size() == 1) return ports[s][0];
+  }
+  return -1;
+}
+
+int count_uses(const std::vector<std::vector<int>>& ports, int v) {
+  int count = 0;
+  for (const auto& slot : ports) count += static_cast<int>(std::count(slot.begin(), slot.end(), v));
+  return count;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
+  std::vector<int> by_first(lifetimes.size()), by_last(lifetimes.size());
+  std::iota(by_first.begin(), by_first.end(), 0);
+  by_last = by_first;
+  std::stable_sort(by_first.begin(), by_first.end(), [&](int a, int b) { return lifetimes[a].first < lifetimes[b].first; });
+  std::stable_sort(by_last.begin(), by_last.end(), [&](int a, int b) { return lifetimes[a].last < lifetimes[b].last; });
+  MemoryPlan plan;
+  plan.offsets.assign(lifetimes.size(), 0);
+  FreeList free;
+  size_t ended = 0;
+  for (int i : by_first) {
+    while (ended < by_last.size() && lifetimes[by_last[ended]].last < lifetimes[i].first) {
+      int done = by_last[ended++];
+      if (lifetimes[done].bytes) free.give(plan.offsets[done], aligned(lifetimes[done].bytes));
+    }
+    if (lifetimes[i].bytes) plan.offsets[i] = free.take(aligned(lifetimes[i].bytes));
+  }
+  plan.arena_bytes = free.end();
+  return plan;
+}
+
+Sharing share_memory(const InferredProgram& program) {
+  std::vector<Uses> uses = find_uses(program);
+  Sharing sharing;
+  int count = static_cast<int>(program.variables.size());
+  sharing.share.resize(count);
+  std::iota(sharing.share.begin(), sharing.share.end(), 0);
+  auto is_temporary = [&](int v) { return program.variables[v].origin == Origin::Temporary; };
+  for (int v = 0; v < count; ++v) {
+    size_t bytes = is_temporary(v) && uses[v].first_write >= 0 ? bytes_of(program.variables[v].info) : 0;
+    sharing.lifetimes.push_back({std::max(uses[v].first_write, 0), std::max(uses[v].last_use, 0), bytes});
+  }
+  auto join = [&](int in, int out) {
+    int root = sharing.share[in];
+    sharing.share[out] = root;
+    sharing.lifetimes[root].last = std::max(sharing.lifetimes[root].last, sharing.lifetimes[out].last);
+    sharing.lifetimes[out].bytes = 0;
+  };
+  for (int step = 0; step < static_cast<int>(program.ops.size()); ++step) {
+    const RunOp& op = program.ops[step];
+    const OpSpec& spec = *op.op->spec;
+    auto candidates = [&](const auto& pairs, bool view) {
+      for (const auto& [input, output] : pairs) {
+        int in = only_variable(op.op->desc.inputs, op.inputs, input);
+        int out = only_variable(op.op->desc.outputs, op.outputs, output);
+        if (in < 0 || out < 0 || in == out || !is_temporary(in) || !is_temporary(out)) continue;
+        if (program.variables[in].info.kind == VarKind::SelectedRows) continue;  // their number of rows varies
+        int root = sharing.share[in];
+        bool fresh = sharing.share[out] == out && uses[out].first_write == step && sharing.lifetimes[out].bytes > 0;
+        bool same_bytes = bytes_of(program.variables[in].info) == bytes_of(program.variables[out].info) &&
+                          sharing.lifetimes[root].bytes == bytes_of(program.variables[out].info);
+        if (!fresh || !same_bytes || count_uses(op.inputs, in) != 1) continue;
+        // A view stays right only while nobody writes either name again; an overwritten input must be dead.
+        bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1 : sharing.lifetimes[root].last == step;
+        if (allowed) join(in, out);
+      }
+    };
+    candidates(spec.views(), true);
+    candidates(spec.in_places(), false);
+  }
+  return sharing;
+}
+
+}  // namespace paddle_mini

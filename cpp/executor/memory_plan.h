@@ -1,0 +1,30 @@
+// Memory of the temporaries of a run: who shares bytes with whom, and where in one arena each lies.
+#pragma once
+
+#include "executor/infer.h"
+
+namespace paddle_mini {
+
+// Bytes needed from step `first` to step `last`, both included.
+struct Lifetime {
+  int first, last;
+  size_t bytes;
+};
+
+struct MemoryPlan {
+  std::vector<size_t> offsets;  // of each lifetime
+  size_t arena_bytes = 0;
+};
+
+// Offsets such that lifetimes that meet never overlap; memory freed last is reused first, being in cache.
+MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes);
+
+// Which temporaries are one piece of memory: views, and outputs written over inputs that nobody reads
+// afterwards. share[v] is the representative of v; v itself when it has memory of its own.
+struct Sharing {
+  std::vector<int> share;
+  std::vector<Lifetime> lifetimes;  // of each representative; bytes 0 for whatever is no temporary
+};
+Sharing share_memory(const InferredProgram& program);
+
+}  // namespace paddle_mini

@@ -1,0 +1,210 @@
+// Stage 5: from placed operators to steps. The loop itself is run.cc.
+#include "executor/plan.h"
+
+#include <cstring>
+#include <set>
+
+#include "executor/site.h"
+
+namespace paddle_mini {
+namespace {
+
+// Copies a variable: for outputs that are computed aside.
+class CopyKernel : public Kernel {
+ public:
+  CopyKernel(Variable* from, Variable* to) : from_(from), to_(to) {}
+  void run(Device&) override { std::memcpy(to_->tensor.data, from_->tensor.data, to_->tensor.bytes()); }
+
+ private:
+  Variable *from_, *to_;
+};
+
+void describe(const VarInfo& info, Variable& variable) {
+  variable.kind = info.kind;
+  variable.tensor.dtype = info.dtype;
+  variable.tensor.shape = info.shape;
+  if (info.kind != VarKind::SelectedRows) return;
+  variable.height = info.shape.rank() ? info.shape[0] : 0;
+  if (info.shape.rank()) variable.tensor.shape[0] = info.row_count;
+  variable.rows.reserve(static_cast<size_t>(info.row_count));
+}
+
+}  // namespace
+
+Plan::Plan(InferredProgram inferred, const Place& place, Scope& scope)
+    : inferred_(std::move(inferred)), scope_(&scope) {
+  std::vector<PlacedOp> placed = place_ops(inferred_, place);
+  try {
+    bind_scope(scope);
+    make_kernels(placed);
+    plan_undo();
+  } catch (...) {
+    undo();
+    throw;
+  }
+  generation_ = scope.generation();
+}
+
+Plan::~Plan() = default;
+
+void Plan::bind_scope(Scope& scope) {
+  std::set<int> written;
+  for (const RunOp& op : inferred_.ops) {
+    for (const auto& slot : op.outputs) written.insert(slot.begin(), slot.end());
+  }
+  for (size_t v = 0; v < inferred_.variables.size(); ++v) {
+    const RunVariable& run = inferred_.variables[v];
+    if (run.origin != Origin::InScope) {
+      own_.emplace_back();
+      describe(run.info, own_.back());
+      variables_.push_back(&own_.back());
+      continue;
+    }
+    Variable* held = scope.find(run.name);
+    bool fits = held && held->has_value() && held->info() == run.info;
+    if (!fits) {
+      require<OpError>(written.count(static_cast<int>(v)), "'", run.name, "' has no value in the scope");
+      Variable fresh;
+      describe(run.info, fresh);
+      fresh.tensor.memory = allocate(fresh.tensor.bytes());
+      fresh.tensor.data = fresh.tensor.memory.get();
+      made_.push_back({run.name, held ? std::make_unique<Variable>(*held) : nullptr});
+      held = &scope.create(run.name);
+      *held = fresh;
+      scope.changed();
+    }
+    variables_.push_back(held);
+  }
+}
+
+void Plan::make_kernels(const std::vector<PlacedOp>& placed) {
+  constexpr int kSmallSteps = 64;         // so many small operators take some microseconds
+  constexpr size_t kLargeBytes = 1 << 16;
+  std::vector<std::vector<Variable*>> scratches;
+  int since_poll = 0;
+  for (size_t i = 0; i < inferred_.ops.size(); ++i) {
+    const RunOp& op = inferred_.ops[i];
+    size_t most = 0;
+    auto resolve = [&](const std::vector<std::vector<int>>& ports) {
+      std::vector<std::vector<Variable*>> result;
+      for (const auto& slot : ports) {
+        result.emplace_back();
+        for (int v : slot) {
+          result.back().push_back(v < 0 ? nullptr : variables_[v]);
+          if (v >= 0) most = std::max(most, variables_[v]->tensor.bytes());
+        }
+      }
+      return result;
+    };
+    auto inputs = infos_of(inferred_, op.inputs);
+    at_op({op.op->desc, op.index, 0, &inputs}, [&] {
+      KernelInit init(op.op->desc, resolve(op.inputs), resolve(op.outputs));
+      steps_.push_back({placed[i].make(init), &op, false});
+      scratches.emplace_back();
+      for (Variable& scratch : init.scratches()) scratches.back().push_back(&scratch);
+      scratches_.push_back(init.share_scratches());
+    });
+    for (const auto& [from, to] : op.copies_after) {
+      steps_.push_back({std::make_unique<CopyKernel>(variables_[from], variables_[to]), &op, false});
+    }
+    if (most >= kLargeBytes || ++since_poll >= kSmallSteps) {
+      steps_.back().poll = true;
+      since_poll = 0;
+    }
+  }
+  assign_memory(scratches);
+}
+
+void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches) {
+  Sharing sharing = share_memory(inferred_);
+  std::vector<Lifetime> lifetimes = sharing.lifetimes;
+  for (size_t i = 0; i < scratches.size(); ++i) {
+    for (Variable* scratch : scratches[i]) lifetimes.push_back({static_cast<int>(i), static_cast<int>(i), scratch->tensor.bytes()});
+  }
+  MemoryPlan memory = plan_memory(lifetimes);
+  arena_bytes_ = memory.arena_bytes;
+  arena_ = allocate(arena_bytes_);
+  auto at = [&](size_t offset) { return static_cast<char*>(arena_.get()) + offset; };
+  offsets_.assign(inferred_.variables.size(), 0);
+  for (size_t v = 0; v < inferred_.variables.size(); ++v) {
+    if (inferred_.variables[v].origin != Origin::Temporary) continue;
+    offsets_[v] = memory.offsets[sharing.share[v]];
+    variables_[v]->tensor.data = at(offsets_[v]);
+  }
+  size_t next = inferred_.variables.size();
+  for (const auto& list : scratches) {
+    for (Variable* scratch : list) scratch->tensor.data = at(memory.offsets[next++]);
+  }
+}
+
+int Plan::last_step_that_may_refuse() const {
+  for (int i = static_cast<int>(steps_.size()) - 1; i >= 0; --i) {
+    if (steps_[i].op->op->spec->may_refuse_data() && steps_[i].kernel->may_refuse()) return i;
+  }
+  return -1;
+}
+
+// Values of the scope that are written before the last step that can still refuse the data are
+// kept, so that a refusal leaves the scope as it was. The rest of the run can't fail.
+void Plan::plan_undo() {
+  int last = last_step_that_may_refuse();
+  std::set<Variable*> kept;
+  stoppable_steps_ = steps_.size();
+  for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
+    auto note = [&](int v) {
+      if (v < 0 || inferred_.variables[v].origin != Origin::InScope) return;
+      if (i <= last) {
+        if (kept.insert(variables_[v]).second) backups_.push_back({variables_[v], allocate(variables_[v]->tensor.bytes())});
+      } else if (!kept.count(variables_[v])) {
+        stoppable_steps_ = std::min(stoppable_steps_, static_cast<size_t>(i));
+      }
+    };
+    for (const auto& slot : steps_[i].op->outputs) for (int v : slot) note(v);
+    for (const auto& copy : steps_[i].op->copies_after) note(copy.second);
+  }
+}
+
+bool Plan::fits(const Scope& scope) const {
+  if (generation_ == scope.generation()) return true;
+  for (size_t v = 0; v < variables_.size(); ++v) {
+    const RunVariable& run = inferred_.variables[v];
+    if (run.origin != Origin::InScope) continue;
+    Variable* held = scope.find(run.name);
+    if (held != variables_[v] || !held->has_value() || !(held->info() == run.info)) return false;
+  }
+  generation_ = scope.generation();
+  return true;
+}
+
+bool Plan::fits(const std::vector<Tensor>& feeds) const {
+  if (feeds.size() != inferred_.feeds.size()) return false;
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    const Tensor& planned = variables_[inferred_.feeds[i]]->tensor;
+    if (feeds[i].dtype != planned.dtype || feeds[i].shape != planned.shape) return false;
+  }
+  return true;
+}
+
+std::string Plan::str() const {
+  std::string out = text(steps_.size(), " steps, arena of ", arena_bytes_, " bytes\n");
+  auto show = [&](const std::vector<Slot>& slots, const std::vector<std::vector<int>>& ports) {
+    std::string line;
+    for (size_t s = 0; s < slots.size(); ++s) {
+      for (int v : ports[s]) {
+        if (v < 0) continue;
+        const RunVariable& run = inferred_.variables[v];
+        line += text(line.empty() ? "" : ", ", slots[s].name, "=", printable(run.name, 60), " ", run.info.str());
+        if (run.origin == Origin::Temporary) line += text(" @", offsets_[v]);
+      }
+    }
+    return line;
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const RunOp& op = *steps_[i].op;
+    out += text("#", i, " cpu ", op.op->desc.type, "(", show(op.op->desc.inputs, op.inputs), ") -> ",
+                show(op.op->desc.outputs, op.outputs), "\n");
+  }
+  return out;
+}
+
+}  // namespace paddle_mini

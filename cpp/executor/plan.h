@@ -1,0 +1,71 @@
+// plan: kernels in order, with memory; everything that can be done before the first run.
+#pragma once
+
+#include <deque>
+
+#include "executor/memory_plan.h"
+#include "executor/place.h"
+
+namespace paddle_mini {
+
+struct Step {
+  std::unique_ptr<Kernel> kernel;
+  const RunOp* op;
+  bool poll;  // long enough ago since the last one to ask whether the user wants to stop
+};
+
+// What a failed run must put back: the value that a variable of the scope had.
+struct Backup {
+  Variable* variable;
+  std::shared_ptr<void> bytes;
+};
+
+class Plan {
+ public:
+  // Binds the scope: variables that the program makes in it are created. Throws without a trace in
+  // the scope. The program and the scope must outlive the plan.
+  Plan(InferredProgram inferred, const Place& place, Scope& scope);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  // Whether the scope still is what the plan was made for.
+  bool fits(const Scope& scope) const;
+  bool fits(const std::vector<Tensor>& feeds) const;
+
+  // Runs every step. `feeds` are the callers' arrays, in the order of the feeds. Throws with the
+  // scope as it was. `stop` is asked now and then while stopping leaves a whole step.
+  void run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)());
+  const Variable& fetched(size_t i) const { return *variables_[inferred_.fetches[i]]; }
+
+  std::string str() const;  // one line a step
+
+ private:
+  void bind_scope(Scope& scope);
+  void make_kernels(const std::vector<PlacedOp>& placed);
+  void assign_memory(const std::vector<std::vector<Variable*>>& scratches);
+  void plan_undo();
+  void undo();
+  int last_step_that_may_refuse() const;
+
+  InferredProgram inferred_;
+  std::deque<Variable> own_;           // temporaries and feeds
+  std::vector<Variable*> variables_;   // of each RunVariable
+  std::vector<Step> steps_;
+  std::vector<std::shared_ptr<std::deque<Variable>>> scratches_;
+  std::shared_ptr<void> arena_;
+  size_t arena_bytes_ = 0;
+  std::vector<size_t> offsets_;        // of each RunVariable, for str()
+
+  Scope* scope_;
+  mutable uint64_t generation_ = 0;
+  struct Made {
+    std::string name;
+    std::unique_ptr<Variable> before;  // none: the scope had no such variable
+  };
+  std::vector<Made> made_;             // taken back when the first run fails
+  std::vector<Backup> backups_;
+  size_t stoppable_steps_ = 0;         // stopping before this step leaves a whole step
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,60 @@
+// Stage 6: the loop, and putting the scope back when it does not end well.
+#include <chrono>
+#include <cstring>
+
+#include "executor/plan.h"
+#include "executor/site.h"
+
+namespace paddle_mini {
+namespace {
+
+// Asks `stop` at most every 20 ms: asking costs more than a small operator.
+class StopAsker {
+ public:
+  explicit StopAsker(bool (*stop)()) : stop_(stop) {}
+  bool operator()() {
+    if (!stop_) return false;
+    auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(20)) return false;
+    last_ = now;
+    return stop_();
+  }
+
+ private:
+  bool (*stop_)();
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+void Plan::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)()) {
+  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
+  for (Backup& backup : backups_) std::memcpy(backup.bytes.get(), backup.variable->tensor.data, backup.variable->tensor.bytes());
+  StopAsker asked_to_stop(stop);
+  size_t i = 0;
+  try {
+    for (; i < steps_.size(); ++i) {
+      steps_[i].kernel->run(device);
+      if (steps_[i].poll && i < stoppable_steps_ && asked_to_stop()) throw Interrupted("stopped");
+    }
+  } catch (...) {
+    undo();
+    const RunOp& op = *steps_[i].op;
+    auto inputs = infos_of(inferred_, op.inputs);
+    at_op({op.op->desc, op.index, 0, &inputs}, [] { throw; });
+  }
+  made_.clear();
+}
+
+// Puts back what the scope held; in reverse, since a name may have been made more than once.
+void Plan::undo() {
+  for (Backup& backup : backups_) std::memcpy(backup.variable->tensor.data, backup.bytes.get(), backup.variable->tensor.bytes());
+  for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
+    if (made->before) *scope_->find(made->name) = *made->before;
+    else scope_->erase(made->name);
+    scope_->changed();
+  }
+  made_.clear();
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,39 @@
+// The text of located errors: at most five lines, ending at the user's line.
+#include "executor/site.h"
+
+namespace paddle_mini {
+namespace {
+
+std::string describe_inputs(const OpSite& site) {
+  constexpr size_t kMost = 6;
+  std::string line;
+  size_t shown = 0;
+  for (size_t slot = 0; slot < site.inputs->size(); ++slot) {
+    const auto& infos = (*site.inputs)[slot];
+    for (size_t i = 0; i < infos.size() && shown < kMost; ++i, ++shown) {
+      line += text(shown ? ", " : "\n  ", site.op.inputs[slot].name, " '", printable(site.op.inputs[slot].arguments[i], 80),
+                   "' ", infos[i].str());
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string located(const std::string& message, const OpSite& site) {
+  const OpDesc& op = site.op;
+  std::string type = printable(op.type, 80);
+  std::string out = type + ": " + message;
+  if (site.inputs) out += describe_inputs(site);
+  out += site.index < 0 ? "\n  in op " : text("\n  in op #", site.index, " ");
+  out += type;
+  if (!op.outputs.empty() && !op.outputs[0].arguments.empty()) {
+    out += " -> '" + printable(op.outputs[0].arguments[0], 80) + "'";
+  }
+  if (site.index >= 0) out += text(", block ", site.block);
+  std::string line = creation_site(op);
+  if (!line.empty()) out += "\n  added at " + line;
+  return out;
+}
+
+}  // namespace paddle_mini

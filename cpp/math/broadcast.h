@@ -1,0 +1,127 @@
+// Elementwise operators on two tensors of different shapes: which element of X meets which of Y.
+#pragma once
+
+#include <vector>
+
+#include "core/infer.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+
+// The shape of the result. `axis` is where Y's dimensions begin among X's (-1: they end together);
+// besides that a dimension of 1 stretches, as in NumPy. Unknown dimensions stay -1.
+Shape broadcast_shape(const Shape& x, const Shape& y, int axis);
+
+// Contract of an operator with inputs X, Y and attribute `axis`: same dtype, Out is stretched; and of
+// its gradient with inputs X, Y, Out@GRAD.
+void infer_broadcast(InferContext& c);
+void infer_broadcast_gradient(InferContext& c);
+
+// Loops over the result: neighbouring dimensions that X and Y walk in the same way are one.
+// A step of 0 means that the operand stands still along that dimension.
+class Broadcast {
+ public:
+  Broadcast(const Shape& x, const Shape& y, int axis);
+
+  // out[i] = f(x[i], y[i])
+  template <class T, class F>
+  void map(Device& device, F f, const T* x, const T* y, T* out) const {
+    each_row([&](int64_t xi, int64_t yi, int64_t oi) { map_row(device, f, x + xi, y + yi, out + oi); });
+  }
+
+  // to_x[i] = f(x, y, out_gradient) summed over the elements of the result that x[i] meets, and to_y
+  // likewise: the gradients of a broadcast operator. Where x is not stretched, each element is computed
+  // once and nothing is summed; then to_x may lie in the memory of out_gradient.
+  template <class T, class F>
+  void sum_to_x(Device& device, F f, const T* x, const T* y, const T* gradient, T* to_x) const {
+    sum_to<T, true>(device, f, x, y, gradient, to_x, x_numel_);
+  }
+  template <class T, class F>
+  void sum_to_y(Device& device, F f, const T* x, const T* y, const T* gradient, T* to_y) const {
+    sum_to<T, false>(device, f, x, y, gradient, to_y, y_numel_);
+  }
+
+  bool same_shape() const { return same_shape_; }
+  int64_t numel() const { return numel_; }
+
+ private:
+  struct Dim {
+    int64_t size, x_step, y_step;
+  };
+
+  template <class F>
+  void each_row(F f) const {
+    int64_t rows = inner_.size ? numel_ / inner_.size : 0;
+    int64_t index[Shape::kMaxRank] = {};
+    int64_t x = 0, y = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      f(x, y, row * inner_.size);
+      for (int d = static_cast<int>(outer_.size()) - 1; d >= 0; --d) {
+        x += outer_[d].x_step;
+        y += outer_[d].y_step;
+        if (++index[d] < outer_[d].size) break;
+        x -= outer_[d].x_step * outer_[d].size;
+        y -= outer_[d].y_step * outer_[d].size;
+        index[d] = 0;
+      }
+    }
+  }
+
+  template <class T, class F>
+  void map_row(Device& device, F f, const T* x, const T* y, T* out) const {
+    int64_t n = inner_.size;
+    if (inner_.x_step && inner_.y_step) {
+      paddle_mini::map(device, n, f, out, x, y);
+    } else if (inner_.x_step) {
+      T constant = *y;
+      paddle_mini::map(device, n, [f, constant](auto a) { return f(a, decltype(a)(constant)); }, out, x);
+    } else {
+      T constant = *x;
+      paddle_mini::map(device, n, [f, constant](auto b) { return f(decltype(b)(constant), b); }, out, y);
+    }
+  }
+
+  template <class T, bool ToX, class F>
+  void sum_to(Device& device, F f, const T* x, const T* y, const T* gradient, T* to, int64_t to_numel) const {
+    bool stretched = to_numel != numel_;
+    if (stretched) std::fill(to, to + to_numel, T(0));
+    each_row([&](int64_t xi, int64_t yi, int64_t oi) {
+      const T *xs = x + xi, *ys = y + yi, *gs = gradient + oi;
+      T* target = to + (ToX ? xi : yi);
+      auto with_x = [f, c = *xs](auto b, auto g) { return f(decltype(b)(c), b, g); };
+      auto with_y = [f, c = *ys](auto a, auto g) { return f(a, decltype(a)(c), g); };
+      if (inner_.x_step && inner_.y_step) {
+        add_row(device, stretched, target, f, xs, ys, gs);
+      } else if constexpr (ToX) {
+        if (inner_.x_step) add_row(device, stretched, target, with_y, xs, gs);
+        else *target += sum_row<T>(device, with_x, ys, gs);
+      } else {
+        if (inner_.y_step) add_row(device, stretched, target, with_x, ys, gs);
+        else *target += sum_row<T>(device, with_y, xs, gs);
+      }
+    });
+  }
+
+  // target[i] = f(in[i]...), or += where several rows of the result meet the same target.
+  template <class T, class F, class... Inputs>
+  void add_row(Device& device, bool add, T* target, F f, const Inputs*... in) const {
+    if (add) {
+      auto added = [f](auto total, auto... a) { return total + f(a...); };
+      paddle_mini::map(device, inner_.size, added, target, static_cast<const T*>(target), in...);
+    } else {
+      paddle_mini::map(device, inner_.size, f, target, in...);
+    }
+  }
+
+  template <class T, class F>
+  T sum_row(Device& device, F f, const T* a, const T* g) const {
+    return static_cast<T>(map_sum(device, inner_.size, f, a, g));
+  }
+
+  std::vector<Dim> outer_;  // from the slowest
+  Dim inner_{1, 1, 1};
+  bool same_shape_ = false;
+  int64_t numel_ = 0, x_numel_ = 0, y_numel_ = 0;
+};
+
+}  // namespace paddle_mini

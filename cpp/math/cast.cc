@@ -1,0 +1,56 @@
+// One loop for each pair of element types.
+#include "math/cast.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "core/error.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class From, class To>
+void cast_elements(int64_t n, const void* from, void* to) {
+  const From* in = static_cast<const From*>(from);
+  To* out = static_cast<To*>(to);
+  if constexpr (std::is_same_v<From, To>) {
+    if (from != to && n > 0) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(To));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    for (int64_t i = 0; i < n; ++i) out[i] = in[i] != From(0);
+  } else {
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(in[i]);
+  }
+}
+
+template <class From>
+CastFunction cast_from(DType to) {
+  switch (to) {
+    case DType::Bool: return cast_elements<From, bool>;
+    case DType::Int8: return cast_elements<From, int8_t>;
+    case DType::UInt8: return cast_elements<From, uint8_t>;
+    case DType::Int16: return cast_elements<From, int16_t>;
+    case DType::Int32: return cast_elements<From, int32_t>;
+    case DType::Int64: return cast_elements<From, int64_t>;
+    case DType::Float32: return cast_elements<From, float>;
+    case DType::Float64: return cast_elements<From, double>;
+    default: fail<ShapeError>("nothing can be cast to ", name_of(to));
+  }
+}
+
+}  // namespace
+
+CastFunction cast_function(DType from, DType to) {
+  switch (from) {
+    case DType::Bool: return cast_from<bool>(to);
+    case DType::Int8: return cast_from<int8_t>(to);
+    case DType::UInt8: return cast_from<uint8_t>(to);
+    case DType::Int16: return cast_from<int16_t>(to);
+    case DType::Int32: return cast_from<int32_t>(to);
+    case DType::Int64: return cast_from<int64_t>(to);
+    case DType::Float32: return cast_from<float>(to);
+    case DType::Float64: return cast_from<double>(to);
+    default: fail<ShapeError>(name_of(from), " can't be cast");
+  }
+}
+
+}  // namespace paddle_mini

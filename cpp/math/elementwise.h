@@ -1,0 +1,57 @@
+// Elementwise operators of two inputs: their kernels, and what all their records say.
+#pragma once
+
+#include "core/op_table.h"
+#include "math/broadcast.h"
+
+namespace paddle_mini {
+
+// Out = F(X, Y)
+template <class F>
+struct BinaryKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, y;
+    Out<T> out;
+    Broadcast broadcast;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
+    void run(Device& device) override { broadcast.map(device, F{}, x.data(), y.data(), out.data()); }
+  };
+};
+
+// The gradient with respect to an operand that is added: passed on as it is.
+struct PassGradient {
+  template <class V>
+  V operator()(V, V, V gradient) const { return gradient; }
+};
+
+// X@GRAD = ToX(X, Y, Out@GRAD), Y@GRAD = ToY(X, Y, Out@GRAD), summed over the axes of the stretching.
+template <class ToX, class ToY>
+struct BinaryGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, y, out_gradient;
+    Out<T> x_gradient, y_gradient;
+    Broadcast broadcast;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+          y_gradient(init, "Y@GRAD", optional_port), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
+
+    void run(Device& device) override {
+      const T* g = out_gradient.data();
+      // Y first: X@GRAD may lie in the memory of Out@GRAD.
+      if (y_gradient) broadcast.sum_to_y(device, ToY{}, x.data(), y.data(), g, y_gradient.data());
+      bool there_already = std::is_same_v<ToX, PassGradient> && x_gradient && x_gradient.data() == g;
+      if (x_gradient && !there_already) broadcast.sum_to_x(device, ToX{}, x.data(), y.data(), g, x_gradient.data());
+    }
+  };
+};
+
+// Records that lack what is the operator's own: doc, gradient, kernels.
+OpSpec binary(const char* type);           // X, Y -> Out
+OpSpec binary_gradient(const char* type);  // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
+
+}  // namespace paddle_mini

@@ -1,0 +1,38 @@
+// Filling a tensor with one number.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "core/kernel.h"
+
+namespace paddle_mini {
+
+// The number as T, cut towards zero if T holds whole numbers; refused where T can't hold it.
+template <class T>
+T number_as(double number) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return number != 0;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(number);
+  } else {
+    // -2^63 and 2^63 are exact as double; the highest int64 is not.
+    double low = static_cast<double>(std::numeric_limits<T>::min());
+    double beyond = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    require<ProgramError>((number > low - 1 || number == low) && number < beyond, "value is ", number, ", which ", name_of(dtype_of<T>::value),
+                          " can't hold");
+    return static_cast<T>(number);
+  }
+}
+
+template <class T>
+struct FillKernel : Kernel {
+  Out<T> out;
+  T value;
+
+  FillKernel(KernelInit& init, T value) : out(init, "Out"), value(value) {}
+  void run(Device&) override { std::fill_n(out.data(), out.numel(), value); }
+};
+
+}  // namespace paddle_mini

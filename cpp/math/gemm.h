@@ -1,0 +1,25 @@
+// Matrix products, row-major. The one place that runs Eigen's product kernels (gemm.cc).
+#pragma once
+
+#include <cstdint>
+
+namespace paddle_mini {
+
+struct Device;
+
+// C = alpha op(A) op(B) + beta C with op(A) [m, k], op(B) [k, n], C [m, n]; op transposes when asked.
+// lda, ldb, ldc are the distances between rows as stored. beta 0 does not read C.
+template <class T>
+struct Gemm {
+  bool transpose_a = false, transpose_b = false;
+  int64_t m = 0, n = 0, k = 0;
+  int64_t lda = 0, ldb = 0, ldc = 0;  // 0: rows lie next to each other
+  T alpha = 1, beta = 0;
+
+  void run(Device& device, const T* a, const T* b, T* c) const;
+};
+
+extern template struct Gemm<float>;
+extern template struct Gemm<double>;
+
+}  // namespace paddle_mini

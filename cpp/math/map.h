@@ -1,0 +1,84 @@
+// map: one functor over whole arrays, element by element. Memory speed is the limit it is built for.
+#pragma once
+
+#include <tuple>
+
+#include "core/kernel.h"
+#include "math/vec.h"
+
+namespace paddle_mini {
+
+namespace map_loop {
+
+template <class T>
+Vec<T> load_part(const T* from, int64_t count) {
+  T lanes[Vec<T>::size] = {};
+  std::copy(from, from + count, lanes);
+  return Vec<T>::load(lanes);
+}
+
+template <class T>
+void store_part(Vec<T> value, T* to, int64_t count) {
+  T lanes[Vec<T>::size];
+  value.store(lanes);
+  std::copy(lanes, lanes + count, to);
+}
+
+}  // namespace map_loop
+
+// out[i] = f(in[i]...). Outputs may be the same arrays as inputs. The last, partial register is
+// computed as a whole one too, so an element's value does not depend on its position.
+template <class T, class F, class... Inputs>
+void map(Device&, int64_t n, F f, T* out, const Inputs*... in) {
+  if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
+    constexpr int64_t step = Vec<T>::size;
+    int64_t i = 0;
+    for (; i + 2 * step <= n; i += 2 * step) {
+      Vec<T> first = f(Vec<T>::load(in + i)...);
+      Vec<T> second = f(Vec<T>::load(in + i + step)...);
+      first.store(out + i);
+      second.store(out + i + step);
+    }
+    for (; i + step <= n; i += step) f(Vec<T>::load(in + i)...).store(out + i);
+    if (i < n) map_loop::store_part(f(map_loop::load_part(in + i, n - i)...), out + i, n - i);
+  } else {
+    for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
+  }
+}
+
+// The same with several outputs: f returns a std::tuple, one value for each output.
+template <class T, class F, class... Outputs, class... Inputs>
+void map(Device&, int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
+  constexpr int64_t step = Vec<T>::size;
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    auto values = f(Vec<T>::load(first + i), Vec<T>::load(in + i)...);
+    std::apply([&](auto*... to) { std::apply([&](auto... value) { (value.store(to + i), ...); }, values); }, out);
+  }
+  if (i == n) return;
+  auto values = f(map_loop::load_part(first + i, n - i), map_loop::load_part(in + i, n - i)...);
+  std::apply(
+      [&](auto*... to) { std::apply([&](auto... value) { (map_loop::store_part(value, to + i, n - i), ...); }, values); },
+      out);
+}
+
+// f summed over i of f(in[i]...): blocks of 2048 in registers, the blocks' sums in double.
+template <class T, class F, class... Inputs>
+double map_sum(Device&, int64_t n, F f, const T* first, const Inputs*... in) {
+  constexpr int64_t step = Vec<T>::size, block = 2048;
+  double total = 0;
+  for (int64_t begin = 0; begin < n; begin += block) {
+    int64_t end = std::min(begin + block, n), i = begin;
+    Vec<T> sums[2] = {Vec<T>(T(0)), Vec<T>(T(0))};
+    for (; i + 2 * step <= end; i += 2 * step) {
+      sums[0] = sums[0] + f(Vec<T>::load(first + i), Vec<T>::load(in + i)...);
+      sums[1] = sums[1] + f(Vec<T>::load(first + i + step), Vec<T>::load(in + i + step)...);
+    }
+    double part = sum_of_lanes(sums[0] + sums[1]);
+    for (; i < end; ++i) part += f(first[i], in[i]...);
+    total += part;
+  }
+  return total;
+}
+
+}  // namespace paddle_mini

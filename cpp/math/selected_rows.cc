@@ -1,0 +1,54 @@
+// Merging of rows: a radix sort of the row numbers, then one pass over the values.
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+
+RowMerge::RowMerge(int64_t most_rows) {
+  entries_.reserve(static_cast<size_t>(most_rows));
+  spare_.reserve(static_cast<size_t>(most_rows));
+  rows_.reserve(static_cast<size_t>(most_rows));
+}
+
+// By row, and equal rows stay in the order they came in. Digits of 11 bits, the lowest first; those
+// above the largest row number are not looked at.
+void RowMerge::sort() {
+  constexpr int bits = 11, buckets = 1 << bits;
+  int64_t largest = 0;
+  for (const Entry& entry : entries_) largest = std::max(largest, entry.row);
+  spare_.resize(entries_.size());
+  for (int shift = 0; shift < 63 && (largest >> shift) != 0; shift += bits) {
+    int64_t starts[buckets + 1] = {};
+    for (const Entry& entry : entries_) ++starts[((entry.row >> shift) & (buckets - 1)) + 1];
+    for (int i = 0; i < buckets; ++i) starts[i + 1] += starts[i];
+    for (const Entry& entry : entries_) spare_[starts[(entry.row >> shift) & (buckets - 1)]++] = entry;
+    entries_.swap(spare_);
+  }
+}
+
+template <class T>
+void RowMerge::run(Device& device, const std::vector<RowValues<T>>& lists, int64_t width, T* out) {
+  entries_.clear();
+  for (size_t list = 0; list < lists.size(); ++list) {
+    const std::vector<int64_t>& rows = *lists[list].rows;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      entries_.push_back({rows[i], static_cast<int32_t>(list), static_cast<int64_t>(i)});
+    }
+  }
+  sort();
+  rows_.clear();
+  for (const Entry& entry : entries_) {
+    const T* from = lists[entry.list].values + entry.position * width;
+    if (rows_.empty() || rows_.back() != entry.row) {
+      std::copy_n(from, width, out + static_cast<int64_t>(rows_.size()) * width);
+      rows_.push_back(entry.row);
+    } else {
+      T* to = out + (static_cast<int64_t>(rows_.size()) - 1) * width;
+      map(device, width, [](auto total, auto value) { return total + value; }, to, static_cast<const T*>(to), from);
+    }
+  }
+}
+
+template void RowMerge::run<float>(Device&, const std::vector<RowValues<float>>&, int64_t, float*);
+template void RowMerge::run<double>(Device&, const std::vector<RowValues<double>>&, int64_t, double*);
+
+}  // namespace paddle_mini

@@ -1,0 +1,28 @@
+// Softmax along one axis, and its gradient. The largest element is subtracted first, so exp never overflows.
+#pragma once
+
+#include "core/shape.h"
+
+namespace paddle_mini {
+
+struct Device;
+
+class Softmax {
+ public:
+  Softmax(const Shape& x, int axis);  // an axis from 0 to the rank; of rank 0 the one element
+
+  // Elements of scratch memory that run and gradient need.
+  int64_t scratch_count() const { return inner_ == 1 ? 0 : 2 * inner_; }
+
+  // out = exp(x) / (sum of exp(x) along the axis); out may be x.
+  template <class T>
+  void run(Device& device, const T* x, T* out, T* scratch) const;
+  // x_gradient = out (gradient - sum of gradient * out along the axis); x_gradient may be gradient.
+  template <class T>
+  void gradient(Device& device, const T* out, const T* gradient, T* x_gradient, T* scratch) const;
+
+ private:
+  int64_t outer_ = 1, size_ = 1, inner_ = 1;  // axes before, along and after
+};
+
+}  // namespace paddle_mini

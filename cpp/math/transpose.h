@@ -1,0 +1,41 @@
+// Transposition of a tensor's axes, whatever the element type.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/shape.h"
+
+namespace paddle_mini {
+
+class Transpose {
+ public:
+  // Axis i of the result is axis order[i] of `in`.
+  Transpose(const Shape& in, const std::vector<int>& order, size_t element_bytes);
+
+  void run(const void* in, void* out) const;
+
+ private:
+  struct Dim {
+    int64_t size, in_step, out_step;
+  };
+
+  template <class F>
+  void each_outer(F f) const;
+  template <class T>
+  void run_as(const T* in, T* out) const;
+
+  std::vector<Dim> outer_;      // of the result, from the slowest
+  Dim along_in_{1, 1, 1};       // elements next to each other in the input ...
+  Dim along_out_{1, 1, 1};      // ... and in the result; one and the same when the last axis stays last
+  bool last_stays_ = true;
+  int64_t numel_ = 0;
+  size_t element_bytes_;
+};
+
+// The order of each axis in 0 to rank - 1, once; negative axes count from the end. Refuses anything else.
+std::vector<int> axes_order(const std::vector<int32_t>& axes, int rank);
+std::vector<int> inverse_order(const std::vector<int>& order);
+Shape transposed(const Shape& in, const std::vector<int>& order);
+
+}  // namespace paddle_mini

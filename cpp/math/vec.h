@@ -1,0 +1,120 @@
+// Vec<T>: as many elements as one register of this machine holds, with the arithmetic of a number.
+// A functor written for any V runs on Vec<float> in the body of a loop and on a plain T elsewhere.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include <Eigen/Core>
+
+namespace paddle_mini {
+
+template <class T>
+struct Vec {
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  static constexpr int size = Eigen::internal::unpacket_traits<Packet>::size;
+
+  Packet p;
+
+  Vec() = default;
+  Vec(const Packet& packet) : p(packet) {}
+  explicit Vec(T number) : p(Eigen::internal::pset1<Packet>(number)) {}
+  static Vec load(const T* from) { return Eigen::internal::ploadu<Packet>(from); }
+  void store(T* to) const { Eigen::internal::pstoreu(to, p); }
+};
+
+template <class T>
+struct Mask {
+  typename Vec<T>::Packet p;
+};
+
+// The type of one element of V, for constants: number_of<Vec<float>> is float.
+template <class V>
+struct number_type { using type = V; };
+template <class T>
+struct number_type<Vec<T>> { using type = T; };
+template <class V>
+using number_of = typename number_type<V>::type;
+
+template <class T> Vec<T> operator+(Vec<T> a, Vec<T> b) { return Eigen::internal::padd(a.p, b.p); }
+template <class T> Vec<T> operator-(Vec<T> a, Vec<T> b) { return Eigen::internal::psub(a.p, b.p); }
+template <class T> Vec<T> operator*(Vec<T> a, Vec<T> b) { return Eigen::internal::pmul(a.p, b.p); }
+template <class T> Vec<T> operator/(Vec<T> a, Vec<T> b) { return Eigen::internal::pdiv(a.p, b.p); }
+template <class T> Vec<T> operator-(Vec<T> a) { return Eigen::internal::pnegate(a.p); }
+template <class T> Mask<T> operator<(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(a.p, b.p)}; }
+template <class T> Mask<T> operator>(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(b.p, a.p)}; }
+template <class T> Mask<T> operator<=(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_le(a.p, b.p)}; }
+template <class T> Mask<T> operator>=(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_le(b.p, a.p)}; }
+template <class T> Mask<T> operator==(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_eq(a.p, b.p)}; }
+template <class T> Mask<T> operator&(Mask<T> a, Mask<T> b) { return {Eigen::internal::pand(a.p, b.p)}; }
+
+template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) { return Eigen::internal::pselect(m.p, yes.p, no.p); }
+template <class T> T select(bool m, T yes, T no) { return m ? yes : no; }
+
+// NaN in either gives NaN, as in NumPy.
+template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.p, b.p); }
+template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.p, b.p); }
+template <class T> std::enable_if_t<std::is_arithmetic_v<T>, T> maximum(T a, T b) { return a != a ? a : (a < b || b != b) ? b : a; }
+template <class T> std::enable_if_t<std::is_arithmetic_v<T>, T> minimum(T a, T b) { return a != a ? a : (b < a || b != b) ? b : a; }
+
+template <class T> Vec<T> sqrt(Vec<T> a) { return Eigen::internal::psqrt(a.p); }
+template <class T> Vec<T> abs(Vec<T> a) { return Eigen::internal::pabs(a.p); }
+
+// 1, 0 or -1; NaN stays NaN.
+template <class V>
+V sign(V a) {
+  return select(a > V(0), V(1), select(a < V(0), V(-1), select(a == a, V(0), a)));
+}
+
+// f on each lane, where there is no vector form (tanh of double, say).
+template <class T, class F>
+Vec<T> each_lane(Vec<T> a, F f) {
+  T lanes[Vec<T>::size];
+  a.store(lanes);
+  for (T& lane : lanes) lane = f(lane);
+  return Vec<T>::load(lanes);
+}
+
+// Eigen's vector exp clamps its argument, so what overflows, underflows, or is NaN, is put right
+// afterwards. Results below the smallest normal number are 0.
+template <class T>
+Vec<T> exp(Vec<T> a) {
+  const T overflow = sizeof(T) == 4 ? T(88.72283905) : T(709.782712893384);
+  const T underflow = sizeof(T) == 4 ? T(-87.33654475) : T(-708.3964185322641);
+  Vec<T> result = Eigen::internal::pexp(a.p);
+  result = select(a > Vec<T>(overflow), Vec<T>(std::numeric_limits<T>::infinity()), result);
+  result = select(a < Vec<T>(underflow), Vec<T>(T(0)), result);
+  return select(a == a, result, a);
+}
+
+// Eigen's vector log takes numbers below the smallest normal one for that one: they are scaled up first.
+template <class T>
+Vec<T> log(Vec<T> a) {
+  const T scale = sizeof(T) == 4 ? T(1 << 24) : T(int64_t{1} << 53);
+  const T log_of_scale = sizeof(T) == 4 ? T(16.635532333438686) : T(36.7368005696771);
+  Mask<T> small = a < Vec<T>(std::numeric_limits<T>::min());
+  Vec<T> result = Eigen::internal::plog(select(small, a * Vec<T>(scale), a).p);
+  return select(small, result - Vec<T>(log_of_scale), result);
+}
+template <class T>
+Vec<T> tanh(Vec<T> a) {
+  if constexpr (Eigen::internal::packet_traits<T>::HasTanh && sizeof(T) == 4) {
+    return select(a == a, Vec<T>(Eigen::internal::ptanh(a.p)), a);
+  } else {
+    return each_lane(a, [](T x) { return std::tanh(x); });
+  }
+}
+
+using std::abs;
+using std::exp;
+using std::log;
+using std::sqrt;
+using std::tanh;
+
+template <class T> T sum_of_lanes(Vec<T> a) { return Eigen::internal::predux(a.p); }
+template <class T> T max_of_lanes(Vec<T> a) { return Eigen::internal::predux_max(a.p); }
+
+template <class T>
+inline constexpr bool has_vec = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,29 @@
+// abs: Out = |X|
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Abs {
+  template <class V>
+  V operator()(V x) const { return abs(x); }
+};
+
+struct AbsGrad {
+  template <class V>
+  V operator()(V x, V gradient) const { return gradient * sign(x); }
+};
+
+}  // namespace
+
+void define_abs(OpTable& ops) {
+  ops.add(unary("abs")
+              .doc("Out = |X|, element by element.")
+              .gradient("abs_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Abs>::For, float, double, int32_t, int64_t>());
+  ops.add(unary_gradient("abs_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
+              .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,197 @@
+// adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), m and v averages of Grad and Grad^2 without bias
+#include "core/op_table.h"
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+namespace {
+
+// Kingma & Ba 2015, in the order of computation of its section 2: the corrections of both moments
+// are folded into the rate and into epsilon. One pass: three arrays and the gradient in, three out.
+template <class T>
+struct AdamStep {
+  T beta1, beta2, rate, epsilon;
+
+  AdamStep(T beta1, T beta2, T beta1_power, T beta2_power, T learning_rate, T plain_epsilon)
+      : beta1(beta1), beta2(beta2), rate(learning_rate * std::sqrt(T(1) - beta2_power) / (T(1) - beta1_power)),
+        epsilon(plain_epsilon * std::sqrt(T(1) - beta2_power)) {}
+
+  template <class V>
+  std::tuple<V, V, V> operator()(V param, V moment1, V moment2, V gradient) const {
+    V m = V(beta1) * moment1 + V(T(1) - beta1) * gradient;
+    V v = V(beta2) * moment2 + V(T(1) - beta2) * gradient * gradient;
+    return {param - V(rate) * (m / (sqrt(v) + V(epsilon))), m, v};
+  }
+};
+
+// A number that a one-element tensor, of either float type, gives instead of an attribute.
+template <class T>
+class NumberIn {
+ public:
+  NumberIn(const KernelInit& init, const char* port, const char* attribute)
+      : variable_(init.input(port)), preset_(static_cast<T>(init.attr<float>(attribute))) {}
+  T value() const {
+    if (!variable_) return preset_;
+    const Tensor& tensor = variable_->tensor;
+    if (tensor.dtype == DType::Float32) return static_cast<T>(*static_cast<const float*>(tensor.data));
+    return static_cast<T>(*static_cast<const double*>(tensor.data));
+  }
+
+ private:
+  const Variable* variable_;
+  T preset_;
+};
+
+template <class T>
+struct AdamKernel : Kernel {
+  In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
+  In<bool> skip_update;
+  NumberIn<T> beta1, beta2, epsilon;
+  Out<T> param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out;
+  bool lazy, global_powers;
+  int64_t height, width;  // of the table, for a sparse gradient
+  RowMerge merge;
+  Scratch<T> merged;
+  std::vector<RowValues<T>> lists;
+
+  explicit AdamKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment1(init, "Moment1"),
+        moment2(init, "Moment2"), beta1_power(init, "Beta1Pow"), beta2_power(init, "Beta2Pow"),
+        skip_update(init, "SkipUpdate", optional_port), beta1(init, "Beta1Tensor", "beta1"),
+        beta2(init, "Beta2Tensor", "beta2"), epsilon(init, "EpsilonTensor", "epsilon"), param_out(init, "ParamOut"),
+        moment1_out(init, "Moment1Out"), moment2_out(init, "Moment2Out"),
+        beta1_power_out(init, "Beta1PowOut", optional_port), beta2_power_out(init, "Beta2PowOut", optional_port),
+        lazy(init.attr<bool>("lazy_mode")), global_powers(init.attr<bool>("use_global_beta_pow")),
+        height(param.shape().rank() ? param.shape()[0] : 1),
+        width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
+        merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {}
+
+  void run(Device& device) override {
+    T power1 = beta1_power[0], power2 = beta2_power[0], next1 = power1, next2 = power2;
+    bool stays = (skip_update && skip_update[0]) || (grad.is_rows() && grad.variable().rows.empty());
+    if (!stays && !global_powers) next1 = beta1.value() * power1, next2 = beta2.value() * power2;
+    if (stays) {
+      copy_to_outputs();
+    } else if (grad.is_rows() && lazy) {
+      // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
+      run_lazy(device, {beta1.value(), beta2.value(), next1, next2, learning_rate[0], epsilon.value()});
+    } else {
+      AdamStep<T> step{beta1.value(), beta2.value(), power1, power2, learning_rate[0], epsilon.value()};
+      if (grad.is_rows()) run_sparse(device, step);
+      else update(device, step, 0, param.numel(), grad.data());
+    }
+    if (beta1_power_out) beta1_power_out[0] = next1;
+    if (beta2_power_out) beta2_power_out[0] = next2;
+  }
+
+  void update(Device& device, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient) {
+    map(device, n, step, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at, gradient);
+  }
+
+  const T* merge_rows(Device& device) {
+    lists[0] = {&grad.variable().rows, grad.data()};
+    merge.run(device, lists, width, merged.data());
+    return merged.data();
+  }
+
+  // Rows that the gradient does not name keep parameters and moments.
+  void run_lazy(Device& device, const AdamStep<T>& step) {
+    const T* gradient = merge_rows(device);
+    copy_to_outputs();
+    for (size_t i = 0; i < merge.rows().size(); ++i) {
+      int64_t at = merge.rows()[i] * width;
+      map(device, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
+          gradient + static_cast<int64_t>(i) * width);
+    }
+  }
+
+  // Rows that the gradient does not name have gradient 0: the same as a dense gradient.
+  void run_sparse(Device& device, const AdamStep<T>& step) {
+    const T* gradient = merge_rows(device);
+    auto idle = [step](auto p, auto m, auto v) { return step(p, m, v, decltype(p)(T(0))); };
+    int64_t next = 0, count = static_cast<int64_t>(merge.rows().size());
+    for (int64_t i = 0; i <= count; ++i) {
+      int64_t row = i < count ? merge.rows()[i] : height, at = next * width;
+      map(device, (row - next) * width, idle, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at);
+      if (i < count) update(device, step, row * width, width, gradient + i * width);
+      next = row + 1;
+    }
+  }
+
+  std::tuple<T*, T*, T*> outputs(int64_t at) const {
+    return {param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at};
+  }
+
+  void copy_to_outputs() {
+    auto copy = [](const In<T>& from, const Out<T>& to) {
+      if (from.data() != to.data()) std::copy_n(from.data(), from.numel(), to.data());
+    };
+    copy(param, param_out);
+    copy(moment1, moment1_out);
+    copy(moment2, moment2_out);
+  }
+};
+
+void infer_adam(InferContext& c) {
+  for (const char* port : {"Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"}) require_same_dtype(c, "Param", port);
+  for (const char* port : {"Grad", "Moment1", "Moment2"}) require_same_shape(c, "Param", port);
+  for (const char* port : {"LearningRate", "Beta1Pow", "Beta2Pow"}) require_scalar(c, port);
+  for (const char* port : {"Beta1Tensor", "Beta2Tensor", "EpsilonTensor"}) {
+    if (!c.has_input(port)) continue;
+    require_scalar(c, port);
+    DType dtype = c.input(port).dtype;
+    require<ShapeError>(dtype == DType::Float32 || dtype == DType::Float64, port, " is ", name_of(dtype),
+                        ", it must be float32 or float64");
+  }
+  if (c.has_input("SkipUpdate")) {
+    require_scalar(c, "SkipUpdate");
+    require<ShapeError>(c.input("SkipUpdate").dtype == DType::Bool, "SkipUpdate is ", name_of(c.input("SkipUpdate").dtype),
+                        ", it must be bool");
+  }
+  for (const char* port : {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow", "MasterParam"}) {
+    if (c.has_input(port)) c.set_output(text(port, "Out").c_str(), c.input(port));
+  }
+}
+
+}  // namespace
+
+void define_adam(OpTable& ops) {
+  ops.add(OpSpec("adam")
+              .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, ParamOut = Param - "
+                   "LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and v = Moment2Out / (1 - Beta2Pow); "
+                   "then the powers advance. A sparse gradient is a dense one with rows of zeros, or with lazy_mode, touches only "
+                   "the rows it names; in lazy_mode the powers advance before they are used. Without any row nothing happens.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor or selected rows")
+              .input("LearningRate", "one element")
+              .input("Moment1", "shape of Param")
+              .input("Moment2", "shape of Param")
+              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
+              .input("Beta2Pow", "one element: beta2 to the power of this step's number")
+              .optional_input("MasterParam", "of mixed precision; not used by float32 and float64")
+              .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
+              .optional_input("Beta1Tensor", "one element: used instead of beta1")
+              .optional_input("Beta2Tensor", "one element: used instead of beta2")
+              .optional_input("EpsilonTensor", "one element: used instead of epsilon")
+              .output("ParamOut", "the variable of Param")
+              .output("Moment1Out", "the variable of Moment1")
+              .output("Moment2Out", "the variable of Moment2")
+              .optional_output("Beta1PowOut", "the variable of Beta1Pow")
+              .optional_output("Beta2PowOut", "the variable of Beta2Pow")
+              .optional_output("MasterParamOut", "of mixed precision; not used by float32 and float64")
+              .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
+              .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
+              .attr("epsilon", 1e-8f, "keeps the division finite")
+              .attr("lazy_mode", false, "whether rows without gradient stay as they are")
+              .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer(infer_adam)
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment1", "Moment1Out")
+              .updates("Moment2", "Moment2Out")
+              .updates("Beta1Pow", "Beta1PowOut")
+              .updates("Beta2Pow", "Beta2PowOut")
+              .kernels<AdamKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,41 @@
+// assign: Out = X
+#include "core/op_table.h"
+#include "math/reshape.h"
+
+namespace paddle_mini {
+namespace {
+
+struct AssignKernel : MoveKernel {
+  const Variable& x;
+  Variable& out;
+
+  explicit AssignKernel(KernelInit& init)
+      : MoveKernel(init.input("X"), init.output("Out")), x(*init.input("X")), out(*init.output("Out")) {}
+  void run(Device& device) override {
+    MoveKernel::run(device);
+    if (x.is_rows()) out.set_rows(x.rows);
+  }
+};
+
+}  // namespace
+
+void define_assign(OpTable& ops) {
+  ops.add(OpSpec("assign")
+              .doc("Out = X, a copy.")
+              .input("X", "any shape; a tensor or selected rows")
+              .output("Out", "shape of X")
+              .infer([](InferContext& c) {
+                VarKind kind = c.input("X").kind;
+                require<ShapeError>(kind == VarKind::Tensor || kind == VarKind::SelectedRows, "X is ", name_of(kind),
+                                    ", a tensor or selected rows are needed");
+                c.set_output("Out", c.input("X"));
+              })
+              .gradient([](const OpDesc& forward) {
+                return std::vector<OpDesc>{make_op("assign", {{"X", gradient_names(forward.output("Out"))}},
+                                                   {{"Out", gradient_names(forward.input("X"))}})};
+              })
+              .in_place("X", "Out")
+              .kernel_for_any<AssignKernel>());
+}
+
+}  // namespace paddle_mini

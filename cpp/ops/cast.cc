@@ -1,0 +1,46 @@
+// cast: Out = X as another element type
+#include "math/cast.h"
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+struct CastKernel : Kernel {
+  const Variable& x;
+  Variable& out;
+  CastFunction convert;
+
+  explicit CastKernel(KernelInit& init)
+      : x(*init.input("X")), out(*init.output("Out")), convert(cast_function(x.tensor.dtype, out.tensor.dtype)) {}
+  void run(Device&) override { convert(x.tensor.shape.numel(), x.tensor.data, out.tensor.data); }
+};
+
+}  // namespace
+
+void define_cast(OpTable& ops) {
+  ops.add(OpSpec("cast")
+              .doc("Out = X converted as C++ converts numbers: towards whole numbers it cuts towards zero, to bool it asks "
+                   "whether X is not 0.")
+              .input("X", "any shape")
+              .output("Out", "shape of X")
+              .attr("in_dtype", -1, "element type of X, to which the gradient is cast back")
+              .required_attr("out_dtype", AttrType::Int, "element type of Out")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                VarInfo out = c.input("X");
+                out.dtype = c.dtype_attr("out_dtype");
+                cast_function(c.input("X").dtype, out.dtype);
+                c.set_output("Out", out);
+              })
+              .gradient([](const OpDesc& forward) {
+                int32_t in = attr_of<int32_t>(forward, "in_dtype"), out = attr_of<int32_t>(forward, "out_dtype");
+                require<ProgramError>(in >= 0, "attribute 'in_dtype' is missing: the gradient is cast back to it");
+                return std::vector<OpDesc>{make_op("cast", {{"X", gradient_names(forward.output("Out"))}},
+                                                   {{"Out", gradient_names(forward.input("X"))}},
+                                                   {{"in_dtype", out}, {"out_dtype", in}})};
+              })
+              .kernel_for_any<CastKernel>());
+}
+
+}  // namespace paddle_mini

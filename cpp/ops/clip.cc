@@ -1,0 +1,149 @@
+// clip: Out = min(max(X, low), high)
+#include <cmath>
+#include <limits>
+
+#include "core/op_table.h"
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+namespace {
+
+// The nearest T to a number: whole numbers end where T ends.
+template <class T>
+T bound(float number) {
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(number);
+  double wide = static_cast<double>(number);
+  if (wide >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  if (wide <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  return static_cast<T>(number);
+}
+
+// What X is held between: the inputs Min, Max where there are such, else the attributes.
+template <class T>
+struct Bounds {
+  In<T> min, max;
+  T low, high;
+
+  explicit Bounds(const KernelInit& init)
+      : min(init, "Min", optional_port), max(init, "Max", optional_port), low(bound<T>(init.attr<float>("min"))),
+        high(bound<T>(init.attr<float>("max"))) {}
+
+  bool may_refuse() const { return min || max; }
+  void read() {
+    if (min) low = min[0];
+    if (max) high = max[0];
+    require<OpError>(!(low > high), "the lower bound, ", low, ", is above the upper one, ", high);
+  }
+};
+
+template <class T>
+struct ClipKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Bounds<T> bounds;
+  int64_t width = 1;
+  RowMerge merge;
+  std::vector<RowValues<T>> lists{1};
+
+  explicit ClipKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), bounds(init) {
+    if (!x.is_rows()) return;
+    width = x.shape().numel(1, x.shape().rank());
+    merge = RowMerge(x.shape()[0]);
+  }
+
+  bool may_refuse() const override { return bounds.may_refuse(); }
+
+  void run(Device& device) override {
+    bounds.read();
+    const T* from = x.data();
+    if constexpr (has_vec<T>) {
+      if (x.is_rows()) {
+        lists[0] = {&x.variable().rows, x.data()};
+        merge.run(device, lists, width, out.data());
+        out.variable().set_rows(merge.rows());
+        from = out.data();
+      }
+    }
+    T low = bounds.low, high = bounds.high;
+    auto clip = [low, high](auto v) { return minimum(maximum(v, decltype(v)(low)), decltype(v)(high)); };
+    map(device, out.numel(), clip, out.data(), from);
+  }
+};
+
+template <class T>
+struct ClipGradKernel : Kernel {
+  In<T> x, out_gradient;
+  Out<T> x_gradient;
+  Bounds<T> bounds;
+
+  explicit ClipGradKernel(KernelInit& init)
+      : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), bounds(init) {}
+
+  bool may_refuse() const override { return bounds.may_refuse(); }
+
+  void run(Device& device) override {
+    bounds.read();
+    T low = bounds.low, high = bounds.high;
+    auto pass = [low, high](auto v, auto gradient) {
+      using V = decltype(v);
+      return select(v > V(low), select(v < V(high), gradient, V(T(0))), V(T(0)));
+    };
+    map(device, x.numel(), pass, x_gradient.data(), x.data(), out_gradient.data());
+  }
+};
+
+void check_bounds(const InferContext& c) {
+  for (const char* port : {"Min", "Max"}) {
+    if (!c.has_input(port)) continue;
+    require<ShapeError>(c.input(port).kind == VarKind::Tensor, port, " is ", name_of(c.input(port).kind), ", a tensor is needed");
+    require_scalar(c, port);
+    require_same_dtype(c, "X", port);
+  }
+  float low = c.attr<float>("min"), high = c.attr<float>("max");
+  bool ordered = low <= high || c.has_input("Min") || c.has_input("Max");
+  require<ProgramError>(ordered, "attribute 'min' is ", low, ", which is not at most 'max', ", high);
+}
+
+void infer_clip(InferContext& c) {
+  check_bounds(c);
+  const VarInfo& x = c.input("X");
+  if (x.kind != VarKind::Tensor) require_rows(c, "X");
+  c.set_output("Out", x);
+}
+
+}  // namespace
+
+void define_clip(OpTable& ops) {
+  ops.add(OpSpec("clip")
+              .doc("Out = min(max(X, min), max), element by element; NaN stays NaN. The rows of selected rows are merged first.")
+              .input("X", "any shape; a tensor or selected rows")
+              .optional_input("Min", "one element: used instead of `min`")
+              .optional_input("Max", "one element: used instead of `max`")
+              .output("Out", "shape of X")
+              .required_attr("min", AttrType::Float, "lower bound")
+              .required_attr("max", AttrType::Float, "upper bound")
+              .infer(infer_clip)
+              .gradient("clip_grad", {"X", "Min", "Max", "Out@GRAD"}, {"X@GRAD"})
+              .checks_data()
+              .kernels<ClipKernel, float, double, int32_t, int64_t>());
+  ops.add(OpSpec("clip_grad")
+              .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
+              .input("X", "as in clip")
+              .optional_input("Min", "as in clip")
+              .optional_input("Max", "as in clip")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .required_attr("min", AttrType::Float, "as in clip")
+              .required_attr("max", AttrType::Float, "as in clip")
+              .infer([](InferContext& c) {
+                check_bounds(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                require_same_shape(c, "X", "Out@GRAD");
+                gradients_like_inputs(c);
+              })
+              .in_place("Out@GRAD", "X@GRAD")
+              .checks_data()
+              .kernels<ClipGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

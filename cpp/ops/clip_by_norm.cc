@@ -1,0 +1,58 @@
+// clip_by_norm: Out = X max_norm / |X| where |X| > max_norm, else X
+#include <cmath>
+
+#include "core/op_table.h"
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct ClipByNormKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  double max_norm;
+  int64_t width = 1;
+  RowMerge merge;
+  std::vector<RowValues<T>> lists{1};
+
+  explicit ClipByNormKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), max_norm(static_cast<double>(init.attr<float>("max_norm"))) {
+    if (!x.is_rows()) return;
+    width = x.shape().numel(1, x.shape().rank());
+    merge = RowMerge(x.shape()[0]);
+  }
+
+  void run(Device& device) override {
+    const T* from = x.data();
+    if (x.is_rows()) {
+      lists[0] = {&x.variable().rows, x.data()};
+      merge.run(device, lists, width, out.data());
+      out.variable().set_rows(merge.rows());
+      from = out.data();
+    }
+    int64_t n = out.numel();
+    double norm = std::sqrt(map_sum(device, n, [](auto v) { return v * v; }, from));
+    T factor = static_cast<T>(norm > max_norm ? max_norm / norm : 1);
+    map(device, n, [factor](auto v) { return v * decltype(v)(factor); }, out.data(), from);
+  }
+};
+
+}  // namespace
+
+void define_clip_by_norm(OpTable& ops) {
+  ops.add(OpSpec("clip_by_norm")
+              .doc("Out = X max_norm / |X| where the Euclidean norm |X| is above max_norm, else X. The rows of selected rows "
+                   "are merged first: the norm is that of the gradient they stand for.")
+              .input("X", "any shape; a tensor or selected rows")
+              .output("Out", "shape of X")
+              .required_attr("max_norm", AttrType::Float, "the largest norm that stays", at_least(0))
+              .infer([](InferContext& c) {
+                if (c.input("X").kind != VarKind::Tensor) require_rows(c, "X");
+                c.set_output("Out", c.input("X"));
+              })
+              .no_gradient("it clips gradients, which are not differentiated again")
+              .kernels<ClipByNormKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,118 @@
+// conv2d: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] Input[n, c, y + i, x + j], with strides and paddings
+#include "core/op_table.h"
+#include "math/convolution.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class Context>
+WindowAttributes window_attributes(const Context& c) {
+  WindowAttributes window;
+  window.set_strides(c.template attr<std::vector<int32_t>>("strides"));
+  window.set_dilations(c.template attr<std::vector<int32_t>>("dilations"));
+  window.set_paddings(c.template attr<std::vector<int32_t>>("paddings"));
+  window.algorithm = c.template attr<std::string>("padding_algorithm");
+  return window;
+}
+
+ConvolutionSizes convolution_sizes(const KernelInit& init) {
+  const Shape &x = init.input("Input")->tensor.shape, &filter = init.input("Filter")->tensor.shape;
+  auto [height, width] = window_attributes(init).axes(x[2], x[3], filter[2], filter[3]);
+  int64_t groups = init.attr<int32_t>("groups");
+  return {x[0], groups, filter[1], filter[0] / groups, height, width};
+}
+
+template <class T>
+struct Conv2dKernel : Kernel {
+  In<T> input, filter;
+  Out<T> output;
+  Convolution<T> convolution;
+
+  explicit Conv2dKernel(KernelInit& init)
+      : input(init, "Input"), filter(init, "Filter"), output(init, "Output"), convolution(init, convolution_sizes(init)) {}
+  void run(Device& device) override { convolution.run(device, input.data(), filter.data(), output.data()); }
+};
+
+template <class T>
+struct Conv2dGradKernel : Kernel {
+  In<T> input, filter, output_gradient;
+  Out<T> input_gradient, filter_gradient;
+  Convolution<T> convolution;
+
+  explicit Conv2dGradKernel(KernelInit& init)
+      : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
+        input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
+        convolution(init, convolution_sizes(init)) {}
+  void run(Device& device) override {
+    if (filter_gradient) convolution.filter_gradient(device, input.data(), output_gradient.data(), filter_gradient.data());
+    if (input_gradient) convolution.input_gradient(device, filter.data(), output_gradient.data(), input_gradient.data());
+  }
+};
+
+Shape output_shape(const InferContext& c) {
+  require_same_dtype(c, "Input", "Filter");
+  require_rank(c, "Input", 4);
+  require_rank(c, "Filter", 4);
+  const Shape &x = c.shape("Input"), &filter = c.shape("Filter");
+  for (int axis : {2, 3}) {
+    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
+  }
+  int64_t groups = c.attr<int32_t>("groups");
+  require<ShapeError>(filter[1] < 0 || dims_agree(x[1], filter[1] * groups), "Filter has ", filter[1], " input channels",
+                      groups > 1 ? text(" for each of ", groups, " groups") : "", ", Input has ", x[1]);
+  require<ShapeError>(filter[0] < 0 || filter[0] % groups == 0, "Filter has ", filter[0], " output channels, which do not divide into ",
+                      groups, " groups");
+  auto [height, width] = window_attributes(c).axes(x[2], x[3], filter[2], filter[3]);
+  return Shape{x[0], filter[0], height.out, width.out};
+}
+
+void infer_gradient(InferContext& c) {
+  Shape output = output_shape(c);
+  require_same_dtype(c, "Input", "Output@GRAD");
+  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ", c.shape("Output@GRAD").str(),
+                      ", Output has ", output.str());
+  gradients_like_inputs(c);
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
+      .attr("paddings", std::vector<int32_t>{0, 0}, "zeros around the image: height, width; or above, below, left, right")
+      .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
+            one_of({"EXPLICIT", "SAME", "VALID"}))
+      .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the window: height, width")
+      .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+      .attr("data_format", "NCHW", "channels are axis 1", one_of({"NCHW", "AnyLayout"}));
+}
+
+// depthwise_conv2d is the name of the same operator where every group has one channel.
+void define_convolution(OpTable& ops, const std::string& type) {
+  OpSpec forward(type), backward(type + "_grad");
+  forward.doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] "
+              "Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside of the image. With "
+              "groups, output channels of a group see the input channels of that group.")
+      .input("Input", "[images, channels, height, width]")
+      .input("Filter", "[output channels, channels / groups, window height, window width]")
+      .output("Output", "[images, output channels, output height, output width]");
+  with_attributes(forward)
+      .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); })
+      .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+      .kernels<Conv2dKernel, float, double>();
+  backward.doc("Gradients of " + type + " by its image and its filter.")
+      .input("Input", "as in conv2d")
+      .input("Filter", "as in conv2d")
+      .input("Output@GRAD", "shape of Output")
+      .optional_output("Input@GRAD", "shape of Input")
+      .optional_output("Filter@GRAD", "shape of Filter");
+  with_attributes(backward).infer(infer_gradient).kernels<Conv2dGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace
+
+void define_conv2d(OpTable& ops) {
+  define_convolution(ops, "conv2d");
+  define_convolution(ops, "depthwise_conv2d");
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,133 @@
+// cross_entropy2: Y = -log(X[label]), row by row
+#include "core/op_table.h"
+
+#include <cmath>
+
+namespace paddle_mini {
+namespace {
+
+// X as [rows, classes].
+void check_labels(const IndexIn& label, int64_t rows, int64_t classes, int64_t ignored) {
+  for (int64_t i = 0; i < rows; ++i) {
+    int64_t id = label[i];
+    if (id == ignored || (id >= 0 && id < classes)) continue;
+    fail<OpError>("label ", id, " in row ", i, " is out of range: X has ", classes, " classes, so labels run from 0 to ", classes - 1,
+                  ", or ignore_index ", ignored);
+  }
+}
+
+template <class T>
+struct CrossEntropy2Kernel : Kernel {
+  In<T> x;
+  IndexIn label;
+  Out<T> y, match;
+  int64_t classes, rows, ignored;
+
+  explicit CrossEntropy2Kernel(KernelInit& init)
+      : x(init, "X"), label(init, "Label"), y(init, "Y"), match(init, "MatchX"), classes(x.shape()[x.shape().rank() - 1]),
+        rows(y.numel()), ignored(init.attr<int32_t>("ignore_index")) {}
+
+  void run(Device&) override {
+    check_labels(label, rows, classes, ignored);
+    for (int64_t i = 0; i < rows; ++i) {
+      bool counts = label[i] != ignored;
+      T probability = counts ? x[i * classes + label[i]] : T(0);
+      match[i] = probability;
+      y[i] = counts ? finite(-std::log(probability)) : T(0);
+    }
+  }
+
+  // -log(0) is 1e20, so that a sum of losses stays a number; NaN stays NaN.
+  static T finite(T loss) { return std::isinf(loss) ? std::copysign(T(1e20), loss) : loss; }
+};
+
+template <class T>
+struct CrossEntropyGrad2Kernel : Kernel {
+  In<T> y_gradient, match;
+  IndexIn label;
+  Out<T> x_gradient;
+  int64_t classes, rows, ignored;
+
+  explicit CrossEntropyGrad2Kernel(KernelInit& init)
+      : y_gradient(init, "Y@GRAD"), match(init, "MatchX"), label(init, "Label"), x_gradient(init, "X@GRAD"),
+        classes(x_gradient.shape()[x_gradient.shape().rank() - 1]), rows(match.numel()),
+        ignored(init.attr<int32_t>("ignore_index")) {}
+
+  void run(Device&) override {
+    check_labels(label, rows, classes, ignored);
+    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+    for (int64_t i = 0; i < rows; ++i) {
+      if (label[i] != ignored) x_gradient[i * classes + label[i]] = -y_gradient[i] / match[i];
+    }
+  }
+};
+
+// One label a row of X [..., classes]: [..., 1] or [...].
+void require_labels(const InferContext& c, const Shape& x) {
+  DType dtype = c.input("Label").dtype;
+  require<ShapeError>(dtype == DType::Int32 || dtype == DType::Int64, "Label is ", name_of(dtype), ", it must be int32 or int64");
+  Shape label = c.shape("Label"), bare;
+  for (int i = 0; i + 1 < x.rank(); ++i) bare.push_back(x[i]);
+  Shape column = bare;
+  column.push_back(1);
+  require<ShapeError>(shapes_agree(label, bare) || shapes_agree(label, column), "Label has shape ", label.str(), ", X ", x.str(),
+                      ": one label a row is needed");
+}
+
+void infer_cross_entropy2(InferContext& c) {
+  const Shape& x = c.shape("X");
+  require<ShapeError>(x.rank() >= 1, "X has no dimensions, its last one is that of the classes");
+  require_labels(c, x);
+  Shape match = x, y = c.shape("Label"), x_shape = x;
+  match[x.rank() - 1] = 1;
+  if (y.rank() == x.rank()) y = match;
+  x_shape.push_back(0);
+  c.set_output("Y", c.input("X").dtype, y);
+  c.set_output("MatchX", c.input("X").dtype, match);
+  c.set_output("XShape", c.input("X").dtype, x_shape);
+}
+
+void infer_cross_entropy_grad2(InferContext& c) {
+  const Shape& x_shape = c.shape("XShape");
+  require<ShapeError>(x_shape.rank() >= 2, "XShape has shape ", x_shape.str(), ", it must be X's and a last dimension of 0");
+  Shape x, match;
+  for (int i = 0; i + 1 < x_shape.rank(); ++i) x.push_back(x_shape[i]);
+  require_labels(c, x);
+  match = x;
+  match[x.rank() - 1] = 1;
+  require_same_dtype(c, "Y@GRAD", "MatchX");
+  require_same_shape(c, "Y@GRAD", c.shape("Label").rank() == x.rank() ? "MatchX" : "Label");
+  require<ShapeError>(shapes_agree(c.shape("MatchX"), match), "MatchX has shape ", c.shape("MatchX").str(), ", X has ", x.str());
+  c.set_output("X@GRAD", c.input("Y@GRAD").dtype, x);
+}
+
+}  // namespace
+
+void define_cross_entropy2(OpTable& ops) {
+  ops.add(OpSpec("cross_entropy2")
+              .doc("Y = -log(X[label]) for every row of probabilities X; 0 where the label is ignore_index, 1e20 where X[label] is 0. "
+                   "A label out of range is refused.")
+              .input("X", "[..., classes]: probabilities")
+              .input("Label", "[..., 1] or [...], int32 or int64")
+              .output("Y", "shape of Label")
+              .output("MatchX", "[..., 1]: X[label]")
+              .output("XShape", "X's shape and a dimension of 0: carries X's shape and no data")
+              .attr("ignore_index", -100, "the label whose rows count nothing")
+              .infer(infer_cross_entropy2)
+              .gradient("cross_entropy_grad2", {"Label", "MatchX", "XShape", "Y@GRAD"}, {"X@GRAD"})
+              .checks_data()
+              .kernels<CrossEntropy2Kernel, float, double>());
+  ops.add(OpSpec("cross_entropy_grad2")
+              .doc("X@GRAD = -Y@GRAD / MatchX at the label, and 0 elsewhere.")
+              .input("Y@GRAD", "shape of Y")
+              .input("MatchX", "of cross_entropy2")
+              .input("Label", "as in cross_entropy2")
+              .input("XShape", "of cross_entropy2")
+              .output("X@GRAD", "shape of X")
+              .attr("ignore_index", -100, "as in cross_entropy2")
+              .infer(infer_cross_entropy_grad2)
+              .checks_data()
+              .kernels<CrossEntropyGrad2Kernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,135 @@
+// dropout: Out = X where a coin says to keep it, else 0
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+// Srivastava et al. 2014. Either what is kept is scaled up in training ("upscale_in_train"), or
+// everything is scaled down in testing ("downgrade_in_infer"), so that sums stay what they are on average.
+struct DropoutRule {
+  float probability;
+  bool test, upscale;
+
+  explicit DropoutRule(const KernelInit& init)
+      : probability(init.attr<float>("dropout_prob")), test(init.attr<bool>("is_test")),
+        upscale(init.attr<std::string>("dropout_implementation") == "upscale_in_train") {}
+
+  // What an element that is kept is multiplied with.
+  template <class T>
+  T factor() const {
+    T keep = T(1) - static_cast<T>(probability);
+    if (test) return upscale ? T(1) : keep;
+    return upscale && keep > T(0) ? T(1) / keep : T(1);
+  }
+};
+
+template <class T>
+void scale_kept(int64_t n, T factor, const T* from, const uint8_t* mask, T* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = mask[i] ? from[i] * factor : T(0);
+}
+
+template <class T>
+struct DropoutKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Out<uint8_t> mask;
+  DropoutRule rule;
+  int32_t seed;  // 0: the executor's generator goes on
+  Scratch<uint8_t> own_mask;
+
+  explicit DropoutKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), mask(init, "Mask", optional_port), rule(init),
+        seed(init.attr<bool>("fix_seed") ? init.attr<int32_t>("seed") : 0),
+        own_mask(init, mask || rule.test ? 0 : x.numel()) {}
+
+  void run(Device& device) override {
+    T factor = rule.factor<T>();
+    if (rule.test) {
+      map(device, x.numel(), [factor](auto v) { return v * decltype(v)(factor); }, out.data(), x.data());
+      if (mask) std::fill_n(mask.data(), x.numel(), uint8_t{1});
+      return;
+    }
+    uint8_t* kept = mask ? mask.data() : own_mask.data();
+    if (seed != 0) {
+      std::mt19937_64 generator(static_cast<uint64_t>(static_cast<int64_t>(seed)));
+      draw(generator, kept);
+    } else {
+      draw(device.generator, kept);
+    }
+    scale_kept(x.numel(), factor, x.data(), kept, out.data());
+  }
+
+  // One number of [0, 1) for each element, which is kept unless the number is below the probability:
+  // the same elements as in PaddlePaddle for the same seed.
+  void draw(std::mt19937_64& generator, uint8_t* kept) const {
+    std::uniform_real_distribution<float> uniform(0, 1);
+    for (int64_t i = 0, n = x.numel(); i < n; ++i) kept[i] = !(uniform(generator) < rule.probability);
+  }
+};
+
+template <class T>
+struct DropoutGradKernel : Kernel {
+  In<T> out_gradient;
+  In<uint8_t> mask;
+  Out<T> x_gradient;
+  DropoutRule rule;
+
+  explicit DropoutGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), mask(init, "Mask"), x_gradient(init, "X@GRAD"), rule(init) {}
+
+  void run(Device& device) override {
+    T factor = rule.factor<T>();
+    int64_t n = out_gradient.numel();
+    if (rule.test) map(device, n, [factor](auto g) { return g * decltype(g)(factor); }, x_gradient.data(), out_gradient.data());
+    else scale_kept(n, factor, out_gradient.data(), mask.data(), x_gradient.data());
+  }
+};
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("dropout_prob", 0.5f, "probability that an element is dropped", between(0, 1))
+      .attr("is_test", false, "whether nothing is dropped")
+      .attr("dropout_implementation", "downgrade_in_infer",
+            "downgrade_in_infer: in testing all is multiplied with 1 - dropout_prob; upscale_in_train: in training what is kept is "
+            "divided by it",
+            one_of({"downgrade_in_infer", "upscale_in_train"}))
+      .attr("seed", 0, "where fix_seed is true: with the same seed, every run drops the same elements; 0: not fixed")
+      .attr("fix_seed", false, "whether `seed` is used");
+}
+
+void infer_dropout_grad(InferContext& c) {
+  require<ShapeError>(c.input("Mask").dtype == DType::UInt8, "Mask is ", name_of(c.input("Mask").dtype), ", it must be uint8");
+  require_same_shape(c, "Out@GRAD", "Mask");
+  c.set_output("X@GRAD", c.input("Out@GRAD"));
+}
+
+}  // namespace
+
+void define_dropout(OpTable& ops) {
+  OpSpec forward("dropout"), backward("dropout_grad");
+  forward.doc("Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps all.")
+      .input("X", "any shape")
+      .output("Out", "shape of X")
+      .optional_output("Mask", "shape of X, uint8: 1 where an element was kept");
+  with_attributes(forward)
+      .infer([](InferContext& c) {
+        c.set_output("Out", c.input("X"));
+        c.set_output("Mask", DType::UInt8, c.shape("X"));
+      })
+      .gradient("dropout_grad", {"Mask", "Out@GRAD"}, {"X@GRAD"})
+      .in_place("X", "Out")
+      .kernels<DropoutKernel, float, double>();
+  backward.doc("X@GRAD = Out@GRAD with the factor that the element had: 0 where it was dropped.")
+      .input("Mask", "of dropout")
+      .input("Out@GRAD", "shape of Out")
+      .output("X@GRAD", "shape of X");
+  with_attributes(backward)
+      .infer(infer_dropout_grad)
+      .dtype_from_input("Out@GRAD")
+      .in_place("Out@GRAD", "X@GRAD")
+      .kernels<DropoutGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

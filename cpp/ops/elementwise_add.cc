@@ -1,0 +1,25 @@
+// elementwise_add: Out = X + Y, with Y stretched over X
+#include "math/elementwise.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Add {
+  template <class V>
+  V operator()(V x, V y) const { return x + y; }
+};
+
+}  // namespace
+
+void define_elementwise_add(OpTable& ops) {
+  ops.add(binary("elementwise_add")
+              .doc("Out = X + Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches.")
+              .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
+  ops.add(binary_gradient("elementwise_add_grad")
+              .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
+              .view("Out@GRAD", "X@GRAD")
+              .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>());
+}
+
+}  // namespace paddle_mini

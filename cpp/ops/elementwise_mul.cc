@@ -1,0 +1,56 @@
+// elementwise_mul: Out = X Y element by element, with Y stretched over X
+#include "math/elementwise.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Multiply {
+  template <class V>
+  V operator()(V x, V y) const { return x * y; }
+};
+
+struct TimesY {
+  template <class V>
+  V operator()(V, V y, V gradient) const { return gradient * y; }
+};
+
+struct TimesX {
+  template <class V>
+  V operator()(V x, V, V gradient) const { return gradient * x; }
+};
+
+template <class T>
+struct ElementwiseMulKernel : BinaryKernel<Multiply>::For<T> {
+  using BinaryKernel<Multiply>::For<T>::For;
+
+  void run(Device& device) override {
+    if (!this->x.is_rows()) return BinaryKernel<Multiply>::For<T>::run(device);
+    T factor = this->y[0];
+    map(device, this->x.numel(), [factor](auto v) { return v * decltype(v)(factor); }, this->out.data(), this->x.data());
+    this->out.variable().set_rows(this->x.variable().rows);
+  }
+};
+
+void infer_elementwise_mul(InferContext& c) {
+  if (c.input("X").kind != VarKind::SelectedRows) return infer_broadcast(c);
+  require<ShapeError>(c.input("Y").kind == VarKind::Tensor, "X is selected rows, so Y must be a tensor of one element");
+  require_same_dtype(c, "X", "Y");
+  require_scalar(c, "Y");
+  c.set_output("Out", c.input("X"));
+}
+
+}  // namespace
+
+void define_elementwise_mul(OpTable& ops) {
+  ops.add(binary("elementwise_mul")
+              .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
+                   "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
+              .infer(infer_elementwise_mul)
+              .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>());
+  ops.add(binary_gradient("elementwise_mul_grad")
+              .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
+              .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>());
+}
+
+}  // namespace paddle_mini

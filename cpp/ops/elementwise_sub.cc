@@ -1,0 +1,30 @@
+// elementwise_sub: Out = X - Y, with Y stretched over X
+#include "math/elementwise.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Subtract {
+  template <class V>
+  V operator()(V x, V y) const { return x - y; }
+};
+
+struct NegateGradient {
+  template <class V>
+  V operator()(V, V, V gradient) const { return -gradient; }
+};
+
+}  // namespace
+
+void define_elementwise_sub(OpTable& ops) {
+  ops.add(binary("elementwise_sub")
+              .doc("Out = X - Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches.")
+              .gradient("elementwise_sub_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
+  ops.add(binary_gradient("elementwise_sub_grad")
+              .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
+              .view("Out@GRAD", "X@GRAD")
+              .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,29 @@
+// exp: Out = e^X
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Exp {
+  template <class V>
+  V operator()(V x) const { return exp(x); }
+};
+
+struct ExpGrad {
+  template <class V>
+  V operator()(V out, V gradient) const { return gradient * out; }
+};
+
+}  // namespace
+
+void define_exp(OpTable& ops) {
+  ops.add(unary("exp")
+              .doc("Out = e^X, element by element; too large a result is infinite.")
+              .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Exp>::For, float, double>());
+  ops.add(unary_gradient("exp_grad", Keeps::Out)
+              .doc("X@GRAD = Out@GRAD Out.")
+              .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,21 @@
+// fetch: X is a result that the caller of a run receives
+#include "core/op_table.h"
+
+namespace paddle_mini {
+
+void define_fetch(OpTable& ops) {
+  ops.add(OpSpec("fetch")
+              .doc("Marks X as a result of an inference program, number `col` of them.")
+              .input("X", "the variable that is fetched")
+              .output("Out", "the list of results")
+              .attr("col", 0, "which result of the program, from 0", at_least(0))
+              .infer([](InferContext& c) {
+                VarInfo list;
+                list.kind = VarKind::FetchList;
+                c.set_output("Out", list);
+              })
+              .no_gradient("it gives out results")
+              .role(OpRole::Fetch));
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,41 @@
+// get_tensor_from_selected_rows: Out = the values of the rows of X, as a tensor
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+// How many rows there are, only the run knows; Out's memory is for the most there can be. What is left
+// over is zero, for operators after this one that were planned for the most.
+template <class T>
+struct GetTensorFromSelectedRowsKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  int64_t most;
+
+  explicit GetTensorFromSelectedRowsKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), most(out.numel()) {}
+  void run(Device&) override {
+    std::copy_n(x.data(), x.numel(), out.data());
+    std::fill(out.data() + x.numel(), out.data() + most, T(0));
+    out.variable().tensor.shape[0] = x.shape()[0];
+  }
+};
+
+}  // namespace
+
+void define_get_tensor_from_selected_rows(OpTable& ops) {
+  ops.add(OpSpec("get_tensor_from_selected_rows")
+              .doc("Out = the values of the touched rows, in their order: not the whole table.")
+              .input("X", "selected rows")
+              .output("Out", "[touched rows, ...]: the number of rows depends on the data")
+              .infer([](InferContext& c) {
+                require_rows(c, "X");
+                const VarInfo& x = c.input("X");
+                Shape out = x.shape;
+                out[0] = x.row_count;
+                c.set_output("Out", x.dtype, out);
+              })
+              .no_gradient("it looks at gradients, which are not differentiated again")
+              .kernels<GetTensorFromSelectedRowsKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,39 @@
+// increment: Out = X + step, of one element
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct IncrementKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  T step;
+
+  explicit IncrementKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), step(static_cast<T>(init.attr<float>("step"))) {}
+  void run(Device&) override { out[0] = x[0] + step; }
+};
+
+}  // namespace
+
+void define_increment(OpTable& ops) {
+  ops.add(OpSpec("increment")
+              .doc("Out = X + step: counts steps. Going back, it counts down again.")
+              .input("X", "one element")
+              .output("Out", "shape of X; usually the variable of X")
+              .attr("step", 1.0f, "what is added; cut towards zero for whole numbers", between(-9e18, 9e18))
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                require_scalar(c, "X");
+                c.set_output("Out", c.input("X"));
+              })
+              .gradient([](const OpDesc& forward) {
+                return std::vector<OpDesc>{make_op("increment", {{"X", forward.output("Out")}}, {{"Out", forward.input("X")}},
+                                                   {{"step", -attr_of<float>(forward, "step")}})};
+              })
+              .updates("X", "Out")
+              .kernels<IncrementKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

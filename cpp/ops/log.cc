@@ -1,0 +1,29 @@
+// log: Out = the natural logarithm of X
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Log {
+  template <class V>
+  V operator()(V x) const { return log(x); }
+};
+
+struct LogGrad {
+  template <class V>
+  V operator()(V x, V gradient) const { return gradient / x; }
+};
+
+}  // namespace
+
+void define_log(OpTable& ops) {
+  ops.add(unary("log")
+              .doc("The natural logarithm, element by element: of 0 minus infinity, of a negative number NaN.")
+              .gradient("log_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Log>::For, float, double>());
+  ops.add(unary_gradient("log_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD / X.")
+              .kernels<UnaryGradKernel<LogGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,58 @@
+// mean: Out = the mean of all elements of X
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct MeanKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+
+  explicit MeanKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
+  void run(Device& device) override {
+    int64_t n = x.numel();
+    out[0] = static_cast<T>(map_sum(device, n, [](auto v) { return v; }, x.data()) / static_cast<double>(n));
+  }
+};
+
+template <class T>
+struct MeanGradKernel : Kernel {
+  In<T> x, out_gradient;
+  Out<T> x_gradient;
+
+  explicit MeanGradKernel(KernelInit& init)
+      : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
+  void run(Device&) override {
+    std::fill_n(x_gradient.data(), x.numel(), out_gradient[0] / static_cast<T>(x.numel()));
+  }
+};
+
+}  // namespace
+
+void define_mean(OpTable& ops) {
+  ops.add(OpSpec("mean")
+              .doc("The mean of all elements of X; of no elements it is NaN.")
+              .input("X", "any shape")
+              .output("Out", "one element, []")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype, Shape{});
+              })
+              .gradient("mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<MeanKernel, float, double>());
+  ops.add(OpSpec("mean_grad")
+              .doc("X@GRAD = Out@GRAD / n with n elements in X.")
+              .input("X", "as in mean; only its shape is looked at")
+              .input("Out@GRAD", "one element")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                require_scalar(c, "Out@GRAD");
+                require_same_dtype(c, "X", "Out@GRAD");
+                gradients_like_inputs(c);
+              })
+              .kernels<MeanGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

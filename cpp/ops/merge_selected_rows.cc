@@ -1,0 +1,40 @@
+// merge_selected_rows: Out = the rows of X sorted, those that occur several times summed
+#include "core/op_table.h"
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct MergeSelectedRowsKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  int64_t width;
+  RowMerge merge;
+  std::vector<RowValues<T>> lists{1};
+
+  explicit MergeSelectedRowsKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), width(x.shape().numel(1, x.shape().rank())), merge(x.shape()[0]) {}
+  void run(Device& device) override {
+    lists[0] = {&x.variable().rows, x.data()};
+    merge.run(device, lists, width, out.data());
+    out.variable().set_rows(merge.rows());
+  }
+};
+
+}  // namespace
+
+void define_merge_selected_rows(OpTable& ops) {
+  ops.add(OpSpec("merge_selected_rows")
+              .doc("Out has the rows of X sorted, and each once: the sum of its values.")
+              .input("X", "selected rows")
+              .output("Out", "selected rows of the same table")
+              .infer([](InferContext& c) {
+                require_rows(c, "X");
+                c.set_output("Out", c.input("X"));
+              })
+              .no_gradient("it merges gradients, which are not differentiated again")
+              .kernels<MergeSelectedRowsKernel, float, double>());
+}
+
+}  // namespace paddle_mini

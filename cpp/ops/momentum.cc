@@ -1,0 +1,112 @@
+// momentum: VelocityOut = mu Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut
+#include "core/op_table.h"
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+namespace {
+
+// Polyak 1964; with `nesterov` the step looks ahead along the velocity (Nesterov 1983, as in
+// Sutskever et al. 2013). `decay` adds L2 regularization, decay * param, to the gradient.
+template <class T>
+struct MomentumStep {
+  T mu, rate, decay;
+  bool nesterov;
+
+  template <class V>
+  std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
+    V g = decay == T(0) ? gradient : gradient + V(decay) * param;
+    V v = V(mu) * velocity + g;
+    V step = nesterov ? g + V(mu) * v : v;
+    return {param - V(rate) * step, v};
+  }
+};
+
+template <class T>
+struct MomentumKernel : Kernel {
+  In<T> param, grad, velocity, learning_rate;
+  Out<T> param_out, velocity_out;
+  T mu, decay, rescale;
+  bool nesterov;
+  int64_t height, width;  // of the table, for a sparse gradient
+  RowMerge merge;
+  Scratch<T> merged;
+  std::vector<RowValues<T>> lists;
+
+  explicit MomentumKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), velocity(init, "Velocity"), learning_rate(init, "LearningRate"),
+        param_out(init, "ParamOut"), velocity_out(init, "VelocityOut"), mu(static_cast<T>(init.attr<float>("mu"))),
+        decay(static_cast<T>(init.attr<float>("regularization_coeff"))),
+        rescale(static_cast<T>(init.attr<float>("rescale_grad"))), nesterov(init.attr<bool>("use_nesterov")),
+        height(param.shape().rank() ? param.shape()[0] : 1),
+        width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
+        merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {
+    if (init.attr<std::string>("regularization_method") != "l2_decay") decay = T(0);
+  }
+
+  void run(Device& device) override {
+    MomentumStep<T> step{mu, learning_rate[0], decay, nesterov};
+    if (grad.is_rows()) return run_sparse(device, step);
+    map(device, param.numel(), step, std::tuple(param_out.data(), velocity_out.data()), param.data(), velocity.data(),
+        grad.data());
+  }
+
+  // Every row moves: one that the gradient does not name has gradient 0, and its velocity decays.
+  void run_sparse(Device& device, MomentumStep<T> step) {
+    lists[0] = {&grad.variable().rows, grad.data()};
+    merge.run(device, lists, width, merged.data());
+    auto idle = [step](auto p, auto v) { return step(p, v, decltype(p)(T(0))); };
+    auto scaled = [step, r = rescale](auto p, auto v, auto g) { return step(p, v, decltype(g)(r) * g); };
+    int64_t next = 0;
+    for (size_t i = 0; i <= merge.rows().size(); ++i) {
+      int64_t row = i < merge.rows().size() ? merge.rows()[i] : height;
+      int64_t at = next * width;
+      map(device, (row - next) * width, idle, outputs(at), param.data() + at, velocity.data() + at);
+      next = row + 1;
+      if (row == height) break;
+      at = row * width;
+      map(device, width, scaled, outputs(at), param.data() + at, velocity.data() + at,
+          static_cast<const T*>(merged.data()) + static_cast<int64_t>(i) * width);
+    }
+  }
+  std::tuple<T*, T*> outputs(int64_t at) const { return {param_out.data() + at, velocity_out.data() + at}; }
+};
+
+void infer_momentum(InferContext& c) {
+  require_scalar(c, "LearningRate");
+  for (const char* port : {"Grad", "Velocity", "LearningRate"}) require_same_dtype(c, "Param", port);
+  for (const char* port : {"Grad", "Velocity"}) require_same_shape(c, "Param", port);
+  c.set_output("ParamOut", c.input("Param"));
+  c.set_output("VelocityOut", c.input("Velocity"));
+  if (c.has_input("MasterParam")) c.set_output("MasterParamOut", c.input("MasterParam"));
+}
+
+}  // namespace
+
+void define_momentum(OpTable& ops) {
+  ops.add(OpSpec("momentum")
+              .doc("VelocityOut = mu Velocity + Grad, ParamOut = Param - LearningRate * VelocityOut; with use_nesterov, "
+                   "ParamOut = Param - LearningRate (Grad + mu VelocityOut). Of a sparse gradient every row of Param moves, "
+                   "those it does not name with gradient 0.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor or selected rows")
+              .input("Velocity", "shape of Param")
+              .input("LearningRate", "one element")
+              .optional_input("MasterParam", "of mixed precision; not used by float32 and float64")
+              .output("ParamOut", "the variable of Param")
+              .output("VelocityOut", "the variable of Velocity")
+              .optional_output("MasterParamOut", "of mixed precision; not used by float32 and float64")
+              .required_attr("mu", AttrType::Float, "part of the velocity that stays")
+              .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
+              .attr("regularization_method", "", "'l2_decay' adds regularization_coeff * Param to the gradient",
+                    one_of({"", "l2_decay"}))
+              .attr("regularization_coeff", 0.0f, "of l2_decay")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("rescale_grad", 1.0f, "factor of a sparse gradient; on a CPU PaddlePaddle leaves a dense one as it is, and so do we")
+              .infer(infer_momentum)
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Velocity", "VelocityOut")
+              .kernels<MomentumKernel, float, double>());
+}
+
+}  // namespace paddle_mini

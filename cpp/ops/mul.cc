@@ -1,0 +1,107 @@
+// mul: Out = X Y, with X and Y flattened to matrices
+#include "core/op_table.h"
+#include "math/gemm.h"
+
+namespace paddle_mini {
+namespace {
+
+// X [m, k], Y [k, n] after flattening.
+struct MatrixSizes {
+  int64_t m, k, n;
+
+  MatrixSizes(const KernelInit& init, const Shape& x, const Shape& y)
+      : m(x.numel(0, init.attr<int32_t>("x_num_col_dims"))),
+        k(x.numel(init.attr<int32_t>("x_num_col_dims"), x.rank())),
+        n(y.numel(init.attr<int32_t>("y_num_col_dims"), y.rank())) {}
+};
+
+template <class T>
+struct MulKernel : Kernel {
+  In<T> x, y;
+  Out<T> out;
+  Gemm<T> product;
+
+  explicit MulKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), out(init, "Out") {
+    MatrixSizes size(init, x.shape(), y.shape());
+    product.m = size.m, product.n = size.n, product.k = size.k;
+  }
+  void run(Device& device) override { product.run(device, x.data(), y.data(), out.data()); }
+};
+
+// X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD
+template <class T>
+struct MulGradKernel : Kernel {
+  In<T> x, y, out_gradient;
+  Out<T> x_gradient, y_gradient;
+  Gemm<T> to_x, to_y;
+
+  explicit MulGradKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, "Y@GRAD", optional_port) {
+    MatrixSizes size(init, x.shape(), y.shape());
+    to_x.m = size.m, to_x.n = size.k, to_x.k = size.n, to_x.transpose_b = true;
+    to_y.m = size.k, to_y.n = size.n, to_y.k = size.m, to_y.transpose_a = true;
+  }
+  void run(Device& device) override {
+    if (x_gradient) to_x.run(device, out_gradient.data(), y.data(), x_gradient.data());
+    if (y_gradient) to_y.run(device, x.data(), out_gradient.data(), y_gradient.data());
+  }
+};
+
+Shape product_shape(InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Y");
+  const Shape &x = c.shape("X"), &y = c.shape("Y");
+  int x_rows = c.attr<int32_t>("x_num_col_dims"), y_rows = c.attr<int32_t>("y_num_col_dims");
+  require<ShapeError>(x_rows < x.rank(), "x_num_col_dims is ", x_rows, ", but X has shape ", x.str());
+  require<ShapeError>(y_rows < y.rank(), "y_num_col_dims is ", y_rows, ", but Y has shape ", y.str());
+  int64_t x_width = x.numel(x_rows, x.rank()), y_height = y.numel(0, y_rows);
+  require<ShapeError>(dims_agree(x_width, y_height), "X ", x.str(), " flattened has rows of ", x_width, ", Y ", y.str(),
+                      " flattened has ", y_height, " rows");
+  Shape out;
+  for (int i = 0; i < x_rows; ++i) out.push_back(x[i]);
+  for (int i = y_rows; i < y.rank(); ++i) out.push_back(y[i]);
+  return out;
+}
+
+void infer_mul(InferContext& c) {
+  VarInfo out = c.input("X");
+  out.shape = product_shape(c);
+  c.set_output("Out", out);
+}
+
+void infer_mul_gradient(InferContext& c) {
+  Shape out = product_shape(c);
+  require_same_dtype(c, "X", "Out@GRAD");
+  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(), ", Out has ",
+                      out.str());
+  gradients_like_inputs(c);
+}
+
+}  // namespace
+
+void define_mul(OpTable& ops) {
+  ops.add(OpSpec("mul")
+              .doc("Out = X Y: the first x_num_col_dims axes of X are its rows and the rest its columns, and likewise for Y.")
+              .input("X", "[rows..., columns...]")
+              .input("Y", "[rows..., columns...] with as many rows as X has columns")
+              .output("Out", "X's rows and Y's columns")
+              .attr("x_num_col_dims", 1, "how many axes of X are rows", at_least(1))
+              .attr("y_num_col_dims", 1, "how many axes of Y are rows", at_least(1))
+              .infer(infer_mul)
+              .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<MulKernel, float, double>());
+  ops.add(OpSpec("mul_grad")
+              .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, flattened as in mul.")
+              .input("X", "as in mul")
+              .input("Y", "as in mul")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .attr("x_num_col_dims", 1, "as in mul", at_least(1))
+              .attr("y_num_col_dims", 1, "as in mul", at_least(1))
+              .infer(infer_mul_gradient)
+              .kernels<MulGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,17 @@
+// reduce_mean: Out = the mean of X over some axes
+#include "math/reduce.h"
+
+namespace paddle_mini {
+
+void define_reduce_mean(OpTable& ops) {
+  ops.add(reduction("reduce_mean")
+              .doc("The mean of X over the axes in `dim`; of no elements it is NaN.")
+              .infer([](InferContext& c) { infer_reduction(c, c.input("X").dtype); })
+              .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<ReduceKernel<Reduce::Mean>::For, float, double>());
+  ops.add(reduction_gradient("reduce_mean_grad")
+              .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
+              .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>());
+}
+
+}  // namespace paddle_mini

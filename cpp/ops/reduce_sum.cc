@@ -1,0 +1,20 @@
+// reduce_sum: Out = the sum of X over some axes
+#include "math/reduce.h"
+
+namespace paddle_mini {
+
+void define_reduce_sum(OpTable& ops) {
+  ops.add(reduction("reduce_sum")
+              .doc("The sum of X over the axes in `dim`. The sum of int32 and bool is int64.")
+              .infer([](InferContext& c) {
+                DType x = c.input("X").dtype;
+                infer_reduction(c, x == DType::Int32 || x == DType::Bool ? DType::Int64 : x);
+              })
+              .gradient("reduce_sum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());
+  ops.add(reduction_gradient("reduce_sum_grad")
+              .doc("X@GRAD = Out@GRAD at each element that was added.")
+              .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,54 @@
+// scale: Out = scale * X + bias
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct ScaleKernel : Kernel {
+  In<T> x, scale_tensor;
+  Out<T> out;
+  T scale, bias;
+  bool bias_after_scale;
+
+  explicit ScaleKernel(KernelInit& init)
+      : x(init, "X"), scale_tensor(init, "ScaleTensor", optional_port), out(init, "Out"),
+        scale(static_cast<T>(init.attr<float>("scale"))), bias(static_cast<T>(init.attr<float>("bias"))),
+        bias_after_scale(init.attr<bool>("bias_after_scale")) {}
+
+  void run(Device& device) override {
+    T s = scale_tensor ? scale_tensor[0] : scale;
+    T b = bias_after_scale ? bias : static_cast<T>(s * bias);
+    map(device, x.numel(), [s, b](auto v) { return v * decltype(v)(s) + decltype(v)(b); }, out.data(), x.data());
+    if (x.is_rows()) out.variable().set_rows(x.variable().rows);
+  }
+};
+
+}  // namespace
+
+void define_scale(OpTable& ops) {
+  ops.add(OpSpec("scale")
+              .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
+              .input("X", "any shape; a tensor or selected rows")
+              .optional_input("ScaleTensor", "one element: used instead of `scale`")
+              .output("Out", "shape of X")
+              .attr("scale", 1.0f, "factor")
+              .attr("bias", 0.0f, "added after, or before, scaling")
+              .attr("bias_after_scale", true, "whether the bias is added after scaling")
+              .infer([](InferContext& c) {
+                if (c.has_input("ScaleTensor")) require_scalar(c, "ScaleTensor");
+                c.set_output("Out", c.input("X"));
+              })
+              .gradient([](const OpDesc& forward) {
+                OpDesc op = make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
+                                    {{"Out", gradient_names(forward.input("X"))}}, forward.attrs);
+                if (!forward.input("ScaleTensor").empty()) op.inputs.push_back({"ScaleTensor", forward.input("ScaleTensor")});
+                op.set_attr("bias", 0.0f);
+                return std::vector<OpDesc>{op};
+              })
+              .in_place("X", "Out")
+              .kernels<ScaleKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,59 @@
+// sgd: ParamOut = Param - LearningRate * Grad
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct SgdKernel : Kernel {
+  In<T> param, learning_rate, grad;
+  Out<T> param_out;
+  int64_t width;  // elements of one row of the table, for a sparse gradient
+
+  explicit SgdKernel(KernelInit& init)
+      : param(init, "Param"), learning_rate(init, "LearningRate"), grad(init, "Grad"), param_out(init, "ParamOut"),
+        width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1) {}
+
+  void run(Device& device) override {
+    T rate = learning_rate[0];
+    auto step = [rate](auto p, auto g) { return p - decltype(p)(rate) * g; };
+    if (!grad.is_rows()) {
+      map(device, param.numel(), step, param_out.data(), param.data(), grad.data());
+      return;
+    }
+    if (param.data() != param_out.data()) std::copy_n(param.data(), param.numel(), param_out.data());
+    // Rows that occur several times are subtracted one after the other.
+    const std::vector<int64_t>& rows = grad.variable().rows;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      T* row = param_out.data() + rows[i] * width;
+      map(device, width, step, row, static_cast<const T*>(row), grad.data() + static_cast<int64_t>(i) * width);
+    }
+  }
+};
+
+}  // namespace
+
+void define_sgd(OpTable& ops) {
+  ops.add(OpSpec("sgd")
+              .doc("ParamOut = Param - LearningRate * Grad. Of a sparse gradient only the rows it names change.")
+              .input("Param", "any shape")
+              .input("LearningRate", "one element")
+              .input("Grad", "shape of Param; a tensor or selected rows")
+              .optional_input("MasterParam", "of mixed precision; not used by float32 and float64")
+              .output("ParamOut", "the variable of Param")
+              .optional_output("MasterParamOut", "of mixed precision; not used by float32 and float64")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer([](InferContext& c) {
+                require_scalar(c, "LearningRate");
+                require_same_dtype(c, "Param", "Grad");
+                require_same_dtype(c, "Param", "LearningRate");
+                require_same_shape(c, "Param", "Grad");
+                c.set_output("ParamOut", c.input("Param"));
+              })
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .kernels<SgdKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,113 @@
+// sum: Out = X[0] + X[1] + ..., of tensors and selected rows
+#include <algorithm>
+
+#include "core/op_table.h"
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+namespace {
+
+// Adds the tensors tile by tile: the partial sums stay in cache, and Out may lie over any of them,
+// since a tile of it is written after all have been read.
+template <class T>
+void add_tensors(Device& device, int64_t n, const std::vector<In<T>>& tensors, T* out) {
+  auto add = [](auto a, auto b) { return a + b; };
+  size_t count = tensors.size();
+  if (count == 1 && tensors[0].data() != out) std::copy_n(tensors[0].data(), n, out);
+  if (count == 2) map(device, n, add, out, tensors[0].data(), tensors[1].data());
+  if (count < 3) return;
+  constexpr int64_t tile = 1024;
+  T partial[tile];
+  for (int64_t begin = 0; begin < n; begin += tile) {
+    int64_t size = std::min(tile, n - begin);
+    map(device, size, add, partial, tensors[0].data() + begin, tensors[1].data() + begin);
+    for (size_t i = 2; i + 1 < count; ++i) {
+      map(device, size, add, partial, static_cast<const T*>(partial), tensors[i].data() + begin);
+    }
+    map(device, size, add, out + begin, static_cast<const T*>(partial), tensors[count - 1].data() + begin);
+  }
+}
+
+template <class T>
+struct SumKernel : Kernel {
+  std::vector<In<T>> tensors, rows;
+  Out<T> out;
+  int64_t width = 1;  // elements of a row
+  RowMerge merge;
+  std::vector<RowValues<T>> lists;
+
+  explicit SumKernel(KernelInit& init) : out(init, "Out") {
+    for (const In<T>& x : in_list<T>(init, "X")) (x.is_rows() ? rows : tensors).push_back(x);
+    if (rows.empty()) return;
+    width = out.shape().numel(1, out.shape().rank());
+    lists.resize(rows.size());
+    if (tensors.empty()) merge = RowMerge(out.shape()[0]);
+  }
+
+  void run(Device& device) override {
+    if (!tensors.empty()) add_tensors(device, out.numel(), tensors, out.data());
+    if constexpr (has_vec<T>) {
+      if (!rows.empty() && tensors.empty()) return merge_rows(device);
+    }
+    for (const In<T>& x : rows) add_rows(device, x);
+  }
+
+  void merge_rows(Device& device) {
+    for (size_t i = 0; i < rows.size(); ++i) lists[i] = {&rows[i].variable().rows, rows[i].data()};
+    merge.run(device, lists, width, out.data());
+    out.variable().set_rows(merge.rows());
+  }
+
+  void add_rows(Device& device, const In<T>& x) {
+    const std::vector<int64_t>& touched = x.variable().rows;
+    for (size_t i = 0; i < touched.size(); ++i) {
+      T* to = out.data() + touched[i] * width;
+      map(device, width, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
+          x.data() + static_cast<int64_t>(i) * width);
+    }
+  }
+};
+
+void infer_sum(InferContext& c) {
+  VarInfo out = c.input("X");
+  int64_t row_count = 0;
+  bool all_rows = true;
+  for (size_t i = 0; i < c.input_count("X"); ++i) {
+    const VarInfo& x = c.input("X", i);
+    bool is_rows = x.kind == VarKind::SelectedRows;
+    require<ShapeError>(is_rows || x.kind == VarKind::Tensor, "X[", i, "] is ", name_of(x.kind),
+                        ", tensors and selected rows can be added");
+    require<ShapeError>(x.dtype == out.dtype, "X[", i, "] is ", name_of(x.dtype), ", X[0] is ", name_of(out.dtype));
+    require<ShapeError>(same_shape(x.shape, out.shape), "X[", i, "] has shape ", x.shape.str(), ", X[0] has ", out.shape.str());
+    require<ShapeError>(!is_rows || x.shape.rank() > 0, "X[", i, "] are rows of a table without dimensions");
+    require<ShapeError>(!is_rows || is_floating(x.dtype), "X[", i, "] is ", name_of(x.dtype), ", selected rows must be floating");
+    all_rows = all_rows && is_rows;
+    row_count = row_count < 0 || (is_rows && x.row_count < 0) ? -1 : row_count + (is_rows ? x.row_count : 0);
+    if (!is_rows && out.kind == VarKind::SelectedRows) out = x;
+  }
+  if (all_rows) out.row_count = out.shape[0] >= 0 ? std::min(row_count, out.shape[0]) : row_count;
+  c.set_output("Out", out);
+}
+
+}  // namespace
+
+void define_sum(OpTable& ops) {
+  ops.add(OpSpec("sum")
+              .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor among "
+                   "them they are added to it and Out is a tensor.")
+              .input_list("X", "tensors or selected rows of one shape and element type")
+              .output("Out", "shape of each X")
+              .infer(infer_sum)
+              .gradient([](const OpDesc& forward) {
+                std::vector<OpDesc> result;
+                for (const std::string& name : forward.input("X")) {
+                  result.push_back(make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
+                                           {{"Out", gradient_names({name})}}, {{"scale", 1.0f}}));
+                }
+                return result;
+              })
+              .in_place("X", "Out")
+              .kernels<SumKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,61 @@
+// transpose2: Out = X with its axes in another order
+#include "math/transpose.h"
+
+#include "core/op_table.h"
+#include "math/reshape.h"
+
+namespace paddle_mini {
+namespace {
+
+std::vector<int> order_of(const std::vector<int32_t>& axis, int rank, bool backward) {
+  std::vector<int> order = axes_order(axis, rank);
+  return backward ? inverse_order(order) : order;
+}
+
+template <bool backward>
+struct TransposeKernel : Kernel {
+  const Variable& in;
+  Variable& out;
+  Transpose transpose;
+
+  explicit TransposeKernel(KernelInit& init)
+      : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
+        transpose(in.tensor.shape, order_of(init.attr<std::vector<int32_t>>("axis"), in.tensor.shape.rank(), backward),
+                  size_of(in.tensor.dtype)) {}
+  void run(Device&) override { transpose.run(in.tensor.data, out.tensor.data); }
+};
+
+}  // namespace
+
+void define_transpose2(OpTable& ops) {
+  ops.add(OpSpec("transpose2")
+              .doc("Axis i of Out is axis axis[i] of X.")
+              .input("X", "any shape")
+              .output("Out", "X's dimensions in the new order")
+              .optional_output("XShape", "[0] and X's dimensions, without data")
+              .required_attr("axis", AttrType::Ints, "each axis of X once; negative ones count from the end")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                const VarInfo& x = c.input("X");
+                c.set_output("Out", x.dtype,
+                             transposed(x.shape, order_of(c.attr<std::vector<int32_t>>("axis"), x.shape.rank(), false)));
+                set_x_shape(c);
+              })
+              .gradient("transpose2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<TransposeKernel<false>>());
+  ops.add(OpSpec("transpose2_grad")
+              .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
+              .optional_input("XShape", "of the forward operator; Out@GRAD and `axis` say all that is needed")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .required_attr("axis", AttrType::Ints, "as in transpose2")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                const VarInfo& out = c.input("Out@GRAD");
+                c.set_output("X@GRAD", out.dtype,
+                             transposed(out.shape, order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true)));
+              })
+              .kernel_for_any<TransposeKernel<true>>());
+}
+
+}  // namespace paddle_mini

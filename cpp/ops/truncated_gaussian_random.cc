@@ -1,0 +1,68 @@
+// truncated_gaussian_random: a normal distribution cut off two standard deviations from its mean
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/op_table.h"
+#include "math/random.h"
+
+namespace paddle_mini {
+namespace {
+
+double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
+
+// The x with normal_cdf(x) = p, for the p that lie within two deviations: Newton's method, which from 0
+// grows towards x without passing it, since the distribution flattens outwards.
+double normal_quantile(double p) {
+  constexpr double inverse_sqrt_two_pi = 0.3989422804014327;
+  double x = 0;
+  for (int i = 0; i < 50; ++i) {
+    double step = (p - normal_cdf(x)) / (inverse_sqrt_two_pi * std::exp(-x * x / 2));
+    x += step;
+    if (std::fabs(step) <= 1e-15 * std::fabs(x)) break;
+  }
+  return x;
+}
+
+// Inverse transform sampling: mean + std q(c(-2) + (c(2) - c(-2)) u) with u even in (0, 1).
+template <class T>
+struct TruncatedGaussianRandomKernel : Kernel {
+  Out<T> out;
+  double mean, deviation;
+  int64_t seed;
+
+  explicit TruncatedGaussianRandomKernel(KernelInit& init)
+      : out(init, "Out"), mean(static_cast<double>(init.attr<float>("mean"))),
+        deviation(static_cast<double>(init.attr<float>("std"))), seed(init.attr<int32_t>("seed")) {}
+
+  void run(Device& device) override {
+    const double low = normal_cdf(-2), width = normal_cdf(2) - low;
+    with_generator(device, seed, [&](std::mt19937_64& generator) {
+      std::uniform_real_distribution<T> draw(std::numeric_limits<float>::min(), T(1));
+      std::generate_n(out.data(), out.numel(), [&] {
+        double u = static_cast<double>(draw(generator));
+        return static_cast<T>(mean + deviation * normal_quantile(low + width * u));
+      });
+    });
+  }
+};
+
+}  // namespace
+
+void define_truncated_gaussian_random(OpTable& ops) {
+  ops.add(OpSpec("truncated_gaussian_random")
+              .doc("Each element of Out is drawn from the normal distribution, given that it lies within two standard "
+                   "deviations of the mean.")
+              .output("Out", "of shape `shape`")
+              .required_attr("shape", AttrType::Ints, "shape of Out; empty: one element")
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
+              .attr("mean", 0.0f, "mean")
+              .attr("std", 1.0f, "standard deviation before cutting", at_least(0))
+              .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
+              .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), c.shape_attr("shape")); })
+              .no_gradient("it has no inputs")
+              .dtype_from_output("Out")
+              .kernels<TruncatedGaussianRandomKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,60 @@
+// uniform_random: Out is drawn evenly from [min, max)
+#include <algorithm>
+
+#include "core/op_table.h"
+#include "math/random.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct UniformRandomKernel : Kernel {
+  Out<T> out;
+  T low, high, diagonal;
+  int64_t seed, diagonal_count, diagonal_step;
+
+  explicit UniformRandomKernel(KernelInit& init)
+      : out(init, "Out"), low(static_cast<T>(init.attr<float>("min"))), high(static_cast<T>(init.attr<float>("max"))),
+        diagonal(static_cast<T>(init.attr<float>("diag_val"))), seed(init.attr<int32_t>("seed")),
+        diagonal_count(init.attr<int32_t>("diag_num")), diagonal_step(init.attr<int32_t>("diag_step")) {}
+
+  void run(Device& device) override {
+    with_generator(device, seed, [this](std::mt19937_64& generator) {
+      std::uniform_real_distribution<T> draw(low, high);
+      std::generate_n(out.data(), out.numel(), [&] { return draw(generator); });
+    });
+    for (int64_t i = 0; i < diagonal_count; ++i) out[i * (diagonal_step + 1)] = diagonal;
+  }
+};
+
+void infer_uniform_random(InferContext& c) {
+  Shape shape = c.shape_attr("shape");
+  float low = c.attr<float>("min"), high = c.attr<float>("max");
+  require<ProgramError>(low <= high, "attribute 'min' is ", low, ", which is not at most 'max', ", high);
+  int64_t count = c.attr<int32_t>("diag_num"), step = c.attr<int32_t>("diag_step");
+  require<ProgramError>(count == 0 || (count - 1) * (step + 1) < shape.numel(), "attribute 'diag_num' is ", count,
+                        ": so many elements, ", step + 1, " apart, do not fit into ", shape.str());
+  c.set_output("Out", c.dtype_attr("dtype"), shape);
+}
+
+}  // namespace
+
+void define_uniform_random(OpTable& ops) {
+  ops.add(OpSpec("uniform_random")
+              .doc("Each element of Out is drawn evenly from [min, max).")
+              .output("Out", "of shape `shape`")
+              .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
+              .attr("min", -1.0f, "lower end")
+              .attr("max", 1.0f, "upper end")
+              .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
+              .attr("diag_num", 0, "how many elements, from the first one on, get diag_val instead", at_least(0))
+              .attr("diag_step", 0, "elements left between two of them", at_least(0))
+              .attr("diag_val", 1.0f, "their value")
+              .infer(infer_uniform_random)
+              .no_gradient("it has no inputs")
+              .dtype_from_output("Out")
+              .kernels<UniformRandomKernel, float, double>());
+}
+
+}  // namespace paddle_mini

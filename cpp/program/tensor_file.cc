@@ -1,0 +1,210 @@
+// Reading and writing parameter files. Sizes that a file claims are held against the bytes it has
+// before anything is allocated.
+#include "program/tensor_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void append(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+class Reader {
+ public:
+  Reader(std::string_view bytes, size_t position) : bytes_(bytes), position_(position) {}
+
+  template <class T>
+  T number(const char* what) {
+    T value;
+    std::memcpy(&value, take(sizeof(T), what).data(), sizeof(T));
+    return value;
+  }
+  std::string_view take(uint64_t count, const char* what) {
+    require<ProgramError>(count <= bytes_.size() - position_, "the file is cut off: ", what, " needs ", count, " bytes, ",
+                          bytes_.size() - position_, " are left");
+    std::string_view part = bytes_.substr(position_, count);
+    position_ += count;
+    return part;
+  }
+  size_t position() const { return position_; }
+
+ private:
+  std::string_view bytes_;
+  size_t position_;
+};
+
+// Offsets of one level: 0 first, never falling.
+std::vector<int64_t> read_level(Reader& reader) {
+  auto size = reader.number<uint64_t>("a level's size");
+  std::string_view bytes = reader.take(size, "a level");
+  require<ProgramError>(size % 8 == 0 && size >= 8, "a level of sequence offsets has ", size, " bytes");
+  std::vector<int64_t> offsets(size / 8);
+  std::memcpy(offsets.data(), bytes.data(), size);
+  bool rising = offsets[0] == 0 && std::is_sorted(offsets.begin(), offsets.end());
+  require<ProgramError>(rising, "sequence offsets don't rise from 0");
+  return offsets;
+}
+
+// Closes the file on every path out; close() reports what the disk says at the end.
+class File {
+ public:
+  File(const std::string& path, int flags) : path_(path), descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+    require<ProgramError>(descriptor_ >= 0, "can't open '", printable(path), "': ", std::strerror(errno));
+  }
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      ssize_t done = ::write(descriptor_, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) fail<ProgramError>("can't write '", printable(path_), "': ", std::strerror(errno));
+      bytes.remove_prefix(static_cast<size_t>(done));
+    }
+  }
+  void sync_and_close() {
+    int failed = fsync(descriptor_);
+    failed |= ::close(descriptor_);
+    descriptor_ = -1;
+    require<ProgramError>(failed == 0, "can't write '", printable(path_), "': ", std::strerror(errno));
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+}  // namespace
+
+void append_tensor(const Tensor& tensor, std::string& bytes) {
+  append<uint32_t>(bytes, 0);
+  append<uint64_t>(bytes, tensor.lod.size());
+  for (const auto& level : tensor.lod) {
+    append<uint64_t>(bytes, level.size() * 8);
+    bytes.append(reinterpret_cast<const char*>(level.data()), level.size() * 8);
+  }
+  append<uint32_t>(bytes, 0);
+  std::string desc = encode_tensor_desc({static_cast<int32_t>(tensor.dtype), tensor.shape.vector()});
+  append<int32_t>(bytes, static_cast<int32_t>(desc.size()));
+  bytes += desc;
+  bytes.append(static_cast<const char*>(tensor.data), tensor.bytes());
+}
+
+Tensor read_tensor(std::string_view bytes, size_t& position) {
+  Reader reader(bytes, position);
+  Lod lod;
+  auto version = reader.number<uint32_t>("a tensor's header");
+  require<ProgramError>(version == 0, "a tensor's format version is ", version, ", 0 is known");
+  auto levels = reader.number<uint64_t>("a tensor's header");
+  require<ProgramError>(levels <= 8, "a tensor has ", levels, " levels of sequences");
+  for (uint64_t i = 0; i < levels; ++i) lod.push_back(read_level(reader));
+  version = reader.number<uint32_t>("a tensor's header");
+  require<ProgramError>(version == 0, "a tensor's format version is ", version, ", 0 is known");
+  auto size = reader.number<int32_t>("a tensor's description");
+  require<ProgramError>(size > 0 && size <= 1024, "a tensor's description has ", size, " bytes");
+  TensorDesc desc = decode_tensor_desc(reader.take(static_cast<uint64_t>(size), "a tensor's description"));
+  require<ProgramError>(is_dtype(desc.dtype), "a tensor has data type number ", desc.dtype, ", which is not supported");
+  Shape shape(desc.dims);
+  require<ProgramError>(shape.known(), "a tensor in a file has shape ", shape.str());
+  auto dtype = static_cast<DType>(desc.dtype);
+  std::string_view data = reader.take(static_cast<uint64_t>(shape.numel()) * size_of(dtype), "a tensor's data");
+  Tensor tensor = new_tensor(dtype, shape);
+  if (!data.empty()) std::memcpy(tensor.data, data.data(), data.size());
+  tensor.lod = std::move(lod);
+  position = reader.position();
+  return tensor;
+}
+
+std::vector<std::string> parameter_file_order(const ProgramDesc& program) {
+  std::vector<std::string> names;
+  require<ProgramError>(!program.blocks.empty(), "the program has no blocks");
+  for (const VarDesc& var : program.blocks[0].vars) {
+    if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor) names.push_back(var.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::pair<std::string, Tensor>> read_parameters(std::string_view bytes, const ProgramDesc& program,
+                                                            const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, Tensor>> result;
+  size_t position = 0;
+  for (const std::string& name : names) {
+    Tensor tensor;
+    try {
+      tensor = read_tensor(bytes, position);
+    } catch (const Error& e) {
+      fail<ProgramError>("parameter '", printable(name), "' at byte ", position, ": ", e.what());
+    }
+    const auto& vars = program.blocks[0].vars;
+    auto var = std::find_if(vars.begin(), vars.end(), [&](const VarDesc& v) { return v.name == name; });
+    require<ProgramError>(var != vars.end(), "the program has no variable '", printable(name), "'");
+    bool fits = static_cast<int32_t>(tensor.dtype) == var->dtype && shapes_agree(tensor.shape, Shape(var->dims));
+    require<ShapeError>(fits, "parameter '", printable(name), "' is ", tensor.shape.str(), " ", name_of(tensor.dtype),
+                        " in the file, the program declares ", Shape(var->dims).str(), " ",
+                        is_dtype(var->dtype) ? name_of(static_cast<DType>(var->dtype)) : "?");
+    result.emplace_back(name, std::move(tensor));
+  }
+  require<ProgramError>(position == bytes.size(), "the file has ", bytes.size() - position, " bytes after the last of ",
+                        names.size(), " parameters: it belongs to another program");
+  return result;
+}
+
+std::string parameter_bytes(const Scope& scope, const std::vector<std::string>& names) {
+  std::string bytes;
+  for (const std::string& name : names) {
+    const Variable* variable = scope.find(name);
+    require<OpError>(variable && variable->has_value() && variable->kind == VarKind::Tensor, "'", printable(name),
+                     "' has no value in the scope to be saved");
+    append_tensor(variable->tensor, bytes);
+  }
+  return bytes;
+}
+
+std::string read_file(const std::string& path) {
+  File file(path, O_RDONLY | O_NONBLOCK);  // so that a pipe does not wait for a writer
+  struct stat info {};
+  bool regular = fstat(file.descriptor(), &info) == 0 && S_ISREG(info.st_mode);
+  require<ProgramError>(regular, "'", printable(path), "' is not a regular file");
+  std::string bytes(static_cast<size_t>(info.st_size), '\0');
+  size_t done = 0;
+  while (done < bytes.size()) {
+    ssize_t count = ::read(file.descriptor(), &bytes[done], bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    require<ProgramError>(count > 0, "can't read '", printable(path), "': ", count < 0 ? std::strerror(errno) : "it became shorter");
+    done += static_cast<size_t>(count);
+  }
+  return bytes;
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  std::string beside = path + ".writing." + std::to_string(getpid());
+  size_t slash = path.rfind('/');
+  std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  try {
+    File file(beside, O_WRONLY | O_CREAT | O_TRUNC);
+    file.write(bytes);
+    file.sync_and_close();
+    require<ProgramError>(rename(beside.c_str(), path.c_str()) == 0, "can't write '", printable(path), "': ", std::strerror(errno));
+    File folder(directory, O_RDONLY | O_DIRECTORY);
+    folder.sync_and_close();
+  } catch (...) {
+    unlink(beside.c_str());
+    throw;
+  }
+}
+
+}  // namespace paddle_mini

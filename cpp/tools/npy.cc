@@ -1,0 +1,85 @@
+// The header of an .npy file is a Python dict written out: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+#include "tools/npy.h"
+
+#include <cstring>
+#include <regex>
+
+#include "program/tensor_file.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr const char kMagic[] = "\x93NUMPY";
+
+struct Row {
+  const char* descr;
+  DType dtype;
+};
+constexpr Row kDescrs[] = {{"<f4", DType::Float32}, {"<f8", DType::Float64}, {"<i4", DType::Int32}, {"<i8", DType::Int64},
+                           {"|b1", DType::Bool},    {"|u1", DType::UInt8},   {"|i1", DType::Int8},  {"<i2", DType::Int16},
+                           {"<f2", DType::Float16}};
+
+DType dtype_of_descr(const std::string& descr) {
+  for (const Row& row : kDescrs) {
+    if (descr == row.descr) return row.dtype;
+  }
+  fail<ProgramError>("element type '", printable(descr), "' is not supported");
+}
+
+std::string find(const std::string& header, const char* pattern) {
+  std::smatch match;
+  require<ProgramError>(std::regex_search(header, match, std::regex(pattern)), "the header makes no sense");
+  return match[1];
+}
+
+Tensor parse(const std::string& bytes) {
+  require<ProgramError>(bytes.size() >= 12 && bytes.compare(0, 6, kMagic, 6) == 0, "this is no .npy file");
+  bool wide = bytes[6] > 1;  // from version 2 on the header's length has four bytes
+  uint32_t length = 0;
+  std::memcpy(&length, &bytes[8], wide ? 4 : 2);
+  size_t begin = wide ? 12 : 10;
+  require<ProgramError>(length <= bytes.size() - begin && length <= 4096, "the file is cut off in its header");
+  std::string header = bytes.substr(begin, length);
+  require<ProgramError>(find(header, "'fortran_order': *(True|False)") == "False", "the array is in Fortran order: save it with numpy.ascontiguousarray");
+  DType dtype = dtype_of_descr(find(header, "'descr': *'([^']*)'"));
+  Shape shape;
+  std::string dims = find(header, "'shape': *\\(([0-9, ]*)\\)");
+  std::regex number("[0-9]{1,15}");
+  for (std::sregex_iterator it(dims.begin(), dims.end(), number), end; it != end; ++it) shape.push_back(std::stoll(it->str()));
+  size_t size = static_cast<size_t>(shape.numel()) * size_of(dtype), data = begin + length;
+  require<ProgramError>(bytes.size() - data == size, "the array ", shape.str(), " has ", size, " bytes, the file ", bytes.size() - data);
+  Tensor tensor = new_tensor(dtype, shape);
+  if (size) std::memcpy(tensor.data, &bytes[data], size);
+  return tensor;
+}
+
+}  // namespace
+
+Tensor read_npy(const std::string& path) {
+  std::string bytes = read_file(path);
+  try {
+    return parse(bytes);
+  } catch (const Error& e) {
+    fail<ProgramError>("'", printable(path), "': ", e.what());
+  }
+}
+
+void write_npy(const std::string& path, const Tensor& tensor) {
+  std::string descr;
+  for (const Row& row : kDescrs) {
+    if (row.dtype == tensor.dtype) descr = row.descr;
+  }
+  require<ProgramError>(!descr.empty(), name_of(tensor.dtype), " can't be written as .npy");
+  std::string shape;
+  for (int64_t dim : tensor.shape) shape += std::to_string(dim) + ", ";
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.append(63 - (10 + header.size()) % 64, ' ');  // the data begin at a multiple of 64
+  header += '\n';
+  std::string bytes(kMagic, 6);
+  bytes += {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  bytes += header;
+  bytes.append(static_cast<const char*>(tensor.data), tensor.bytes());
+  write_file(path, bytes);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,13 @@
+// .npy files, NumPy's format for one array (versions 1 to 3, C order, little endian).
+#pragma once
+
+#include <string>
+
+#include "core/tensor.h"
+
+namespace paddle_mini {
+
+Tensor read_npy(const std::string& path);                       // ProgramError when it is something else
+void write_npy(const std::string& path, const Tensor& tensor);  // whole or not at all
+
+}  // namespace paddle_mini

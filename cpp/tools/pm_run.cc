@@ -1,0 +1,230 @@
+// pm_run: runs a serialized program, for inference or training, with no Python in it.
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "core/kernel_library.h"
+#include "executor/executor.h"
+#include "program/tensor_file.h"
+#include "tools/npy.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr const char kUsage[] = R"(usage: pm_run MODEL.pdmodel [options]
+
+  --params FILE        read the program's persistable variables (.pdiparams)
+  --startup MODEL      run this program once before (initial values of a training program)
+  --feed NAME=FILE     feed a variable from an .npy file; may be repeated
+  --fetch NAME[,NAME]  what to print or write; default: the program's own fetches
+  --steps N            run N times (default 1)
+  --batch K            each step is fed the next K rows of every array, from the start again at its end
+  --out DIR            write what the last step fetched to DIR/NAME.npy
+  --save-params FILE   write the persistable variables afterwards
+  --save-for MODEL     with --save-params: those that this program declares, in its order
+  --seed N             seed of operators that have none of their own
+  --quiet              print no values
+
+Exit status: 0 done, 1 the program, a file or the data is wrong, 2 the command line is wrong, 130 stopped.
+PM_CPU=v3 asks for another kernel library, PM_LOG=plan prints the plan.
+)";
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Options {
+  std::string model, params, startup, out, save_params, save_for;
+  std::map<std::string, std::string> feeds;
+  std::vector<std::string> fetches;
+  int64_t steps = 1, batch = 0;
+  uint64_t seed = 0;
+  bool quiet = false;
+};
+
+int64_t positive(const std::string& option, const std::string& digits) {
+  bool number = !digits.empty() && digits.size() < 16 && digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!number) throw UsageError(option + " takes a whole number, not '" + digits + "'");
+  return std::stoll(digits);
+}
+
+Options parse(const std::vector<std::string>& words) {
+  Options options;
+  std::map<std::string, std::string*> files = {{"--params", &options.params},   {"--startup", &options.startup},
+                                               {"--out", &options.out},         {"--save-params", &options.save_params},
+                                               {"--save-for", &options.save_for}};
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    auto value = [&]() -> const std::string& {
+      if (i + 1 == words.size()) throw UsageError(word + " needs a value");
+      return words[++i];
+    };
+    if (files.count(word)) *files[word] = value();
+    else if (word == "--steps") options.steps = positive(word, value());
+    else if (word == "--batch") options.batch = positive(word, value());
+    else if (word == "--seed") options.seed = static_cast<uint64_t>(positive(word, value()));
+    else if (word == "--quiet") options.quiet = true;
+    else if (word == "--feed") {
+      std::string pair = value();
+      size_t equals = pair.find('=');
+      if (equals == std::string::npos) throw UsageError("--feed takes NAME=FILE, not '" + pair + "'");
+      options.feeds[pair.substr(0, equals)] = pair.substr(equals + 1);
+    } else if (word == "--fetch") {
+      std::stringstream list(value());
+      for (std::string name; std::getline(list, name, ',');) options.fetches.push_back(name);
+    } else if (word.rfind("--", 0) == 0 || !options.model.empty()) {
+      throw UsageError("'" + word + "' is not understood");
+    } else {
+      options.model = word;
+    }
+  }
+  if (options.model.empty()) throw UsageError("no program given");
+  if (!options.save_for.empty() && options.save_params.empty()) throw UsageError("--save-for goes with --save-params");
+  return options;
+}
+
+volatile std::sig_atomic_t stop_asked = 0;
+bool asked_to_stop() { return stop_asked != 0; }
+
+// The names that the program's fetch operators give, by column.
+std::vector<std::string> own_fetches(const VerifiedProgram& program) {
+  std::map<int32_t, std::string> by_column;
+  for (const VerifiedOp& op : program.blocks[0].ops) {
+    if (op.spec->role() == OpRole::Fetch) by_column[attr_of<int32_t>(op.desc, "col")] = op.desc.input("X")[0];
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : by_column) names.push_back(entry.second);
+  return names;
+}
+
+// Step `step`'s rows of an array, as a view.
+Tensor rows_of_step(const Tensor& array, int64_t step, int64_t batch, const std::string& name) {
+  if (batch == 0) return array;
+  require<ShapeError>(array.shape.rank() > 0 && array.shape[0] >= batch, "feed '", name, "' ", array.shape.str(), " has fewer than ",
+                      batch, " rows");
+  int64_t first = step % (array.shape[0] / batch) * batch;
+  Tensor part = array;
+  part.data = static_cast<char*>(array.data) + static_cast<size_t>(first) * (array.bytes() / static_cast<size_t>(array.shape[0]));
+  part.shape[0] = batch;
+  return part;
+}
+
+void print_value(const std::string& name, const Tensor& tensor) {
+  constexpr int64_t kMost = 10;
+  std::printf("  %s", printable(name, 60).c_str());
+  if (tensor.shape.numel() != 1) std::printf(" %s", tensor.shape.str().c_str());
+  for (int64_t i = 0; i < std::min(tensor.shape.numel(), kMost); ++i) {
+    switch (tensor.dtype) {
+      case DType::Float32: std::printf(" %.7g", static_cast<double>(tensor.as<float>()[i])); break;
+      case DType::Float64: std::printf(" %.15g", tensor.as<double>()[i]); break;
+      case DType::Int32: std::printf(" %d", tensor.as<int32_t>()[i]); break;
+      case DType::Int64: std::printf(" %lld", static_cast<long long>(tensor.as<int64_t>()[i])); break;
+      case DType::Bool: std::printf(" %s", tensor.as<bool>()[i] ? "true" : "false"); break;
+      default: std::printf(" (%s)", name_of(tensor.dtype)); return;
+    }
+  }
+  if (tensor.shape.numel() > kMost) std::printf(" ...");
+}
+
+class Run {
+ public:
+  explicit Run(const Options& options) : options_(options), library_(load_kernel_library()) { device_.generator.seed(options.seed); }
+
+  int operator()() {
+    ProgramDesc desc = decode_program(read_file(options_.model));
+    auto program = load(desc);
+    if (!options_.startup.empty()) {
+      Session startup(load(decode_program(read_file(options_.startup))), scope_, Place{}, {}, {});
+      startup.run({}, device_);
+    }
+    if (!options_.params.empty()) {
+      for (const auto& [name, tensor] : read_parameters(read_file(options_.params), desc, parameter_file_order(desc))) scope_->set(name, tensor);
+    }
+    bool finished = train(program);
+    if (!options_.save_params.empty()) save(desc);
+    return finished ? 0 : 130;
+  }
+
+ private:
+  std::shared_ptr<VerifiedProgram> load(const ProgramDesc& desc) const {
+    return std::make_shared<VerifiedProgram>(verify(desc, library_.operators));
+  }
+
+  // False when the user stopped it; the scope then holds a whole step.
+  bool train(const std::shared_ptr<VerifiedProgram>& program) {
+    std::vector<std::string> names, fetches = options_.fetches.empty() ? own_fetches(*program) : options_.fetches;
+    std::vector<Tensor> arrays;
+    for (const auto& [name, path] : options_.feeds) {
+      names.push_back(name);
+      arrays.push_back(read_npy(path));
+    }
+    Session session(program, scope_, Place{}, names, fetches);
+    for (int64_t step = 0; step < options_.steps; ++step) {
+      std::vector<Tensor> feeds;
+      for (size_t i = 0; i < arrays.size(); ++i) feeds.push_back(rows_of_step(arrays[i], step, options_.batch, names[i]));
+      try {
+        session.run(feeds, device_, asked_to_stop);
+      } catch (const Interrupted&) {
+        return false;
+      }
+      print_step(session, fetches, step);
+      if (stop_asked) return false;
+    }
+    if (!options_.out.empty() && options_.steps > 0) {
+      for (size_t i = 0; i < fetches.size(); ++i) write_npy(options_.out + "/" + file_name(fetches[i]) + ".npy", session.fetched(i).tensor);
+    }
+    return true;
+  }
+
+  void print_step(const Session& session, const std::vector<std::string>& fetches, int64_t step) const {
+    if (options_.quiet || fetches.empty()) return;
+    std::printf("step %lld", static_cast<long long>(step + 1));
+    for (size_t i = 0; i < fetches.size(); ++i) print_value(fetches[i], session.fetched(i).tensor);
+    std::printf("\n");
+  }
+
+  // A variable's name is never a path.
+  static std::string file_name(std::string name) {
+    for (char& c : name) {
+      if (c == '/' || c == '\0') c = '_';
+    }
+    return name == "." || name == ".." ? "_" : name;
+  }
+
+  void save(const ProgramDesc& desc) const {
+    ProgramDesc other;
+    if (!options_.save_for.empty()) other = decode_program(read_file(options_.save_for));
+    write_file(options_.save_params, parameter_bytes(*scope_, parameter_file_order(options_.save_for.empty() ? desc : other)));
+  }
+
+  const Options& options_;
+  KernelLibrary library_;
+  Device device_;
+  std::shared_ptr<Scope> scope_ = std::make_shared<Scope>();
+};
+
+}  // namespace
+}  // namespace paddle_mini
+
+int main(int argc, char** argv) {
+  using namespace paddle_mini;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    std::fputs(kUsage, words.empty() ? stderr : stdout);
+    return words.empty() ? 2 : 0;
+  }
+  std::signal(SIGINT, [](int) { stop_asked = 1; });
+  try {
+    Options options = parse(words);
+    return Run(options)();
+  } catch (const UsageError& e) {
+    std::cerr << "pm_run: " << e.what() << " (pm_run --help says what is)\n";
+    return 2;
+  } catch (const std::exception& e) {
+    std::cerr << "pm_run: " << e.what() << "\n";
+    return 1;
+  }
+}

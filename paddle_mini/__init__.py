@@ -1,0 +1,33 @@
+# paddle_mini: a small operator-graph runtime with averaging of parameters in the program.
+"""Layer functions append operators to a Program; an Executor runs it.
+
+    import paddle_mini as pm
+    x = pm.layers.data("x", shape=[-1, 64])
+    y = pm.layers.fc(x, 10, act="softmax")
+    exe = pm.Executor(pm.CPUPlace())
+    exe.run(pm.default_startup_program())
+    value, = exe.run(feed={"x": array}, fetch_list=[y])
+"""
+from . import clip, initializer, layers, optimizer, regularizer, unique_name
+from . import averaging, io
+from ._core import DeviceError, Error, OpError, ProgramError, ShapeError
+from .backward import append_backward, gradients
+from .executor import Executor, seed
+from .guards import default_main_program, default_startup_program, program_guard
+from .operator import Operator
+from .param_attr import ParamAttr
+from .place import CPUPlace, CUDAPlace
+from .program import Block, Program
+from .roles import device_guard, op_role_guard
+from .scope import LoDTensor, Scope, SelectedRows, global_scope, scope_guard
+from .variable import Parameter, Variable
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Block", "CPUPlace", "CUDAPlace", "DeviceError", "Error", "Executor", "LoDTensor", "OpError", "Operator",
+    "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
+    "append_backward", "averaging", "clip", "default_main_program", "default_startup_program", "device_guard",
+    "global_scope", "gradients", "initializer", "io", "layers", "op_role_guard", "optimizer", "program_guard",
+    "regularizer", "scope_guard", "seed", "unique_name",
+]

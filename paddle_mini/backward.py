@@ -1,0 +1,258 @@
+# append_backward: the operators that compute gradients, appended to a program.
+#
+# The steps are PaddlePaddle's, and so are the names: x@GRAD; x@GRAD@RENAME@block0@0 and a sum where
+# a variable is used more than once; grad/x@GRAD at a second call.
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
+
+from . import _core, dtypes, roles
+from .errors import located
+from .operator import EMPTY_NAME, Operator
+from .program import Block
+from .variable import Parameter, Variable
+
+GRAD = "@GRAD"
+
+Names = Optional[Iterable[Union[Variable, str]]]
+Description = Dict[str, Any]
+
+
+def append_backward(loss: Variable, parameter_list: Names = None,
+                    no_grad_set: Names = None) -> List[Tuple[Parameter, Variable]]:
+    """Appends the operators that compute d(loss)/d(parameter) for every parameter that leads to the
+    loss and is trainable.
+
+    loss: any shape; its gradient begins with ones, so the gradients are those of its sum.
+    parameter_list: returns pairs only for these. no_grad_set: variables to stop at, besides those
+    whose stop_gradient is set.
+    Returns (parameter, gradient) in the order the parameters were created.
+    Raises ProgramError where an operator on the way has no gradient, saying why.
+    """
+    block = _block_of(loss)
+    for op in block.ops:
+        if loss.name in op.output_names:
+            op.set_attr("op_role", op.attr("op_role", 0) | roles.LOSS)
+    stops = _stops(block, no_grad_set)
+    made = _append(block, [loss], [None], stops, wanted=None)
+    chosen = None if parameter_list is None else {getattr(p, "name", p) for p in parameter_list}
+    pairs = [(parameter, block.var(made[parameter.name])) for parameter in block.program.all_parameters()
+             if parameter.name in made and (chosen is None or parameter.name in chosen)]
+    _tell_role_vars(block, pairs)
+    return pairs
+
+
+def gradients(targets: Union[Variable, Sequence[Variable]], inputs: Union[Variable, Sequence[Variable]],
+              target_gradients: Any = None, no_grad_set: Names = None) -> List[Optional[Variable]]:
+    """Appends the operators that compute the gradient of the sum of `targets` with respect to each
+    of `inputs`, even where their stop_gradient is set.
+
+    target_gradients: the gradient of each target, of its shape; None: ones.
+    Returns one variable for each input: None where the targets do not depend on it.
+    """
+    target_list, input_list = _as_list(targets), _as_list(inputs)
+    seeds = [None] * len(target_list) if target_gradients is None else _as_list(target_gradients)
+    if len(seeds) != len(target_list):
+        raise _core.ProgramError(f"{len(seeds)} target_gradients for {len(target_list)} targets")
+    block = _block_of(target_list[0])
+    wanted = {var.name for var in input_list}
+    made = _append(block, target_list, seeds, _stops(block, no_grad_set) - wanted, wanted)
+    return [block.var(made[var.name]) if var.name in made else None for var in input_list]
+
+
+def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable]], stops: Set[str],
+            wanted: Optional[Set[str]]) -> Dict[str, str]:
+    """Appends everything; returns the gradient's name for each variable that got one."""
+    program = block.program
+    program.backward_count += 1
+    path = _op_path(block, {target.name for target in targets}, stops)
+    reached = _reached(block, path, stops, wanted)
+    # The names are free at a first call; later ones mark theirs.
+    taken = set(block.vars) if program.backward_count > 1 else set()
+    names = _Names(taken, "grad/" * (program.backward_count - 1))
+    produced = {target.name for target in targets}
+    descriptions = [_seed(target, seed) for target, seed in zip(targets, seeds)]
+    for op in reversed(path):
+        descriptions += _gradient_ops(op, produced, reached)
+    with roles.op_role_guard(roles.BACKWARD):
+        for description in _with_sums(_renamed(descriptions, names), block.idx):
+            block.append_op(description["type"], dict(description["inputs"]), dict(description["outputs"]),
+                            description["attrs"])
+    return {name: names.gradient(name + GRAD) for name in produced}
+
+
+def _block_of(var: Variable) -> Block:
+    block = var.block
+    if block.idx != 0:
+        raise _core.ProgramError(f"'{var.name}' is in block {block.idx}; gradients begin in block 0")
+    if not dtypes.is_float(var.dtype):
+        raise _core.ShapeError(f"'{var.name}' is {var.dtype}; only floats have gradients")
+    return block
+
+
+def _stops(block: Block, no_grad_set: Names) -> Set[str]:
+    stops = {var.name for var in block.vars.values() if var.stop_gradient}
+    return stops | {getattr(var, "name", var) for var in no_grad_set or ()}  # type: ignore[misc]
+
+
+def _op_path(block: Block, targets: Set[str], stops: Set[str]) -> List[Operator]:
+    """The operators that lead to the targets, in order."""
+    relevant, path = set(targets), []
+    for op in reversed(block.ops):
+        # What an optimizer wrote before is a leaf here.
+        if relevant.isdisjoint(op.output_names) or op.attr("op_role", 0) & (roles.OPTIMIZE | roles.LR_SCHEDULE):
+            continue
+        path.append(op)
+        relevant.update(name for name in op.input_names if name not in stops)
+    return path[::-1]
+
+
+def _reached(block: Block, path: List[Operator], stops: Set[str], wanted: Optional[Set[str]]) -> Set[str]:
+    """The variables that need a gradient, because something to differentiate by leads to them: the
+    `wanted` ones, or, when None, all with which the path begins."""
+    def floating(name: str) -> bool:
+        var = block.find_var(name)
+        return var is not None and dtypes.is_float(var.dtype)
+
+    made = {name for op in path for name in op.output_names}
+    begins = {name for op in path for name in op.input_names if name not in made} if wanted is None else wanted
+    reached = {name for name in begins - stops if floating(name)}
+    for op in path:
+        if not reached.isdisjoint(op.input_names):
+            reached.update(name for name in op.output_names if name not in stops and floating(name))
+    return reached
+
+
+def _seed(target: Variable, seed: Optional[Variable]) -> Description:
+    """The operator that gives a target's own gradient: `seed`, or ones."""
+    if seed is not None:
+        op_type, inputs, attrs = "assign", [("X", [seed.name])], {}
+    elif -1 in target.shape:
+        op_type, inputs, attrs = "fill_any_like", [("X", [target.name])], {"value": 1.0}
+    else:
+        op_type, inputs = "fill_constant", []
+        attrs = {"shape": target.shape, "dtype": target.dtype, "value": 1.0}
+    attrs["op_role"] = roles.BACKWARD | roles.LOSS
+    return {"type": op_type, "inputs": inputs, "outputs": [("Out", [target.name + GRAD])], "attrs": attrs}
+
+
+def _gradient_ops(op: Operator, produced: Set[str], reached: Set[str]) -> List[Description]:
+    """The operators for one forward operator; `produced` are the variables that have a gradient."""
+    if produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names):
+        return []
+    forward = op.describe()
+    try:
+        candidates = _core.gradient(forward)
+    except _core.Error as error:
+        raise located(error, forward, op.callstack) from None
+    result: List[Description] = []
+    filled: Set[str] = set()
+    for candidate in candidates:
+        outputs = [(slot, [name if _plain(name) in reached else EMPTY_NAME for name in names])
+                   for slot, names in candidate["outputs"]]
+        outputs = [(slot, names) for slot, names in outputs if any(name != EMPTY_NAME for name in names)]
+        if not outputs:
+            continue
+        for name in [name for _, names in candidate["inputs"] for name in names if name.endswith(GRAD)]:
+            plain = _plain(name)
+            if plain not in produced and plain in op.output_names and plain not in filled:
+                filled.add(plain)
+                result.append({"type": "fill_any_like", "inputs": [("X", [plain])], "outputs": [("Out", [name])],
+                               "attrs": _attrs_of(op, [("value", 0, 0.0)])})
+        result.append({"type": candidate["type"], "inputs": candidate["inputs"], "outputs": outputs,
+                       "attrs": _attrs_of(op, candidate["attrs"])})
+    for description in result:
+        produced.update(_plain(name) for _, names in description["outputs"] for name in names if name != EMPTY_NAME)
+    return result
+
+
+def _attrs_of(op: Operator, attrs: Any) -> Dict[str, Any]:
+    """Attributes of a gradient operator: a backward role, and the forward operator's device and
+    line of the user."""
+    result = {name: value for name, _, value in attrs
+              if name not in ("op_role", "op_role_var", "op_callstack", "op_device")}
+    result["op_callstack"] = op.callstack
+    if op.attr("op_device"):
+        result["op_device"] = op.attr("op_device")
+    return result
+
+
+def _plain(name: str) -> str:
+    return name[:-len(GRAD)] if name.endswith(GRAD) else ""
+
+
+class _Names:
+    """What the gradient of a variable is called: marked where an earlier call took the name."""
+
+    def __init__(self, taken: Set[str], mark: str):
+        self.taken, self.mark = taken, mark
+
+    def gradient(self, name: str) -> str:
+        return self.mark + name if name in self.taken else name
+
+
+def _renamed(descriptions: List[Description], names: _Names) -> List[Description]:
+    if not names.taken:
+        return descriptions
+    written = {name for description in descriptions for _, outs in description["outputs"] for name in outs}
+
+    def slots(items: Any) -> Any:
+        return [(slot, [names.gradient(name) if name in written else name for name in args])
+                for slot, args in items]
+
+    return [{**description, "inputs": slots(description["inputs"]), "outputs": slots(description["outputs"])}
+            for description in descriptions]
+
+
+def _with_sums(descriptions: List[Description], block_index: int) -> List[Description]:
+    """Where a gradient is written more than once, each writer gets a name of its own, and a sum is
+    put before the first reader, or at the end."""
+    result: List[Description] = []
+    parts: Dict[str, List[Tuple[List[str], int, Any]]] = {}  # where each part of a gradient is written, and its line
+    renames: Dict[str, int] = {}
+
+    def rename(names: List[str], i: int) -> None:
+        number = renames.get(name, 0)
+        renames[name] = number + 1
+        names[i] = f"{name}@RENAME@block{block_index}@{number}"
+
+    def add_up(name: str) -> None:
+        places = parts.get(name, [])
+        if len(places) < 2:
+            return
+        out, callstack = [name], places[-1][2]
+        result.append({"type": "sum", "inputs": [("X", [names[i] for names, i, _ in places])],
+                       "outputs": [("Out", out)], "attrs": {"op_callstack": callstack} if callstack else {}})
+        parts[name] = [(out, 0, callstack)]
+
+    for description in descriptions:
+        for name in [name for _, names in description["inputs"] for name in names]:
+            add_up(name)
+        outputs = [(slot, list(names)) for slot, names in description["outputs"]]
+        result.append({**description, "outputs": outputs})
+        for names, i, name in [(names, i, name) for _, names in outputs for i, name in enumerate(names)]:
+            if name == EMPTY_NAME:
+                continue
+            places = parts.setdefault(name, [])
+            places.append((names, i, description["attrs"].get("op_callstack")))
+            if len(places) == 2:
+                rename(*places[0][:2])
+            if len(places) >= 2:
+                rename(names, i)
+    for name in list(parts):
+        add_up(name)
+    return result
+
+
+def _tell_role_vars(block: Block, pairs: List[Tuple[Parameter, Variable]]) -> None:
+    """op_role_var of the operator that last writes a parameter's gradient."""
+    told: Dict[int, List[str]] = {}
+    writers = {name: i for i, op in enumerate(block.ops) for name in op.output_names}
+    for parameter, gradient in pairs:
+        told.setdefault(writers[gradient.name], []).extend([parameter.name, gradient.name])
+    for i, names in told.items():
+        block.ops[i].set_attr("op_role_var", names)
+
+
+def _as_list(value: Any) -> List[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -1,0 +1,45 @@
+# The user's line that adds an operator, kept in op_callstack as PaddlePaddle writes it.
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+import re
+import sys
+from typing import List
+
+# contextlib runs the end of a `with` between this package's lines.
+_INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
+_FRAME = re.compile(r'\s*File "(?P<path>[^"]*)", line (?P<line>\d+)')
+
+
+def user_callstack() -> List[str]:
+    """The innermost frame outside this package, as two entries: place and code. One frame, because
+    the frames around it are this package's, or say nothing about the operator, and callstacks are
+    the largest part of a program's bytes."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None:
+        return []
+    path, line = frame.f_code.co_filename, frame.f_lineno
+    code = linecache.getline(path, line, frame.f_globals).strip()
+    below = os.getcwd() + os.sep
+    if path.startswith(below):
+        path = path[len(below):]
+    return [f'  File "{path}", line {line}, in {frame.f_code.co_name}', f"    {code}"]
+
+
+def place_of(callstack: List[str]) -> str:
+    """"train.py:21", or "" when there is no callstack."""
+    match = next((match for match in map(_FRAME.match, reversed(callstack)) if match), None)
+    return f"{match['path']}:{match['line']}" if match else ""
+
+
+def added_at(callstack: List[str]) -> str:
+    """The last line of an error: "\\n  added at train.py:21: y = ...", or ""."""
+    place = place_of(callstack)
+    if not place:
+        return ""
+    code = callstack[-1].strip() if not _FRAME.match(callstack[-1]) else ""
+    return f"\n  added at {place}: {code}" if code else f"\n  added at {place}"

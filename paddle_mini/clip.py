@@ -1,0 +1,116 @@
+# Gradient clipping: operators between backward and the optimizer that keep gradients small.
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple
+
+from . import dtypes
+from ._core import ProgramError
+from .program import Block
+from .roles import OPTIMIZE, op_role_guard
+from .variable import Parameter, Variable
+
+Pairs = List[Tuple[Parameter, Variable]]
+
+
+class GradientClip:
+    """Called with (parameter, gradient) pairs, appends operators and returns the pairs to use."""
+
+    def __call__(self, pairs: Pairs) -> Pairs:
+        """Parameters whose need_clip is False pass."""
+        chosen = [pair for pair in pairs if pair[0].need_clip]
+        clipped = {parameter.name: gradient for parameter, gradient in self.clip(chosen)} if chosen else {}
+        return [(parameter, clipped.get(parameter.name, gradient)) for parameter, gradient in pairs]
+
+    def clip(self, pairs: Pairs) -> Pairs:
+        raise NotImplementedError
+
+
+class GradientClipByValue(GradientClip):
+    """Each element of a gradient is brought into [min, max]; min=None: −max."""
+
+    def __init__(self, max: float, min: Optional[float] = None):
+        self.max = float(max)
+        self.min = -self.max if min is None else float(min)
+        if self.min > self.max:
+            raise ProgramError(f"GradientClipByValue: min {self.min} is above max {self.max}")
+
+    def clip(self, pairs: Pairs) -> Pairs:
+        for parameter, gradient in pairs:
+            if gradient.kind == dtypes.SELECTED_ROWS:
+                raise ProgramError(f"GradientClipByValue does not take the sparse gradient of '{parameter.name}'; "
+                                   "clip by norm, or set need_clip=False in its ParamAttr")
+        return _each(pairs, "clip", min=self.min, max=self.max)
+
+
+class GradientClipByNorm(GradientClip):
+    """Each gradient g whose norm is above clip_norm becomes g · clip_norm / ‖g‖."""
+
+    def __init__(self, clip_norm: float):
+        self.clip_norm = _positive("GradientClipByNorm", clip_norm)
+
+    def clip(self, pairs: Pairs) -> Pairs:
+        return _each(pairs, "clip_by_norm", max_norm=self.clip_norm)
+
+
+class GradientClipByGlobalNorm(GradientClip):
+    """All gradients are multiplied by clip_norm / max(clip_norm, n), n the norm of all of them
+    taken as one vector; so their direction stays.
+
+    Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks", ICML 2013.
+    """
+
+    def __init__(self, clip_norm: float):
+        self.clip_norm = _positive("GradientClipByGlobalNorm", clip_norm)
+
+    def clip(self, pairs: Pairs) -> Pairs:
+        if len({gradient.dtype for _, gradient in pairs}) > 1:
+            raise ProgramError("GradientClipByGlobalNorm: the gradients are of different element types")
+        block = pairs[0][1].block
+        squares = []
+        for parameter, gradient in pairs:
+            with op_role_guard(OPTIMIZE, [parameter, gradient]):
+                squares.append(_append(block, "squared_l2_norm", {"X": _values(block, gradient)}))
+        with op_role_guard(OPTIMIZE, pairs[-1]):
+            norm = _append(block, "sqrt", {"X": _append(block, "sum", {"X": squares})})
+            limit = _append(block, "fill_constant", {}, shape=[1], dtype=norm.dtype, value=self.clip_norm)
+            factor = _append(block, "elementwise_div",
+                             {"X": limit, "Y": _append(block, "elementwise_max", {"X": limit, "Y": norm})})
+        for parameter, gradient in pairs:
+            with op_role_guard(OPTIMIZE, [parameter, gradient]):
+                block.append_op("elementwise_mul", {"X": gradient, "Y": factor}, {"Out": gradient})
+        return pairs
+
+
+def _each(pairs: Pairs, op_type: str, **attrs: float) -> Pairs:
+    result = []
+    for parameter, gradient in pairs:
+        with op_role_guard(OPTIMIZE, [parameter, gradient]):
+            clipped = _append(gradient.block, op_type, {"X": gradient}, **attrs)
+        gradient.block.ops[-1].set_attr("op_role_var", [parameter.name, clipped.name])
+        result.append((parameter, clipped))
+    return result
+
+
+def _values(block: Block, gradient: Variable) -> Variable:
+    """The elements of a gradient; rows that a sparse one names more than once are added up first."""
+    if gradient.kind != dtypes.SELECTED_ROWS:
+        return gradient
+    merged = _append(block, "merge_selected_rows", {"X": gradient})
+    return _append(block, "get_tensor_from_selected_rows", {"X": merged})
+
+
+def _append(block: Block, op_type: str, inputs: Any, **attrs: Any) -> Variable:
+    name = block.program.new_name(block.program.new_name(op_type) + ".tmp")
+    block.append_op(op_type, inputs, {"Out": name}, attrs)
+    return block.var(name)
+
+
+def _positive(what: str, clip_norm: float) -> float:
+    if not clip_norm > 0:
+        raise ProgramError(f"{what}: clip_norm is {clip_norm}, it must be above 0")
+    return float(clip_norm)
+
+
+ClipGradByValue = GradientClipByValue
+ClipGradByNorm = GradientClipByNorm
+ClipGradByGlobalNorm = GradientClipByGlobalNorm

@@ -1,0 +1,151 @@
+# Executor: runs programs; feeds in, fetches out.
+from __future__ import annotations
+
+import weakref
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._core import OpError, ProgramError, ShapeError
+from .errors import near
+from .guards import default_main_program
+from .place import CPUPlace, Place
+from .program import Program
+from .scope import LoDTensor, SelectedRows, global_scope
+from .variable import Variable
+
+_seed: Optional[int] = None
+_executors: weakref.WeakSet[Executor] = weakref.WeakSet()
+
+
+def seed(number: int) -> None:
+    """Starts the random generators of all executors, made before or after, from this number: the
+    same programs then give the same bits again."""
+    global _seed
+    if not 0 <= number < 2**64:
+        raise ProgramError(f"seed {number} is not in [0, 2**64)")
+    _seed = int(number)
+    for executor in _executors:
+        executor._core.seed(_seed)
+
+
+class Executor:
+    """Runs programs on a place. A program is checked, planned and given its memory at its first run
+    with these feeds and fetches; later runs reuse that."""
+
+    def __init__(self, place: Optional[Place] = None):
+        self.place = CPUPlace() if place is None else place
+        if not isinstance(self.place, Place):
+            raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
+        self._core = _core.Executor(self.place.name, _seed)
+        _executors.add(self)
+
+    def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
+            fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None) -> List[Any]:
+        """Runs every operator of a program once.
+
+        program: None: the default main program. feed: values by name. Arrays must have the dtype of
+        their variable; Python numbers and lists are converted. fetch_list: variables or names whose
+        values come back, in order, as NumPy arrays of their own memory (selected rows as
+        SelectedRows). scope: where persistable variables live; None: the global scope.
+        Raises ShapeError for a value that does not fit, OpError when an operator refuses its data,
+        ProgramError when the program or a name is wrong; persistables then are as before the
+        operator that refused.
+        """
+        if program is None:
+            program = default_main_program()
+        if feed is None:
+            feed = {}
+        try:
+            call = program._calls[(*feed, None, *(fetch_list or ()))]
+        except (KeyError, AttributeError, TypeError):
+            call = _new_call(program, feed, fetch_list)
+        handle, names, wanted, fetches = call
+        values = tuple(feed.values())
+        for value, dtype in zip(values, wanted):
+            if type(value) is not np.ndarray or value.dtype is not dtype:
+                values = tuple(map(_converted, names, values, wanted))
+                break
+        results = self._core.run(handle, scope if scope is not None else global_scope(), names, values, fetches)
+        for i, value in enumerate(results):
+            if type(value) is tuple:
+                results[i] = SelectedRows(*value)
+        return results
+
+    def plan_text(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
+                  fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None) -> str:
+        """What run would do with the same arguments, as a table; needs the values that a run needs."""
+        program = default_main_program() if program is None else program
+        handle, names, wanted, fetches = _new_call(program, feed or {}, fetch_list)
+        values = tuple(map(_converted, names, (feed or {}).values(), wanted))
+        return self._core.plan_text(handle, scope if scope is not None else global_scope(), names, values, fetches)
+
+
+Call = Tuple[Any, Tuple[str, ...], Tuple[Any, ...], Tuple[str, ...]]
+
+
+def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Call:
+    """Checks names and finds what can be kept for the next call with the same ones."""
+    if not isinstance(program, Program):
+        raise ProgramError(f"run takes a Program, not {type(program).__name__}")
+    if not isinstance(feed, Mapping):
+        raise ProgramError(f"feed is of type {type(feed).__name__}, it must be a dict of values by name")
+    if fetch_list is not None and not isinstance(fetch_list, (list, tuple)):
+        raise ProgramError(f"fetch_list is of type {type(fetch_list).__name__}, it must be a list of variables or names")
+    variables = program.global_block().vars
+    for name in feed:
+        if name not in variables:
+            data = [var.name for var in variables.values() if var.need_check_feed]
+            hint = near(str(name), data or variables)
+            raise ProgramError(f"feed '{name}' is not a variable of the program{hint or _listed(data)}")
+    fetches = tuple(_fetch_name(item, variables) for item in fetch_list or ())
+    wanted = tuple(_numpy_dtype(variables[name].dtype) for name in feed)
+    call = program.handle(), tuple(feed), wanted, fetches
+    program._calls[(*feed, None, *(fetch_list or ()))] = call
+    return call
+
+
+def _fetch_name(item: Any, variables: Dict[str, Variable]) -> str:
+    name = item.name if isinstance(item, Variable) else item
+    if not isinstance(name, str):
+        raise ProgramError(f"fetch_list holds {item!r}, which is neither a variable nor a name")
+    if name not in variables:
+        raise ProgramError(f"fetch '{name}' is not a variable of the program{near(name, variables)}")
+    return name
+
+
+def _listed(data: List[str]) -> str:
+    return f"; its data are {', '.join(data)}" if data else "; it takes no data"
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    # NumPy has no bfloat16: its bits are fed as uint16.
+    return np.dtype("uint16" if dtype == "bfloat16" else dtype) if isinstance(dtype, str) else None
+
+
+def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
+    """The value as an array of the variable's dtype. Arrays are never converted: a mistake would
+    go unseen, and cost a copy at every run."""
+    if isinstance(value, np.ndarray):
+        if value.dtype != dtype:
+            raise ShapeError(f"feed '{name}' is an array of {value.dtype}, the program wants {dtype}; "
+                             f"pass it as {name}.astype('{dtype}')")
+        return value
+    if isinstance(value, LoDTensor):
+        if value.lod:
+            raise OpError(f"feed '{name}' is a LoDTensor; no operator of this build reads sequences")
+        return _converted(name, value.array, dtype)
+    try:
+        array = np.asarray(value)
+        accepted = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}[dtype.kind]
+        if array.size and array.dtype.kind not in accepted:
+            raise ShapeError(f"feed '{name}' is {_short(value)}, the program wants {dtype}")
+        return np.array(value, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ShapeError(f"feed '{name}' is {_short(value)}, which is no array of {dtype}: {error}") from None
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,156 @@
+# Initializers: operators in the startup program that give a variable its first value.
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from . import dtypes
+from ._core import ProgramError, ShapeError
+from .operator import Operator
+from .program import Block
+from .variable import Variable
+
+
+class Initializer:
+    """Called with a variable and a block, appends the operator that gives the variable a value."""
+
+    def __call__(self, var: Variable, block: Block) -> Operator:
+        raise NotImplementedError
+
+
+class Constant(Initializer):
+    """Every element is `value`."""
+
+    def __init__(self, value: float = 0.0):
+        self.value = value
+
+    def __call__(self, var: Variable, block: Block) -> Operator:
+        return block.append_op("fill_constant", {}, {"Out": var}, constant_attrs(var.shape, var.dtype, self.value))
+
+
+class Uniform(Initializer):
+    """Each element from [low, high), all equally likely.
+
+    seed 0: the startup program's random_seed if it has one, else the executor's generator.
+    """
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0):
+        if not low <= high:
+            raise ProgramError(f"Uniform: low {low} is above high {high}")
+        self.low, self.high, self.seed = low, high, seed
+
+    def __call__(self, var: Variable, block: Block) -> Operator:
+        return block.append_op("uniform_random", {}, {"Out": var}, _random(
+            var, block, self.seed, min=float(self.low), max=float(self.high)))
+
+
+class Normal(Initializer):
+    """Each element from the normal distribution with mean `loc` and standard deviation `scale`.
+
+    seed: as in Uniform.
+    """
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0):
+        if not scale >= 0:
+            raise ProgramError(f"Normal: scale {scale} is negative")
+        self.loc, self.scale, self.seed = loc, scale, seed
+
+    def __call__(self, var: Variable, block: Block) -> Operator:
+        return block.append_op("gaussian_random", {}, {"Out": var}, _random(
+            var, block, self.seed, mean=float(self.loc), std=float(self.scale)))
+
+
+class Xavier(Initializer):
+    """Keeps the variance from layer to layer: uniform in ±√(6 / (fan_in + fan_out)), or normal with
+    standard deviation √(2 / (fan_in + fan_out)).
+
+    Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks",
+    AISTATS 2010. fan_in and fan_out: taken from the shape when None. seed: as in Uniform.
+    """
+
+    def __init__(self, uniform: bool = True, fan_in: Optional[float] = None, fan_out: Optional[float] = None,
+                 seed: int = 0):
+        self.uniform, self.fan_in, self.fan_out, self.seed = uniform, fan_in, fan_out, seed
+
+    def __call__(self, var: Variable, block: Block) -> Operator:
+        fan_in, fan_out = fans(var.shape)
+        fan_in = fan_in if self.fan_in is None else self.fan_in
+        fan_out = fan_out if self.fan_out is None else self.fan_out
+        return _spread(self.uniform, fan_in + fan_out, self.seed)(var, block)
+
+
+class MSRA(Initializer):
+    """Keeps the variance under relu: uniform in ±√(6 / fan_in), or normal with standard deviation
+    √(2 / fan_in).
+
+    He et al., "Delving deep into rectifiers", ICCV 2015. fan_in: taken from the shape when None.
+    seed: as in Uniform.
+    """
+
+    def __init__(self, uniform: bool = True, fan_in: Optional[float] = None, seed: int = 0):
+        self.uniform, self.fan_in, self.seed = uniform, fan_in, seed
+
+    def __call__(self, var: Variable, block: Block) -> Operator:
+        fan_in = fans(var.shape)[0] if self.fan_in is None else self.fan_in
+        return _spread(self.uniform, fan_in, self.seed)(var, block)
+
+
+class NumpyArrayInitializer(Initializer):
+    """The elements of an array, which become part of the startup program."""
+
+    def __init__(self, value: Any):
+        self.value = np.asarray(value)
+
+    def __call__(self, var: Variable, block: Block) -> Operator:
+        if self.value.shape != tuple(var.shape):
+            raise ShapeError(f"'{var.name}' has shape {list(var.shape)}, its initial value {list(self.value.shape)}")
+        return block.append_op("assign_value", {}, {"Out": var}, value_attrs(self.value, var.dtype))
+
+
+def constant_attrs(shape: Any, dtype: str, value: float) -> Dict[str, Any]:
+    """The attributes of fill_constant. Its `value` is a float32; where that is not exact enough,
+    `str_value` says the number in digits."""
+    attrs: Dict[str, Any] = {"shape": shape, "dtype": dtype, "value": float(value)}
+    if dtype in ("float64", "int32", "int64") and float(np.float32(value)) != value:
+        attrs["str_value"] = repr(value.item() if isinstance(value, np.generic) else value)
+    return attrs
+
+
+def value_attrs(value: np.ndarray, dtype: str) -> Dict[str, Any]:
+    """The attributes of assign_value for an array: its elements lie in the list of their type."""
+    lists = {"bool": "bool_values", "float32": "fp32_values", "float64": "fp64_values",
+             "int32": "int32_values", "int64": "int64_values"}
+    if dtype not in lists:
+        raise ProgramError(f"assign_value has no values of {dtype}; it has {', '.join(lists)}")
+    items = value.astype(dtype).ravel().tolist()
+    if dtype == "bool":
+        items = [int(item) for item in items]
+    return {"shape": list(value.shape), "dtype": dtype, lists[dtype]: items}
+
+
+def fans(shape: Tuple[int, ...]) -> Tuple[float, float]:
+    """(fan_in, fan_out): a matrix has one row an input; a filter [out, in, window...] counts its
+    window."""
+    if len(shape) < 2:
+        size = float(shape[0]) if shape else 1.0
+        return size, size
+    if len(shape) == 2:
+        return float(shape[0]), float(shape[1])
+    window = math.prod(shape[2:])
+    return float(shape[1] * window), float(shape[0] * window)
+
+
+def _spread(uniform: bool, fan: float, seed: int) -> Initializer:
+    fan = max(fan, 1.0)  # a parameter without elements
+    if uniform:
+        limit = math.sqrt(6.0 / fan)
+        return Uniform(-limit, limit, seed)
+    return Normal(0.0, math.sqrt(2.0 / fan), seed)
+
+
+def _random(var: Variable, block: Block, seed: int, **attrs: float) -> Dict[str, Any]:
+    if var.dtype not in dtypes.FLOAT_NAMES:
+        raise ProgramError(f"'{var.name}' is {var.dtype}; random initializers are for float variables")
+    return {"shape": var.shape, "dtype": var.dtype, "seed": seed or block.program.next_seed(), **attrs}

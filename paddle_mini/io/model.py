@@ -1,0 +1,79 @@
+# Models: a program in PREFIX.pdmodel beside its parameters in PREFIX.pdiparams.
+from __future__ import annotations
+
+import os
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+from .. import _core, dtypes
+from .._core import ProgramError, Scope
+from ..executor import Executor
+from ..program import Program
+from ..variable import Variable
+from .parameters import Path, load_parameters, parameter_names, save_parameters
+
+Vars = Sequence[Union[Variable, str]]
+
+
+def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, executor: Optional[Executor] = None,
+                         program: Optional[Program] = None, scope: Optional[Scope] = None) -> None:
+    """Writes what computes `fetch_vars` from `feed_vars`, and the parameters that takes.
+
+    prefix.pdmodel and prefix.pdiparams are what PaddlePaddle's save_inference_model writes, and what
+    pm_run and PaddlePaddle read; there is no .pdiparams when there are no parameters. program: None:
+    the program of fetch_vars[0]. Operators of training are left out and is_test is set.
+    """
+    if not fetch_vars:
+        raise ProgramError("save_inference_model: fetch_vars is empty")
+    if program is None:
+        if not isinstance(fetch_vars[0], Variable):
+            raise ProgramError("save_inference_model: give the program, or variables instead of names")
+        program = fetch_vars[0].block.program
+    feeds, fetches = ([getattr(var, "name", var) for var in vars] for vars in (feed_vars, fetch_vars))
+    model = _with_feeds_and_fetches(program.clone(for_test=True).prune(feeds, fetches), feeds, fetches)
+    save_program(prefix, model, scope)
+
+
+def load_inference_model(prefix: Path, executor: Optional[Executor] = None, scope: Optional[Scope] = None,
+                         ) -> Tuple[Program, List[str], List[Variable]]:
+    """Reads prefix.pdmodel and prefix.pdiparams: the program, the names to feed, the variables to
+    fetch. The parameters go to the scope. Errors as those of load_parameters."""
+    program = load_program(prefix, scope)
+    feeds = sorted((op.attr("col"), op.output("Out")[0]) for op in program.global_block().ops if op.type == "feed")
+    fetches = sorted((op.attr("col"), op.input("X")[0]) for op in program.global_block().ops if op.type == "fetch")
+    if not fetches:
+        raise ProgramError(f"'{os.fspath(prefix)}.pdmodel' fetches nothing: it is no inference model; load_program reads it")
+    return program, [name for _, name in feeds], [program.global_block().var(name) for _, name in fetches]
+
+
+def save_program(prefix: Path, program: Program, scope: Optional[Scope] = None) -> None:
+    """Writes a whole program, for training too, and its persistable variables."""
+    prefix = os.fspath(prefix)
+    if parameter_names(program):
+        save_parameters(prefix + ".pdiparams", program, scope)
+    _core.write_file(prefix + ".pdmodel", program.to_bytes())
+
+
+def load_program(prefix: Path, scope: Optional[Scope] = None) -> Program:
+    """Reads what save_program or save_inference_model wrote; the variables go to the scope."""
+    prefix = os.fspath(prefix)
+    program = Program.from_bytes(_core.read_file(prefix + ".pdmodel"))
+    if parameter_names(program):
+        load_parameters(prefix + ".pdiparams", program, scope)
+    return program
+
+
+def _with_feeds_and_fetches(program: Program, feeds: List[str], fetches: List[str]) -> Program:
+    """PaddlePaddle's convention: a `feed` operator for each input, the last one first, and a `fetch`
+    operator for each output."""
+    block = program.global_block()
+    facts: Any = {"persistable": True, "stop_gradient": None}
+    block.create_var("feed", kind=dtypes.FEED_LIST, **facts)
+    block.create_var("fetch", kind=dtypes.FETCH_LIST, **facts)
+    for column, name in enumerate(feeds):
+        block.prepend_op("feed", {"X": "feed"}, {"Out": name}, {"col": column, "op_callstack": []})
+    for column, name in enumerate(fetches):
+        block.append_op("fetch", {"X": name}, {"Out": "fetch"}, {"col": column, "op_callstack": []})
+    for op in block.ops:
+        if op.attr("op_device"):
+            op.set_attr("op_device", "")
+    return program

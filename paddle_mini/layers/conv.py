@@ -1,0 +1,84 @@
+# Layers on images: convolution and pooling.
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from .._core import ProgramError
+from ..initializer import Normal
+from ..variable import Variable
+from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float
+
+Size = Union[int, Sequence[int]]
+
+
+def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Union[Size, str] = 0,
+           dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
+           act: Optional[str] = None, name: Optional[str] = None, data_format: str = "NCHW") -> Variable:
+    """Out = act(X ⋆ W + b), the cross-correlation of images with filters.
+
+    input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC"; C must be known.
+    filter_size, stride, dilation: one number, or [height, width]. padding: one number,
+    [height, width], [top, bottom, left, right], "SAME" or "VALID". groups: of channels that do not mix.
+    Returns [N, num_filters, H', W'], H' = ⌊(H + paddings − dilation·(height − 1) − 1) / stride⌋ + 1.
+    W [num_filters, C / groups, height, width] begins normal with standard deviation
+    √(2 / (height·width·C)) (He et al., ICCV 2015), b [num_filters] with zeros; bias_attr=False: no bias.
+    Raises ShapeError when a dimension does not fit.
+    """
+    require_float("conv2d", input)
+    channels = known_dim(input, _channel_axis(data_format), "conv2d")
+    if groups < 1 or channels % groups or num_filters % groups:
+        refuse(ProgramError, f"conv2d: groups {groups} must divide {channels} channels and {num_filters} filters")
+    prefix = layer_name("conv2d", name)
+    window = _pair(filter_size, "filter_size")
+    spread = math.sqrt(2.0 / max(window[0] * window[1] * channels, 1))
+    weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix,
+                              Normal(0.0, spread))
+    attrs = {"strides": _pair(stride, "stride"), "dilations": _pair(dilation, "dilation"), "groups": groups,
+             "data_format": data_format, **_padding(padding)}
+    out = emit("conv2d", {"Input": input, "Filter": weight}, attrs, name=prefix)
+    return activation(act, add_bias(out, bias_attr, num_filters, _channel_axis(data_format), prefix), prefix)
+
+
+def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_stride: Size = 1,
+           pool_padding: Union[Size, str] = 0, global_pooling: bool = False, ceil_mode: bool = False,
+           exclusive: bool = True, name: Optional[str] = None, data_format: str = "NCHW") -> Variable:
+    """The greatest ("max") or the mean ("avg") of each window of an image.
+
+    input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC". pool_size, pool_stride,
+    pool_padding: as in conv2d. global_pooling: the window is the whole image. ceil_mode: a last
+    window that is not full counts. exclusive: the mean leaves padding out.
+    Returns [N, C, H', W']. Raises ShapeError when a window does not fit.
+    """
+    _channel_axis(data_format)
+    if pool_type not in ("max", "avg"):
+        refuse(ProgramError, f"pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
+    if not global_pooling and pool_size == -1:
+        refuse(ProgramError, "pool2d: pool_size is missing; give it, or global_pooling=True")
+    attrs = {"ksize": [1, 1] if global_pooling else _pair(pool_size, "pool_size"), "pooling_type": pool_type,
+             "strides": _pair(pool_stride, "pool_stride"), "global_pooling": global_pooling, "ceil_mode": ceil_mode,
+             "exclusive": exclusive, "data_format": data_format, **_padding(pool_padding)}
+    return emit("pool2d", {"X": input}, attrs, name=name or layer_name("pool2d"))
+
+
+def _channel_axis(data_format: str) -> int:
+    if data_format not in ("NCHW", "NHWC"):
+        refuse(ProgramError, f"data_format is {data_format!r}, it must be 'NCHW' or 'NHWC'")
+    return 1 if data_format == "NCHW" else 3
+
+
+def _pair(size: Size, what: str) -> List[int]:
+    pair = [size, size] if isinstance(size, int) else list(size)
+    if len(pair) != 2 or not all(isinstance(item, int) for item in pair):
+        refuse(ProgramError, f"{what} is {size!r}, it must be a number or [height, width]")
+    return pair
+
+
+def _padding(padding: Union[Size, str]) -> Dict[str, Any]:
+    if isinstance(padding, str):
+        if padding.upper() not in ("SAME", "VALID"):
+            refuse(ProgramError, f"padding is {padding!r}, as a string it must be 'SAME' or 'VALID'")
+        return {"padding_algorithm": padding.upper(), "paddings": [0, 0]}
+    if not isinstance(padding, int) and len(padding) == 4:
+        return {"padding_algorithm": "EXPLICIT", "paddings": list(padding)}
+    return {"padding_algorithm": "EXPLICIT", "paddings": _pair(padding, "padding")}

@@ -1,0 +1,32 @@
+# Layers that look rows up in a table.
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+from .._core import ProgramError
+from ..variable import Variable
+from .emit import create_parameter, emit, layer_name, refuse
+
+
+def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, padding_idx: Optional[int] = None,
+              param_attr: Any = None, dtype: str = "float32", name: Optional[str] = None) -> Variable:
+    """Out[...] = W[input[...]].
+
+    input: any shape, int64 or int32, each id in [0, size[0]); another id raises OpError at a run.
+    size: [rows, width] of the table W, which begins with Xavier.
+    is_sparse: the gradient is selected rows, only those that ids name, so a step costs what the
+    batch costs and not what the table costs.
+    padding_idx: this id gives zeros; negative ones count from the end of the table. Its row gets no
+    gradient, except, as in PaddlePaddle, with is_sparse.
+    Returns [..., width].
+    """
+    if len(size) != 2:
+        refuse(ProgramError, f"embedding: size is {list(size)}, it must be [rows, width]")
+    rows = size[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        refuse(ProgramError, f"embedding: padding_idx {padding_idx} is not in a table of {rows} rows")
+    padding = -1 if padding_idx is None else padding_idx % rows
+    prefix = layer_name("embedding", name)
+    table = create_parameter(size, dtype, param_attr, prefix)
+    return emit("lookup_table_v2", {"Ids": input, "W": table}, {"is_sparse": is_sparse, "padding_idx": padding},
+                name=prefix)

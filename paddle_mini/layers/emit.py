@@ -1,0 +1,184 @@
+# The only door into a program: layer functions append operators and parameters through here.
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Type, Union
+
+from .. import callsite, dtypes, initializer, unique_name
+from .._core import Error, ProgramError, ShapeError
+from ..contracts import GENERIC, attr_types, contract
+from ..errors import near
+from ..guards import default_main_program, default_startup_program
+from ..param_attr import ParamAttr
+from ..program import Block
+from ..variable import Parameter, Variable
+
+Output = Union[Variable, List[Variable]]
+
+
+def refuse(kind: Type[Error], message: str) -> NoReturn:
+    """Raises an error that ends at the user's line."""
+    raise kind(message + callsite.added_at(callsite.user_callstack()))
+
+
+@contextmanager
+def at_users_line() -> Iterator[None]:
+    """Errors from inside end at the user's line."""
+    try:
+        yield
+    except Error as error:
+        if "\n  added at " in str(error):
+            raise
+        raise type(error)(str(error) + callsite.added_at(callsite.user_callstack())) from None
+
+
+def require_float(layer: str, x: Variable) -> None:
+    if not isinstance(x, Variable):
+        refuse(ProgramError, f"{layer}: the input is {_kind(x)}, it must be a Variable")
+    if not dtypes.is_float(x.dtype):
+        refuse(ShapeError, f"{layer}: '{x.name}' is {x.dtype}, it must be float: cast it")
+
+
+def layer_name(kind: str, name: Optional[str] = None) -> str:
+    """What the variables of one call of a layer function begin with: fc_0, or the name given."""
+    return name if name else unique_name.generate(kind)
+
+
+def block() -> Block:
+    return default_main_program().current_block()
+
+
+def emit(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[str, Any]] = None,
+         name: Optional[str] = None, outputs: Optional[Mapping[str, Any]] = None) -> Variable:
+    """Appends an operator; returns the variable of its first output port. See emit_all."""
+    made = emit_all(op_type, inputs, attrs, name, outputs)
+    first = made[contract(op_type)["outputs"][0]["name"]]
+    return first[0] if isinstance(first, list) else first
+
+
+def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[str, Any]] = None,
+             name: Optional[str] = None, outputs: Optional[Mapping[str, Any]] = None) -> Dict[str, Output]:
+    """Appends an operator; returns the variables at its output ports.
+
+    Every output port that is not optional gets a new variable, called `<name>.tmp_<n>`, unless
+    `outputs` says otherwise: a variable to write, or a number of new ones (for an optional port,
+    and for a port that takes a list).
+    """
+    record = record_of(op_type)
+    name = name or layer_name(op_type)
+    _check_attrs(op_type, attrs or {})
+    for port, value in inputs.items():
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if item is not None and not isinstance(item, Variable):
+                refuse(ProgramError, f"{op_type}: {port} is {_kind(item)}, it must be a Variable")
+    bound = dict(outputs or {})
+    for port in record["outputs"]:
+        if not port["optional"]:
+            bound.setdefault(port["name"], 1)
+    names: Dict[str, List[str]] = {}
+    for port_name, value in bound.items():
+        if isinstance(value, int):
+            names[port_name] = [unique_name.generate(f"{name}.tmp") for _ in range(value)]
+        else:
+            names[port_name] = [item.name for item in (value if isinstance(value, (list, tuple)) else [value])]
+    here = block()
+    here.append_op(op_type, inputs, names, attrs)
+    lists = {port["name"] for port in record["outputs"] if port["list"]}
+    return {port_name: [here.var(item) for item in made] if port_name in lists else here.var(made[0])
+            for port_name, made in names.items()}
+
+
+def record_of(op_type: str) -> Dict[str, Any]:
+    with at_users_line():
+        return contract(op_type)
+
+
+def create_parameter(shape: Sequence[int], dtype: str, attr: Any, name: str,
+                     default_initializer: Optional[initializer.Initializer] = None,
+                     bias: bool = False) -> Parameter:
+    """A parameter in the main program, and the operator that initializes it in the startup program.
+
+    `attr` is what layer functions take as param_attr; `name` is the layer's: the parameter is
+    `<name>.w_<n>`, or `<name>.b_<n>` for a bias. A parameter that is there already is shared.
+    """
+    with at_users_line():
+        return _create_parameter(shape, dtype, ParamAttr.of(attr), name, default_initializer, bias)
+
+
+def _create_parameter(shape: Sequence[int], dtype: str, attr: ParamAttr, name: str,
+                      default_initializer: Optional[initializer.Initializer], bias: bool) -> Parameter:
+    parameter_name = attr.name or unique_name.generate(f"{name}.{'b' if bias else 'w'}")
+    dims = dtypes.shape_list(shape)
+    main = default_main_program().global_block()
+    startup = default_startup_program().global_block()
+    existing = main.vars.get(parameter_name)
+    if existing is not None:
+        _require_same(existing, dims, dtype)
+        return existing  # type: ignore[return-value]
+    facts = {"trainable": attr.trainable, "learning_rate": attr.learning_rate, "regularizer": attr.regularizer,
+             "do_model_average": attr.do_model_average, "need_clip": attr.need_clip}
+    parameter = main.create_parameter(parameter_name, dims, dtype, **facts)
+    # Two main programs with one startup program share the parameter and its initial value.
+    if parameter_name in startup.vars:
+        _require_same(startup.vars[parameter_name], dims, dtype)
+        return parameter
+    initialize = attr.initializer or default_initializer
+    if initialize is None:
+        initialize = initializer.Constant(0.0) if bias else initializer.Xavier()
+    initialize(startup.create_parameter(parameter_name, dims, dtype, **facts), startup)
+    return parameter
+
+
+def create_state(name: str, shape: Sequence[int], dtype: str, value: float) -> Variable:
+    """A persistable variable that no optimizer changes; the startup program sets it to `value`."""
+    main = default_main_program().global_block()
+    startup = default_startup_program().global_block()
+    if name not in startup.vars:
+        initial = startup.create_var(name, shape=shape, dtype=dtype, persistable=True, stop_gradient=True)
+        initializer.Constant(value)(initial, startup)
+    return main.create_var(name, shape=shape, dtype=dtype, persistable=True, stop_gradient=True)
+
+
+def activation(op_type: Optional[str], x: Variable, name: str) -> Variable:
+    """`op_type` applied to x, or x itself when it is None."""
+    if op_type is None:
+        return x
+    record = record_of(op_type)
+    if len([port for port in record["inputs"] if not port["optional"]]) != 1:
+        refuse(ProgramError, f"act='{op_type}': that operator does not take one input")
+    return emit(op_type, {record["inputs"][0]["name"]: x}, name=name)
+
+
+def add_bias(x: Variable, attr: Any, size: int, axis: int, name: str) -> Variable:
+    """x plus a bias of `size` elements along `axis`; x itself when attr is False."""
+    if attr is False:
+        return x
+    bias = create_parameter([size], x.dtype, attr, name, bias=True)
+    return emit("elementwise_add", {"X": x, "Y": bias}, {"axis": axis}, name=name)
+
+
+def known_dim(x: Variable, axis: int, layer: str) -> int:
+    """x.shape[axis]; ShapeError when there is no such axis or the dimension is not known."""
+    if not -len(x.shape) <= axis < len(x.shape):
+        refuse(ShapeError, f"{layer}: '{x.name}' has shape {list(x.shape)}, which has no axis {axis}")
+    if x.shape[axis] < 0:
+        refuse(ShapeError, f"{layer}: dimension {axis} of '{x.name}' {list(x.shape)} must be known")
+    return x.shape[axis]
+
+
+def _check_attrs(op_type: str, attrs: Mapping[str, Any]) -> None:
+    types = attr_types(op_type)
+    for attr in attrs:
+        if attr not in types:
+            own = [known for known in types if known not in GENERIC]
+            refuse(ProgramError, f"{op_type}: there is no attribute '{attr}'{near(attr, own)}")
+
+
+def _require_same(existing: Variable, dims: List[int], dtype: str) -> None:
+    if list(existing.shape) != dims or existing.dtype != dtype or not existing.persistable:
+        refuse(ShapeError, f"parameter '{existing.name}' is there already as {list(existing.shape)} "
+                           f"{existing.dtype}; {dims} {dtype} cannot share it")
+
+
+def _kind(value: Any) -> str:
+    return f"{value!r}" if isinstance(value, (str, int, float, bool)) else f"of type {type(value).__name__}"

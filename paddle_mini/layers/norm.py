@@ -1,0 +1,41 @@
+# Layers that normalize.
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from ..initializer import Constant
+from ..param_attr import ParamAttr
+from ..variable import Variable
+from .emit import activation, create_parameter, emit_all, known_dim, layer_name, require_float
+
+
+def batch_norm(input: Variable, act: Optional[str] = None, is_test: bool = False, momentum: float = 0.9,
+               epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW",
+               name: Optional[str] = None, moving_mean_name: Optional[str] = None,
+               moving_variance_name: Optional[str] = None, use_global_stats: bool = False) -> Variable:
+    """Y = act(scale · (X − mean) / √(variance + ε) + bias) for each channel.
+
+    In training, mean and variance (biased, that is without n / (n − 1)) are the batch's, and the
+    moving ones become momentum · moving + (1 − momentum) · batch; in a test (is_test, or
+    Program.clone(for_test=True)) and with use_global_stats they are the moving ones.
+    input: [N, C, ...] float, or [N, ..., C] with data_layout="NHWC"; C must be known.
+    Returns the shape of input. scale [C] begins with ones, bias [C] with zeros, the moving mean with
+    zeros and the moving variance with ones.
+    Ioffe and Szegedy, "Batch Normalization", ICML 2015.
+    """
+    require_float("batch_norm", input)
+    channels = known_dim(input, len(input.shape) - 1 if data_layout == "NHWC" else 1, "batch_norm")
+    prefix = layer_name("batch_norm", name)
+    dtype = input.dtype
+    scale = create_parameter([channels], dtype, param_attr, prefix, Constant(1.0))
+    bias = create_parameter([channels], dtype, bias_attr, prefix, bias=True)
+    mean = create_parameter([channels], dtype, ParamAttr(moving_mean_name, Constant(0.0), trainable=False), prefix)
+    variance = create_parameter([channels], dtype, ParamAttr(moving_variance_name, Constant(1.0), trainable=False), prefix)
+    outputs = emit_all(
+        "batch_norm",
+        {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},
+        {"is_test": is_test, "momentum": momentum, "epsilon": epsilon, "data_layout": data_layout,
+         "use_global_stats": use_global_stats},
+        name=prefix,
+        outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "Y": 1})
+    return activation(act, outputs["Y"], prefix)  # type: ignore[arg-type]

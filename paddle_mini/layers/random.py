@@ -1,0 +1,24 @@
+# Layers that draw random numbers.
+from __future__ import annotations
+
+from typing import Optional
+
+from ..guards import default_main_program
+from ..variable import Variable
+from .emit import emit
+
+
+def dropout(x: Variable, dropout_prob: float = 0.5, is_test: bool = False, seed: Optional[int] = None,
+            dropout_implementation: str = "downgrade_in_infer", name: Optional[str] = None) -> Variable:
+    """Sets each element to 0 with probability dropout_prob.
+
+    "downgrade_in_infer": training gives x · mask, a test x · (1 − dropout_prob).
+    "upscale_in_train": training gives x · mask / (1 − dropout_prob), a test x.
+    seed: the same elements at every run; None: the program's random_seed, or else the executor's
+    generator. Returns the shape of x. Program.clone(for_test=True) sets is_test.
+    Srivastava et al., "Dropout", JMLR 2014.
+    """
+    drawn = default_main_program().next_seed() if seed is None else seed
+    attrs = {"dropout_prob": dropout_prob, "is_test": is_test, "seed": drawn, "fix_seed": seed is not None,
+             "dropout_implementation": dropout_implementation}
+    return emit("dropout", {"X": x}, attrs, name=name, outputs={"Out": 1, "Mask": 1})

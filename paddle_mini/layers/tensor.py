@@ -1,0 +1,135 @@
+# Layers that make, join and reshape tensors.
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Union
+
+import numpy as np
+
+from .. import dtypes
+from .._core import ProgramError
+from ..guards import default_main_program
+from ..initializer import constant_attrs, value_attrs
+from ..variable import Parameter, Variable
+from . import emit as door
+from .emit import emit, layer_name, refuse
+
+Axes = Union[None, int, Sequence[int]]
+
+
+def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int = 0) -> Variable:
+    """A variable that exe.run(feed={name: ...}) gives a value.
+
+    shape: with -1, or None, for dimensions that differ from run to run. append_backward stops here;
+    set .stop_gradient = False to have a gradient.
+    """
+    dims = dtypes.shape_list([-1 if dim is None else dim for dim in shape])
+    block = default_main_program().global_block()
+    if name in block.vars:
+        there = block.vars[name]
+        if list(there.shape) != dims or there.dtype != dtypes.dtype_name(dtype):
+            refuse(ProgramError, f"data '{name}' is there already as {list(there.shape)} {there.dtype}")
+        return there
+    return block.create_var(name, shape=dims, dtype=dtype, lod_level=lod_level, need_check_feed=True,
+                            stop_gradient=True)
+
+
+def create_parameter(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = None, attr: Any = None,
+                     is_bias: bool = False, default_initializer: Any = None) -> Parameter:
+    """A parameter of its own; begins with Xavier, or zeros with is_bias, unless attr or
+    default_initializer says otherwise."""
+    if name is not None and attr is None:
+        attr = name
+    return door.create_parameter(shape, dtypes.dtype_name(dtype), attr, layer_name("create_parameter"),
+                                 default_initializer, bias=is_bias)
+
+
+def create_global_var(shape: Sequence[int], value: float, dtype: Any = "float32", persistable: bool = True,
+                      name: Optional[str] = None) -> Variable:
+    """A variable that outlives runs and that no optimizer changes; the startup program sets every
+    element to `value`."""
+    if not persistable:
+        refuse(ProgramError, "create_global_var: the startup program can only set what is persistable")
+    return door.create_state(name or layer_name("global_var"), shape, dtypes.dtype_name(dtype), value)
+
+
+def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: Optional[str] = None) -> Variable:
+    """A tensor of this shape whose elements are all `value`."""
+    attrs = constant_attrs(dtypes.shape_list(shape), dtypes.dtype_name(dtype), value)
+    out = emit("fill_constant", {}, attrs, name=name)
+    out.stop_gradient = True
+    return out
+
+
+def zeros(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+    """A tensor of zeros."""
+    return fill_constant(shape, dtype, 0.0, name=name)
+
+
+def ones(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+    """A tensor of ones."""
+    return fill_constant(shape, dtype, 1.0, name=name)
+
+
+def assign(input: Any, output: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
+    """A copy of a variable, or of a NumPy array, number or list, which becomes part of the program.
+    output: the variable to write; None: a new one."""
+    written = {"Out": output if output is not None else 1}
+    if isinstance(input, Variable):
+        return emit("assign", {"X": input}, name=name, outputs=written)
+    value = np.asarray(input)
+    if value.dtype == np.float64 and not isinstance(input, (np.ndarray, np.generic)):
+        value = value.astype(np.float32)  # Python's numbers have no element type
+    return emit("assign_value", {}, value_attrs(value, dtypes.dtype_name(value.dtype)),
+                name=name or layer_name("assign"), outputs=written)
+
+
+def cast(x: Variable, dtype: Any, name: Optional[str] = None) -> Variable:
+    """x with another element type; floats lose their fraction when they become integers."""
+    return emit("cast", {"X": x}, {"in_dtype": x.dtype, "out_dtype": dtypes.dtype_name(dtype)}, name=name)
+
+
+def concat(input: Sequence[Variable], axis: int = 0, name: Optional[str] = None) -> Variable:
+    """Tensors put one after the other along an axis; their other dimensions must agree."""
+    return emit("concat", {"X": list(input)}, {"axis": axis}, name=name)
+
+
+def reshape(x: Variable, shape: Sequence[int], name: Optional[str] = None) -> Variable:
+    """The same elements in another shape. 0 keeps x's dimension at that place; -1, once, is what is
+    left over."""
+    return emit("reshape2", {"X": x}, {"shape": list(shape)}, name=name, outputs={"Out": 1, "XShape": 1})
+
+
+def transpose(x: Variable, perm: Sequence[int], name: Optional[str] = None) -> Variable:
+    """Axes in another order: axis i of the result is axis perm[i] of x."""
+    return emit("transpose2", {"X": x}, {"axis": list(perm)}, name=name, outputs={"Out": 1, "XShape": 1})
+
+
+def flatten(x: Variable, start_axis: int = 1, stop_axis: int = -1, name: Optional[str] = None) -> Variable:
+    """The axes from start_axis to stop_axis, both included, made one."""
+    return emit("flatten_contiguous_range", {"X": x}, {"start_axis": start_axis, "stop_axis": stop_axis},
+                name=name or layer_name("flatten"), outputs={"Out": 1, "XShape": 1})
+
+
+def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: Optional[str] = None) -> Variable:
+    """x + value, for one element; in_place: into x itself."""
+    return emit("increment", {"X": x}, {"step": float(value)}, name=name, outputs={"Out": x if in_place else 1})
+
+
+def sums(input: Sequence[Variable], out: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
+    """The sum of tensors of one shape, element by element. out: the variable to write; None: a new one."""
+    return emit("sum", {"X": list(input)}, name=name or layer_name("sum"), outputs={"Out": 1 if out is None else out})
+
+
+def reduce_mean(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """The mean over axes; dim=None: over all. keep_dim: the axes stay, with one element."""
+    return _reduce("reduce_mean", input, dim, keep_dim, name)
+
+
+def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """The sum over axes; dim=None: over all. keep_dim: the axes stay, with one element."""
+    return _reduce("reduce_sum", input, dim, keep_dim, name)
+
+
+def _reduce(op_type: str, input: Variable, dim: Axes, keep_dim: bool, name: Optional[str]) -> Variable:
+    axes: List[int] = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    return emit(op_type, {"X": input}, {"dim": axes, "keep_dim": keep_dim, "reduce_all": not axes}, name=name)

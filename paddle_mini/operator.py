@@ -1,0 +1,105 @@
+# Operator: type, ports with names of variables, attributes.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Tuple
+
+from . import callsite, dtypes
+from .contracts import attr_types
+
+if TYPE_CHECKING:
+    from .program import Block
+
+EMPTY_NAME = "@EMPTY@"  # a hole in a list of names
+
+
+class Operator:
+    """One step of a program. Change it through its methods, so that the program knows."""
+
+    def __init__(self, block: Block, description: Dict[str, Any]):
+        other = dict(description)
+        self.block = block
+        self.type: str = other.pop("type")
+        self._inputs: Dict[str, List[str]] = {slot: list(names) for slot, names in other.pop("inputs")}
+        self._outputs: Dict[str, List[str]] = {slot: list(names) for slot, names in other.pop("outputs")}
+        self._attrs: Dict[str, Tuple[int, Any]] = {
+            name: (attr_type, value) for name, attr_type, value in other.pop("attrs")}
+        self._other = other
+
+    @property
+    def inputs(self) -> Dict[str, List[str]]:
+        """Names of variables at each input port."""
+        return {slot: list(names) for slot, names in self._inputs.items()}
+
+    @property
+    def outputs(self) -> Dict[str, List[str]]:
+        """Names of variables at each output port."""
+        return {slot: list(names) for slot, names in self._outputs.items()}
+
+    def input(self, port: str) -> List[str]:
+        return list(self._inputs.get(port, ()))
+
+    def output(self, port: str) -> List[str]:
+        return list(self._outputs.get(port, ()))
+
+    @property
+    def input_names(self) -> List[str]:
+        """Names of all variables that it reads."""
+        return [name for names in self._inputs.values() for name in names if name != EMPTY_NAME]
+
+    @property
+    def output_names(self) -> List[str]:
+        """Names of all variables that it writes."""
+        return [name for names in self._outputs.values() for name in names if name != EMPTY_NAME]
+
+    @property
+    def attrs(self) -> Dict[str, Any]:
+        return {name: value for name, (_, value) in self._attrs.items()}
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        return self._attrs[name][1] if name in self._attrs else default
+
+    def set_attr(self, name: str, value: Any) -> None:
+        """Sets an attribute; ProgramError when the value does not fit its type."""
+        known = self._attrs.get(name)
+        attr_type = known[0] if known else attr_types(self.type).get(name)
+        if attr_type is None:
+            attr_type = dtypes.guessed_type(name, value)
+        self._attrs[name] = (attr_type, dtypes.typed(name, attr_type, value))
+        self.block.program.changed()
+
+    def rename(self, old: str, new: str) -> None:
+        """Puts another variable wherever this one is at a port."""
+        for slots in (self._inputs, self._outputs):
+            for slot, names in slots.items():
+                slots[slot] = [new if name == old else name for name in names]
+        self.block.program.changed()
+
+    @property
+    def callstack(self) -> List[str]:
+        return list(self.attr("op_callstack") or ())
+
+    @property
+    def index(self) -> int:
+        """Position in its block."""
+        return next(i for i, op in enumerate(self.block.ops) if op is self)
+
+    def describe(self) -> Dict[str, Any]:
+        attrs = [(name, attr_type, value) for name, (attr_type, value) in self._attrs.items()]
+        return {"is_target": False, "unknown": b"", **self._other, "type": self.type,
+                "inputs": list(self.inputs.items()), "outputs": list(self.outputs.items()),
+                "attrs": attrs}
+
+    def __repr__(self) -> str:
+        place = callsite.place_of(self.callstack)
+        return f"<Operator {self.type} -> {', '.join(self.output_names)}{' at ' + place if place else ''}>"
+
+
+def slots(ports: Mapping[str, Any]) -> List[Tuple[str, List[str]]]:
+    """{"X": variable} as [("X", ["x"])]: takes variables, names and lists of them; None is nothing."""
+    result = []
+    for port, value in ports.items():
+        items = value if isinstance(value, (list, tuple)) else [value]
+        names = [getattr(item, "name", item) for item in items if item is not None]
+        if names:
+            result.append((port, names))
+    return result

@@ -1,0 +1,129 @@
+# Optimizer: from a loss to the operators that change the parameters.
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+from .. import dtypes
+from .._core import ProgramError
+from ..backward import append_backward
+from ..clip import GradientClip
+from ..guards import default_main_program, default_startup_program, program_guard
+from ..initializer import Constant
+from ..operator import Operator
+from ..program import Block, Program
+from ..regularizer import L2Decay, Regularizer, append_regularization_ops
+from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
+from ..variable import Parameter, Variable
+
+Pairs = List[Tuple[Parameter, Variable]]
+
+
+class Optimizer:
+    """What every optimizer shares.
+
+    learning_rate: a number, or a variable of one element that the program computes.
+    parameter_list: parameters (or their names) to change; None: every trainable one.
+    regularization: for parameters without a regularizer of their own; a number means L2Decay.
+    grad_clip: a GradientClip. Gradients are clipped first, then regularized.
+    """
+
+    def __init__(self, learning_rate: Union[float, Variable] = 0.001, parameter_list: Any = None,
+                 regularization: Union[None, float, Regularizer] = None, grad_clip: Optional[GradientClip] = None,
+                 name: Optional[str] = None):
+        if grad_clip is not None and not isinstance(grad_clip, GradientClip):
+            raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
+        if not isinstance(learning_rate, (int, float, Variable)):
+            raise ProgramError(f"learning_rate is {learning_rate!r}, it must be a number or a variable")
+        self.learning_rate = learning_rate
+        self.parameter_list = parameter_list
+        self.regularization = L2Decay(regularization) if isinstance(regularization, (int, float)) else regularization
+        self.grad_clip = grad_clip
+        self.name = name
+        self._rates: Dict[Tuple[int, str], Variable] = {}
+        self._accumulators: Dict[Tuple[str, str], Variable] = {}
+
+    def minimize(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+                 no_grad_set: Any = None) -> Tuple[List[Operator], Pairs]:
+        """Appends backward, clipping, regularization and one operator a parameter; what the
+        operators keep between runs begins in the startup program.
+
+        Returns the optimizer's operators and the (parameter, gradient) pairs.
+        """
+        with program_guard(loss.block.program, startup_program or default_startup_program()):
+            pairs = self.backward(loss, parameter_list=parameter_list, no_grad_set=no_grad_set)
+            return self.apply_gradients(pairs), pairs
+
+    def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+                 no_grad_set: Any = None) -> Pairs:
+        """append_backward for this optimizer's parameters."""
+        pairs = append_backward(loss, parameter_list or self.parameter_list, no_grad_set)
+        if not pairs:
+            raise ProgramError(f"no trainable parameter leads to '{loss.name}'")
+        return pairs
+
+    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+        """Clips, regularizes and appends one operator a parameter, in the order of their names."""
+        pairs = sorted(params_grads, key=lambda pair: pair[0].name)
+        if self.grad_clip is not None:
+            pairs = self.grad_clip(pairs)
+        pairs = append_regularization_ops(pairs, self.regularization)
+        block = default_main_program().global_block()
+        for parameter, _ in pairs:
+            self._rate_of_program(parameter.dtype)
+        for parameter, _ in pairs:
+            self.create_accumulators(parameter)
+        ops = []
+        for parameter, gradient in pairs:
+            with op_role_guard(OPTIMIZE, [parameter, gradient]):
+                ops.append(self.append_optimize_op(block, parameter, gradient))
+        return ops
+
+    def create_accumulators(self, parameter: Parameter) -> None:
+        """Calls accumulator() for each thing that is kept for a parameter between runs."""
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        """Appends the operator that changes one parameter."""
+        raise NotImplementedError
+
+    def accumulator(self, key: str, parameter: Parameter, value: float = 0.0, shape: Any = None) -> Variable:
+        """The variable `<parameter>_<key>_<n>` that is kept between runs; `value` is its beginning,
+        and its shape, unless given, the parameter's."""
+        made = self._accumulators.get((key, parameter.name))
+        main = default_main_program().global_block()
+        if made is not None and main.vars.get(made.name) is made:
+            return made
+        dims = parameter.shape if shape is None else shape
+        var = _state(f"{parameter.name}_{key}", dims, parameter.dtype, value)
+        self._accumulators[key, parameter.name] = var
+        return var
+
+    def rate_of(self, parameter: Parameter) -> Variable:
+        """The learning rate for a parameter: the optimizer's, times the parameter's own factor."""
+        rate = self._rate_of_program(parameter.dtype)
+        if parameter.learning_rate == 1.0:
+            return rate
+        program = default_main_program()
+        name = program.new_name("tmp")
+        with op_role_guard(OPTIMIZE | LR_SCHEDULE):
+            program.global_block().append_op("scale", {"X": rate}, {"Out": name}, {"scale": parameter.learning_rate})
+        return program.global_block().var(name)
+
+    def _rate_of_program(self, dtype: str) -> Variable:
+        if isinstance(self.learning_rate, Variable):
+            return self.learning_rate
+        main = default_main_program()
+        made = self._rates.get((id(main), dtype))
+        if made is None or made.block.program is not main:
+            made = _state("learning_rate", [], dtype, float(self.learning_rate))
+            self._rates[id(main), dtype] = made
+        return made
+
+
+def _state(key: str, shape: Any, dtype: str, value: float) -> Variable:
+    if dtype not in dtypes.FLOAT_NAMES:
+        raise ProgramError(f"'{key}' would be {dtype}; optimizers change floats")
+    main, startup = default_main_program(), default_startup_program()
+    name = main.new_name(key)
+    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
+    Constant(value)(startup.global_block().create_var(name, **facts), startup.global_block())
+    return main.global_block().create_var(name, **facts)

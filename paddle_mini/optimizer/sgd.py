@@ -1,0 +1,17 @@
+# SGD: gradient descent.
+from __future__ import annotations
+
+from ..operator import Operator
+from ..program import Block
+from ..variable import Parameter, Variable
+from .optimizer import Optimizer
+
+
+class SGD(Optimizer):
+    """p ← p − η g. Of a sparse gradient only the rows it names change."""
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        return block.append_op(
+            "sgd",
+            {"Param": parameter, "LearningRate": self.rate_of(parameter), "Grad": gradient},
+            {"ParamOut": parameter})

@@ -1,0 +1,44 @@
+# ParamAttr: what a layer's caller may say about a parameter.
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from ._core import ProgramError
+from .initializer import Initializer
+
+
+class ParamAttr:
+    """Facts of a parameter.
+
+    name: its name; a parameter of this name that is there already is shared.
+    initializer: gives the first value; None: the layer's default.
+    learning_rate: multiplies the optimizer's learning rate.
+    regularizer: used instead of the optimizer's.
+    trainable: False: the parameter keeps its value.
+    do_model_average: whether averaging of parameters takes it; `average` is another name.
+    need_clip: whether gradient clipping takes its gradient.
+    """
+
+    def __init__(self, name: Optional[str] = None, initializer: Optional[Initializer] = None,
+                 learning_rate: float = 1.0, regularizer: Any = None, trainable: bool = True,
+                 do_model_average: bool = True, need_clip: bool = True, average: Optional[bool] = None):
+        self.name = name
+        self.initializer = initializer
+        self.learning_rate = float(learning_rate)
+        self.regularizer = regularizer
+        self.trainable = trainable
+        self.do_model_average = do_model_average if average is None else average
+        self.need_clip = need_clip
+
+    @staticmethod
+    def of(value: Any) -> ParamAttr:
+        """A ParamAttr from what layer functions take: None, a name, an initializer, a ParamAttr."""
+        if value is None or value is True:
+            return ParamAttr()
+        if isinstance(value, ParamAttr):
+            return value
+        if isinstance(value, str):
+            return ParamAttr(name=value)
+        if isinstance(value, Initializer):
+            return ParamAttr(initializer=value)
+        raise ProgramError(f"{value!r} does not describe a parameter; give a ParamAttr, a name or an initializer")

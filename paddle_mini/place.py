@@ -1,0 +1,38 @@
+# Places: where an Executor runs operators for which the program names no device.
+from __future__ import annotations
+
+
+class Place:
+    """A device by its name, "cpu" or "gpu:0": the strings of PaddlePaddle's op_device."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class CPUPlace(Place):
+    """The processor."""
+
+    def __init__(self) -> None:
+        super().__init__("cpu")
+
+    def __repr__(self) -> str:
+        return "CPUPlace()"
+
+
+class CUDAPlace(Place):
+    """The graphics card number `index`."""
+
+    def __init__(self, index: int = 0):
+        super().__init__(f"gpu:{index}")
+
+    def __repr__(self) -> str:
+        return f"CUDAPlace({self.name[4:]})"

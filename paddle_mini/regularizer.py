@@ -1,0 +1,68 @@
+# Regularizers: a penalty on parameters, added to their gradients.
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple
+
+from . import dtypes
+from .program import Block
+from .roles import OPTIMIZE, op_role_guard
+from .variable import Parameter, Variable
+
+Pairs = List[Tuple[Parameter, Variable]]
+
+
+class Regularizer:
+    """Called with a parameter and a block, appends the penalty's gradient and returns its variable."""
+
+    def __call__(self, parameter: Parameter, block: Block) -> Variable:
+        raise NotImplementedError
+
+
+class L2Decay(Regularizer):
+    """Adds coeff · p to the gradient of p: the penalty is ½ coeff Σ p²."""
+
+    def __init__(self, coeff: float = 0.0):
+        self.coeff = float(coeff)
+
+    def __call__(self, parameter: Parameter, block: Block) -> Variable:
+        return _append(block, "scale", parameter, scale=self.coeff)
+
+
+class L1Decay(Regularizer):
+    """Adds coeff · sign(p) to the gradient of p: the penalty is coeff Σ |p|."""
+
+    def __init__(self, coeff: float = 0.0):
+        self.coeff = float(coeff)
+
+    def __call__(self, parameter: Parameter, block: Block) -> Variable:
+        return _append(block, "scale", _append(block, "sign", parameter), scale=self.coeff)
+
+
+def append_regularization_ops(pairs: Pairs, regularization: Optional[Regularizer] = None) -> Pairs:
+    """Adds each parameter's penalty to its gradient: the parameter's own regularizer, else
+    `regularization`. The sum takes the gradient's name; of a sparse gradient it is the dense
+    p@GRAD@NEWGRAD@."""
+    return [(parameter, _regularized(parameter, gradient, parameter.regularizer or regularization))
+            for parameter, gradient in pairs]
+
+
+def _regularized(parameter: Parameter, gradient: Variable, regularizer: Any) -> Variable:
+    if regularizer is None:
+        return gradient
+    block = gradient.block
+    with op_role_guard(OPTIMIZE, [parameter, gradient]):
+        penalty = regularizer(parameter, block)
+        sparse = gradient.kind == dtypes.SELECTED_ROWS
+        name = parameter.name + "@GRAD@NEWGRAD@" if sparse else gradient.name
+        block.append_op("sum", {"X": [gradient, penalty]}, {"Out": name})
+    return block.var(name)
+
+
+def _append(block: Block, op_type: str, x: Variable, **attrs: float) -> Variable:
+    name = block.program.new_name("regularization.tmp")
+    block.append_op(op_type, {"X": x}, {"Out": name}, attrs)
+    return block.var(name)
+
+
+L1DecayRegularizer = L1Decay
+L2DecayRegularizer = L2Decay

@@ -1,0 +1,56 @@
+# Scopes: where values live between runs; and values that are more than an array.
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Iterator, List, NamedTuple, Optional
+
+import numpy as np
+
+from ._core import Scope
+
+__all__ = ["LoDTensor", "Scope", "SelectedRows", "global_scope", "scope_guard"]
+
+_scope = Scope()
+
+
+def global_scope() -> Scope:
+    """The scope of runs that name none."""
+    return _scope
+
+
+@contextmanager
+def scope_guard(scope: Scope) -> Iterator[Scope]:
+    """Runs inside that name no scope use this one."""
+    global _scope
+    before, _scope = _scope, scope
+    try:
+        yield scope
+    finally:
+        _scope = before
+
+
+class LoDTensor:
+    """An array whose rows are sequences: lod=[[0, 2, 5]] says that rows 0–1 are one and rows 2–4
+    another. Further lists group the sequences of the list after them."""
+
+    def __init__(self, array: Any, lod: Optional[List[List[int]]] = None):
+        self.array = np.asarray(array)
+        self.lod = [list(level) for level in lod or []]
+
+    def __repr__(self) -> str:
+        return f"LoDTensor({self.array!r}, lod={self.lod})"
+
+
+class SelectedRows(NamedTuple):
+    """Rows of a table: values[i] belongs to row rows[i]; rows may repeat. What fetching a sparse
+    gradient gives."""
+
+    rows: np.ndarray
+    values: np.ndarray
+    height: int
+
+    def to_dense(self) -> np.ndarray:
+        """The whole table: rows that repeat are added up, rows that are not named are zeros."""
+        table = np.zeros((self.height,) + self.values.shape[1:], self.values.dtype)
+        np.add.at(table, self.rows, self.values)
+        return table

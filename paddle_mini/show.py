@@ -1,0 +1,81 @@
+# A program as text, one line an operator.
+from __future__ import annotations
+
+from typing import Any, List
+
+from . import callsite, dtypes
+from ._core import ProgramError
+from .contracts import GENERIC, defaults
+
+_LONGEST_LIST = 8
+
+
+def program_text(program: Any) -> str:
+    """Parameters and data first, then operators:
+
+        param fc_0.w_0 float32[64, 128]
+        data  x float32[-1, 64]
+        fc_0.tmp_0 float32[-1, 128] = mul(X=x, Y=fc_0.w_0)  # train.py:12
+    """
+    lines: List[str] = []
+    for block in program.blocks:
+        if len(program.blocks) > 1:
+            lines.append(f"block {block.idx}" + (f" in block {block.parent_idx}" if block.parent_idx >= 0 else ""))
+        indent = "  " if len(program.blocks) > 1 else ""
+        lines += [indent + line for line in _variable_lines(block)]
+        lines += [indent + operator_text(op) for op in block.ops]
+    return "\n".join(lines)
+
+
+def operator_text(op: Any) -> str:
+    """h float32[-1, 128] = mul(X=x, Y=fc_0.w_0)  # train.py:12"""
+    read = set(op.input_names)
+    # What is changed in place is known from its first line.
+    outputs = [name if name in read else str(op.block.find_var(name) or name) for name in op.output_names]
+    arguments = [f"{port}={_names(names)}" for port, names in op.inputs.items() if names]
+    arguments += [f"{name}={_value(name, value)}" for name, value in _telling_attrs(op)]
+    if op.attr("op_device"):
+        arguments.append(f"device='{op.attr('op_device')}'")
+    place = callsite.place_of(op.callstack)
+    call = f"{op.type}({', '.join(arguments)})"
+    return (f"{', '.join(outputs)} = " if outputs else "") + call + (f"  # {place}" if place else "")
+
+
+def _variable_lines(block: Any) -> List[str]:
+    lines = []
+    variables = list(block.vars.values())
+    parameters = [var for var in variables if getattr(var, "trainable", None) is not None]
+    lines += [f"param {var}{'' if var.trainable else ' frozen'}" for var in parameters]
+    written = {name for op in block.ops for name in op.output_names}
+    for var in variables:
+        if var.kind not in (dtypes.TENSOR, dtypes.SELECTED_ROWS) or var in parameters:
+            continue
+        if var.persistable and var.name not in written:
+            lines.append(f"state {var}")
+        elif var.need_check_feed:
+            lines.append(f"data  {var}")
+    return lines
+
+
+def _telling_attrs(op: Any) -> List[Any]:
+    try:
+        presets = defaults(op.type)
+    except ProgramError:  # an operator of another build
+        presets = {}
+    return [(name, value) for name, value in op.attrs.items()
+            if name not in GENERIC and not (name in presets and presets[name] == value)]
+
+
+def _names(names: List[str]) -> str:
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+
+
+def _value(name: str, value: Any) -> str:
+    if name.endswith("dtype") and value in dtypes.NAMES:
+        return repr(dtypes.NAMES[value])
+    if isinstance(value, float):
+        return f"{value:.8g}"
+    if isinstance(value, list):
+        shown = [_value("", item) for item in value[:_LONGEST_LIST]]
+        return f"[{', '.join(shown)}{f', … {len(value)} in all' if len(value) > _LONGEST_LIST else ''}]"
+    return repr(value)

@@ -1,0 +1,65 @@
+# Names for what a program makes by itself: fc_0, fc_0.w_0, fc_0.tmp_1, learning_rate_0.
+#
+# Names count up within a program and its startup program, so the same code gives the same names
+# whenever it runs, and a saved parameter finds its variable again. Two models with one startup
+# program never share a name.
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import Dict, Iterable, Iterator, Optional, Tuple
+
+Counters = Dict[str, int]
+
+_NUMBERED = re.compile(r"(.+)_(\d+)")
+
+_of_programs: Tuple[Counters, ...] = ({},)
+_of_guard: Optional[Counters] = None
+
+
+def generate(key: str, *others: Counters) -> str:
+    """The next name for `key`: fc_0, fc_1, … `others` are counters that must agree too."""
+    counters = (_of_guard,) if _of_guard is not None else _of_programs + others
+    number = max(counter.get(key, 0) for counter in counters)
+    for counter in counters:
+        counter[key] = number + 1
+    return f"{key}_{number}"
+
+
+@contextmanager
+def guard(counters: Optional[Counters] = None) -> Iterator[Counters]:
+    """Names start anew inside, whatever program they are for: to build a network once more over
+    the parameters of the first."""
+    before = switch({} if counters is None else counters)
+    assert _of_guard is not None
+    try:
+        yield _of_guard
+    finally:
+        switch(before)
+
+
+def switch(counters: Optional[Counters]) -> Optional[Counters]:
+    """Takes these counters from now on (None: those of the programs); gives back the former."""
+    global _of_guard
+    before, _of_guard = _of_guard, counters
+    return before
+
+
+def use_programs(*counters: Counters) -> Tuple[Counters, ...]:
+    """The counters of the programs that are being built; gives back the former ones."""
+    global _of_programs
+    before, _of_programs = _of_programs, counters
+    return before
+
+
+def counters_after(names: Iterable[str]) -> Counters:
+    """Counters that never make one of these names, or a part of one, again."""
+    counters: Counters = {}
+    for name in names:
+        # fc_0.w_1_moment1_0 uses up fc_0, fc_0.w_1 and itself.
+        for end in [match.end() for match in re.finditer(r"_\d+(?=\.|_|@|$)", name)]:
+            match = _NUMBERED.fullmatch(name[:end])
+            if match:
+                key, number = match.group(1), int(match.group(2))
+                counters[key] = max(counters.get(key, 0), number + 1)
+    return counters

@@ -1,0 +1,161 @@
+# Variable and Parameter: what a name stands for in a program, before any run.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
+
+from . import arithmetic, dtypes
+
+if TYPE_CHECKING:
+    from .program import Block
+
+Dtype = Union[str, int]  # a number where it is no element type
+
+
+class Variable:
+    """A name in a block with its dtype and shape; -1 is a dimension that is known only at a run.
+
+    `+ - * / @` and unary minus append operators to the block that is being built.
+    """
+
+    def __init__(self, block: Block, name: str, dtype: Any = "float32", shape: Any = None,
+                 kind: int = dtypes.TENSOR, lod_level: int = 0, persistable: bool = False,
+                 need_check_feed: bool = False, stop_gradient: Optional[bool] = False):
+        self.block = block
+        self.name = name
+        self.kind = kind
+        self.lod_level = lod_level
+        self.need_check_feed = need_check_feed
+        self.row_count = -1
+        self.shape_known = shape is not None
+        self._dtype: Dtype = dtype
+        self._shape: Tuple[int, ...] = tuple(shape or ())
+        self._persistable = persistable
+        self._stop_gradient = stop_gradient
+        self._is_parameter: Optional[bool] = False
+        self._other: Dict[str, Any] = {}  # what the format says besides
+
+    @property
+    def dtype(self) -> Any:
+        """Name of the element type: "float32"."""
+        return self._dtype
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Dimensions; -1 where not known. Of selected rows: the whole table's."""
+        return self._shape
+
+    @property
+    def persistable(self) -> bool:
+        """Whether the value outlives a run, in the scope."""
+        return self._persistable
+
+    @persistable.setter
+    def persistable(self, value: bool) -> None:
+        self._persistable = bool(value)
+        self.block.program.changed()
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Whether append_backward stops here: neither this variable nor what is before it gets a
+        gradient."""
+        return bool(self._stop_gradient)
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        self._stop_gradient = bool(value)
+        self.block.program.changed()
+
+    def info(self) -> Dict[str, Any]:
+        """Kind, dtype and shape, as `infer` reads them."""
+        info = {"kind": self.kind, "dtype": self._dtype, "shape": list(self._shape),
+                "lod_level": self.lod_level}
+        if self.kind == dtypes.SELECTED_ROWS:
+            info["row_count"] = self.row_count
+        return info
+
+    def set_info(self, info: Dict[str, Any]) -> None:
+        """Takes over what `infer` found."""
+        self.kind = info["kind"]
+        self._dtype = info["dtype"]
+        self._shape = tuple(info["shape"])
+        self.lod_level = info.get("lod_level", 0)
+        self.row_count = info.get("row_count", -1)
+        self.shape_known = True
+        self.block.program.changed()
+
+    def describe(self) -> Dict[str, Any]:
+        return {**self._other, "name": self.name, "kind": self.kind, "dtype": self._dtype,
+                "shape": list(self._shape), "lod_level": self.lod_level,
+                "persistable": self._persistable, "need_check_feed": self.need_check_feed,
+                "is_parameter": self._is_parameter, "stop_gradient": self._stop_gradient}
+
+    @staticmethod
+    def from_description(block: Block, description: Dict[str, Any]) -> Variable:
+        other = dict(description)
+        kind = Parameter if other.get("is_parameter") else Variable
+        var = kind.__new__(kind)
+        Variable.__init__(
+            var, block, other.pop("name"), dtype=other.pop("dtype"), shape=other.pop("shape"),
+            kind=other.pop("kind"), lod_level=other.pop("lod_level"),
+            persistable=other.pop("persistable"), need_check_feed=other.pop("need_check_feed"),
+            stop_gradient=other.pop("stop_gradient"))
+        var._is_parameter = other.pop("is_parameter")
+        var._other = other
+        if isinstance(var, Parameter):
+            var.set_training()
+        return var
+
+    def __str__(self) -> str:
+        dims = ", ".join(map(str, self._shape))
+        rows = " rows" if self.kind == dtypes.SELECTED_ROWS else ""
+        return f"{self.name} {self._dtype}[{dims}]{rows}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    __add__ = arithmetic.add
+    __radd__ = arithmetic.add
+    __sub__ = arithmetic.subtract
+    __rsub__ = arithmetic.subtract_from
+    __mul__ = arithmetic.multiply
+    __rmul__ = arithmetic.multiply
+    __truediv__ = arithmetic.divide
+    __rtruediv__ = arithmetic.divide_into
+    __matmul__ = arithmetic.matrix_multiply
+    __neg__ = arithmetic.negate
+
+
+class Parameter(Variable):
+    """A persistable variable that training changes.
+
+    What the file format has no field for (learning_rate, regularizer, do_model_average, need_clip)
+    lives in Python only.
+    """
+
+    def __init__(self, block: Block, name: str, dtype: str, shape: Any, trainable: bool = True,
+                 **training: Any):
+        super().__init__(block, name, dtype=dtype, shape=shape, persistable=True,
+                         stop_gradient=not trainable)
+        self._is_parameter = True
+        self.set_training(**training)
+
+    def set_training(self, learning_rate: float = 1.0, regularizer: Any = None,
+                     do_model_average: bool = True, need_clip: bool = True) -> None:
+        """learning_rate multiplies the optimizer's; regularizer is used instead of the optimizer's;
+        do_model_average and need_clip say whether averaging and clipping take this parameter."""
+        self.learning_rate = learning_rate
+        self.regularizer = regularizer
+        self.do_model_average = do_model_average
+        self.need_clip = need_clip
+
+    def copy_training(self, other: Parameter) -> None:
+        self.set_training(other.learning_rate, other.regularizer, other.do_model_average,
+                          other.need_clip)
+
+    @property
+    def trainable(self) -> bool:
+        return not self.stop_gradient
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self.stop_gradient = not value

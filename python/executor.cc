@@ -1,0 +1,109 @@
+// Running programs from Python: arrays in, arrays out, without the GIL in between.
+#include "executor/executor.h"
+
+#include <mutex>
+
+#include "module.h"
+
+namespace paddle_mini::python {
+namespace {
+
+bool user_wants_to_stop() {
+  py::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+class Executor {
+ public:
+  Executor(const std::string& place, std::optional<uint64_t> seed) : place_(parse_place(place)) {
+    require<DeviceError>(place_.kind == DeviceKind::Cpu, "device '", place, "' is not there; this build runs on cpu");
+    device_.place = place_;
+    device_.generator.seed(seed ? *seed : std::random_device{}());
+  }
+
+  py::list run(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope, const py::tuple& feed_names,
+               const py::tuple& feeds, const py::tuple& fetches) {
+    Session& session = session_for(program, scope, feed_names, fetches);
+    require<ProgramError>(feeds.size() == feed_names.size(), feeds.size(), " arrays for ", feed_names.size(), " feeds");
+    std::vector<Tensor> tensors;
+    std::vector<py::array> kept;  // what had to be made contiguous
+    tensors.reserve(feeds.size());
+    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session.feed_names()[i], kept));
+    std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
+    {
+      py::gil_scoped_release release;
+      lock.lock();
+      session.run(tensors, device_, user_wants_to_stop);
+    }
+    py::list results(session.fetch_count());
+    for (size_t i = 0; i < session.fetch_count(); ++i) results[i] = variable_to_python(session.fetched(i));
+    return results;
+  }
+
+  std::string plan_text(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
+                        const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches) {
+    Session& session = session_for(program, scope, feed_names, fetches);
+    std::vector<Tensor> tensors;
+    std::vector<py::array> kept;
+    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session.feed_names()[i], kept));
+    std::lock_guard<std::mutex> lock(mutex_);
+    return session.plan_text(tensors);
+  }
+
+  void seed(uint64_t seed) { device_.generator.seed(seed); }
+
+ private:
+  struct Entry {
+    std::shared_ptr<VerifiedProgram> program;
+    std::shared_ptr<Scope> scope;
+    py::tuple feeds, fetches;
+    std::unique_ptr<Session> session;
+  };
+
+  static Tensor feed(const py::handle& item, const std::string& name, std::vector<py::array>& kept) {
+    require<ShapeError>(py::isinstance<py::array>(item), "feed '", printable(name), "' is not an array");
+    auto array = py::reinterpret_borrow<py::array>(item);
+    if (!(array.flags() & py::array::c_style)) {
+      array = py::array::ensure(array, py::array::c_style);
+      kept.push_back(array);
+    }
+    return view_of(array, name);
+  }
+
+  // The names are compared by identity first: callers that keep their tuples pay nothing.
+  Session& session_for(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
+                       const py::tuple& feeds, const py::tuple& fetches) {
+    for (Entry& entry : entries_) {
+      if (entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches)) return *entry.session;
+    }
+    constexpr size_t kMostSessions = 64;
+    if (entries_.size() == kMostSessions) entries_.erase(entries_.begin());
+    auto session = std::make_unique<Session>(program, scope, place_, feeds.cast<std::vector<std::string>>(), fetches.cast<std::vector<std::string>>());
+    entries_.push_back({program, scope, feeds, fetches, std::move(session)});
+    return *entries_.back().session;
+  }
+
+  static bool same(const py::tuple& a, const py::tuple& b) { return a.ptr() == b.ptr() || a.equal(b); }
+
+  Place place_;
+  Device device_;
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+void define_executor(py::module_& m) {
+  py::class_<VerifiedProgram, std::shared_ptr<VerifiedProgram>>(m, "Program", "A parsed and verified program, ready to run.")
+      .def(py::init([](const py::bytes& bytes) {
+        ProgramDesc desc = decode_program(static_cast<std::string>(bytes));
+        return std::make_shared<VerifiedProgram>(verify(desc, kernel_library().operators));
+      }));
+  py::class_<Executor>(m, "Executor")
+      .def(py::init<const std::string&, std::optional<uint64_t>>(), py::arg("place"), py::arg("seed") = py::none())
+      .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"), py::arg("fetches"))
+      .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"), py::arg("fetches"))
+      .def("seed", &Executor::seed, py::arg("seed"));
+}
+
+}  // namespace paddle_mini::python

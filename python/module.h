@@ -1,0 +1,44 @@
+// The parts of the module _core; each is one file. Python objects that cross the border are described
+// in the file that converts them.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "core/kernel_library.h"
+#include "program/program.h"
+
+namespace paddle_mini::python {
+
+namespace py = pybind11;
+
+// The operators of this process, loaded once when the module is imported.
+const KernelLibrary& kernel_library();
+
+void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Python exceptions
+void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
+void define_operators(py::module_& m); // operators.cc: records, checks, gradients
+void define_scope(py::module_& m);     // scope.cc
+void define_executor(py::module_& m);  // executor.cc
+void define_files(py::module_& m);     // files.cc: parameter files
+
+// program.cc: an operator is a dict {"type", "inputs": [(slot, [names])], "outputs", "attrs": [(name, type, value)]}.
+OpDesc op_from_python(const py::dict& op);
+py::dict op_to_python(const OpDesc& op);
+py::list attrs_to_python(const std::vector<Attr>& attrs);
+py::object attr_to_python(const AttrValue& value);
+
+// operators.cc: a variable's info is a dict {"kind", "dtype", "shape", "lod_level", "row_count"}.
+VarInfo info_from_python(const py::dict& info);
+py::dict info_to_python(const VarInfo& info);
+
+// scope.cc: NumPy arrays.
+py::dtype numpy_dtype(DType dtype);
+DType dtype_from_numpy(const py::dtype& dtype, const std::string& what);
+DType dtype_from_name(const std::string& name);
+Tensor view_of(const py::array& array, const std::string& what);  // of C-contiguous memory, which it does not keep alive
+py::array copy_to_numpy(const Tensor& tensor);
+py::object variable_to_python(const Variable& variable);  // array, or (rows, values, height)
+
+}  // namespace paddle_mini::python

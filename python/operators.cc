@@ -1,0 +1,109 @@
+// Records of operators for Python: contracts, checks, shapes, gradients.
+#include <unordered_map>
+
+#include "executor/site.h"
+#include "module.h"
+
+namespace paddle_mini::python {
+namespace {
+
+py::list ports_to_python(const std::vector<PortSpec>& ports) {
+  py::list list;
+  for (const PortSpec& port : ports) {
+    list.append(py::dict(py::arg("name") = port.name, py::arg("doc") = port.doc, py::arg("optional") = port.optional,
+                         py::arg("list") = port.list));
+  }
+  return list;
+}
+
+py::dict contract(const std::string& type) {
+  const OpSpec& spec = kernel_library().operators.at(type);
+  py::list attrs, dtypes;
+  for (const AttrSpec& attr : spec.attrs()) {
+    attrs.append(py::dict(py::arg("name") = attr.name, py::arg("type") = static_cast<int>(attr.type),
+                          py::arg("default") = attr.preset ? attr_to_python(*attr.preset) : py::none(),
+                          py::arg("required") = !attr.preset, py::arg("doc") = attr.doc));
+  }
+  for (DType dtype : spec.kernel_dtypes()) dtypes.append(name_of(dtype));
+  py::dict result;
+  result["type"] = spec.type();
+  result["doc"] = spec.doc();
+  result["inputs"] = ports_to_python(spec.inputs());
+  result["outputs"] = ports_to_python(spec.outputs());
+  result["attrs"] = attrs;
+  result["no_gradient"] = spec.has_gradient() ? py::object(py::none()) : py::object(py::str(spec.no_gradient_reason()));
+  result["dtypes"] = dtypes;
+  result["updates"] = spec.update_pairs();
+  return result;
+}
+
+// Holds the operator against its record and works out its outputs: (attrs, {output name: info}).
+py::tuple check_op(const py::dict& item, const py::dict& infos) {
+  OpDesc op = op_from_python(item);
+  const OpSpec* spec = nullptr;
+  at_op({op}, [&] {
+    spec = &kernel_library().operators.at(op.type);
+    spec->complete(op);
+  });
+  std::vector<std::vector<VarInfo>> inputs;
+  at_op({op}, [&] {
+    for (const Slot& slot : op.inputs) {
+      inputs.emplace_back();
+      for (const std::string& name : slot.arguments) {
+        require<ProgramError>(name == kEmptyName || infos.contains(name), "input ", slot.name, " names '", printable(name),
+                              "', which is not declared");
+        inputs.back().push_back(name == kEmptyName ? VarInfo{} : info_from_python(infos[name.c_str()]));
+      }
+    }
+  });
+  py::dict outputs;
+  if (spec->role() != OpRole::Compute) return py::make_tuple(attrs_to_python(op.attrs), outputs);  // they say nothing of shapes
+  at_op({op, -1, 0, &inputs}, [&] {
+    InferContext context(op, inputs);
+    spec->run_infer(context);
+    for (size_t s = 0; s < op.outputs.size(); ++s) {
+      for (size_t i = 0; i < op.outputs[s].arguments.size(); ++i) {
+        outputs[op.outputs[s].arguments[i].c_str()] = info_to_python(context.outputs()[s][i]);
+      }
+    }
+  });
+  return py::make_tuple(attrs_to_python(op.attrs), outputs);
+}
+
+py::list gradient(const py::dict& item) {
+  OpDesc op = op_from_python(item);
+  py::list result;
+  for (const OpDesc& made : kernel_library().operators.at(op.type).make_gradient(op)) result.append(op_to_python(made));
+  return result;
+}
+
+}  // namespace
+
+VarInfo info_from_python(const py::dict& info) {
+  VarInfo result;
+  result.kind = static_cast<VarKind>(info["kind"].cast<int>());
+  result.dtype = dtype_from_name(info["dtype"].cast<std::string>());
+  result.shape = Shape(info["shape"].cast<std::vector<int64_t>>());
+  result.lod_level = info["lod_level"].cast<int>();
+  if (info.contains("row_count")) result.row_count = info["row_count"].cast<int64_t>();
+  return result;
+}
+
+py::dict info_to_python(const VarInfo& info) {
+  py::dict result;
+  result["kind"] = static_cast<int>(info.kind);
+  result["dtype"] = name_of(info.dtype);
+  result["shape"] = info.shape.vector();
+  result["lod_level"] = info.lod_level;
+  if (info.kind == VarKind::SelectedRows) result["row_count"] = info.row_count;
+  return result;
+}
+
+void define_operators(py::module_& m) {
+  m.def("op_types", [] { return kernel_library().operators.types(); });
+  m.def("contract", &contract);
+  m.def("check_op", &check_op);
+  m.def("gradient", &gradient);
+}
+
+}  // namespace paddle_mini::python

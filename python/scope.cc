@@ -1,0 +1,115 @@
+// Scopes and NumPy arrays.
+#include "core/scope.h"
+
+#include <cstring>
+
+#include "module.h"
+
+namespace paddle_mini::python {
+namespace {
+
+const Variable& at(const Scope& scope, const std::string& name) {
+  const Variable* variable = scope.find(name);
+  require<OpError>(variable && variable->has_value(), "'", printable(name), "' is not in the scope");
+  return *variable;
+}
+
+void set(Scope& scope, const std::string& name, const py::array& array, const py::object& lod) {
+  py::array contiguous = py::array::ensure(array, py::array::c_style);
+  require<ShapeError>(static_cast<bool>(contiguous), "'", printable(name), "' can't be made an array");
+  Tensor tensor = view_of(contiguous, name);
+  if (!lod.is_none()) tensor.lod = lod.cast<Lod>();
+  scope.set(name, tensor);
+}
+
+void set_rows(Scope& scope, const std::string& name, std::vector<int64_t> rows, const py::array& array, int64_t height) {
+  py::array contiguous = py::array::ensure(array, py::array::c_style);
+  Tensor values = view_of(contiguous, name);
+  require<ShapeError>(values.shape.rank() > 0 && values.shape[0] == static_cast<int64_t>(rows.size()), "'", name, "' has ",
+                      rows.size(), " rows, but values of shape ", values.shape.str());
+  for (int64_t row : rows) require<OpError>(row >= 0 && row < height, "'", name, "' names row ", row, " of ", height);
+  Tensor own = new_tensor(values.dtype, values.shape);
+  if (own.bytes()) std::memcpy(own.data, values.data, own.bytes());
+  Variable& variable = scope.create(name);
+  variable = Variable{VarKind::SelectedRows, own, std::move(rows), height};
+  scope.changed();
+}
+
+py::tuple get_rows(const Scope& scope, const std::string& name) {
+  const Variable& variable = at(scope, name);
+  require<ShapeError>(variable.is_rows(), "'", printable(name), "' is not selected rows");
+  return variable_to_python(variable).cast<py::tuple>();
+}
+
+}  // namespace
+
+DType dtype_from_name(const std::string& name) {
+  for (int32_t number = 0; number <= 22; ++number) {
+    if (is_dtype(number) && name == name_of(static_cast<DType>(number))) return static_cast<DType>(number);
+  }
+  fail<ProgramError>("'", printable(name), "' is not an element type");
+}
+
+py::dtype numpy_dtype(DType dtype) {
+  // NumPy has no bfloat16: its bits cross as uint16.
+  return py::dtype(dtype == DType::BFloat16 ? "uint16" : name_of(dtype));
+}
+
+DType dtype_from_numpy(const py::dtype& dtype, const std::string& what) {
+  struct Row { char kind; py::ssize_t size; DType dtype; };
+  static constexpr Row kTable[] = {{'f', 4, DType::Float32}, {'i', 8, DType::Int64},  {'f', 8, DType::Float64},
+                                   {'i', 4, DType::Int32},   {'b', 1, DType::Bool},   {'u', 1, DType::UInt8},
+                                   {'f', 2, DType::Float16}, {'i', 2, DType::Int16},  {'i', 1, DType::Int8},
+                                   {'u', 2, DType::BFloat16}};
+  bool native = dtype.byteorder() == '=' || dtype.byteorder() == '|';
+  for (const Row& row : kTable) {
+    if (native && dtype.kind() == row.kind && dtype.itemsize() == row.size) return row.dtype;
+  }
+  fail<ShapeError>("'", printable(what), "' is an array of ", py::str(dtype).cast<std::string>(), ", which is no element type here");
+}
+
+Tensor view_of(const py::array& array, const std::string& what) {
+  Tensor tensor;
+  tensor.dtype = dtype_from_numpy(array.dtype(), what);
+  require<ShapeError>(array.ndim() <= Shape::kMaxRank, "'", printable(what), "' has ", array.ndim(), " dimensions; at most ",
+                      Shape::kMaxRank, " are supported");
+  for (py::ssize_t i = 0; i < array.ndim(); ++i) tensor.shape.push_back(array.shape(i));
+  tensor.data = const_cast<void*>(array.data());
+  return tensor;
+}
+
+py::array copy_to_numpy(const Tensor& tensor) {
+  py::array array(numpy_dtype(tensor.dtype), tensor.shape.vector());
+  if (tensor.bytes()) std::memcpy(array.mutable_data(), tensor.data, tensor.bytes());
+  return array;
+}
+
+py::object variable_to_python(const Variable& variable) {
+  py::array values = copy_to_numpy(variable.tensor);
+  if (!variable.is_rows()) return std::move(values);
+  py::array_t<int64_t> rows(static_cast<py::ssize_t>(variable.rows.size()), variable.rows.data());
+  return py::make_tuple(rows, values, variable.height);
+}
+
+void define_scope(py::module_& m) {
+  py::class_<Scope, std::shared_ptr<Scope>>(m, "Scope", "Named values that outlive a run, such as parameters.")
+      .def(py::init<>())
+      .def("set", &set, py::arg("name"), py::arg("array"), py::arg("lod") = py::none(),
+           "Gives the variable a copy of the array; `lod` lists offsets of sequences, one list a level.")
+      .def("get", [](const Scope& scope, const std::string& name) { return variable_to_python(at(scope, name)); }, py::arg("name"),
+           "A copy of the value as a NumPy array.")
+      .def("set_rows", &set_rows, py::arg("name"), py::arg("rows"), py::arg("values"), py::arg("height"),
+           "Gives the variable selected rows: rows[i] of a table of `height` rows has values[i].")
+      .def("get_rows", &get_rows, py::arg("name"), "(rows, values, height) of selected rows, copied.")
+      .def("lod", [](const Scope& scope, const std::string& name) { return at(scope, name).tensor.lod; }, py::arg("name"))
+      .def("info", [](const Scope& scope, const std::string& name) { return info_to_python(at(scope, name).info()); }, py::arg("name"))
+      .def("erase", &Scope::erase, py::arg("name"))
+      .def("swap", &Scope::swap, py::arg("a"), py::arg("b"), "Exchanges two values of the same dtype and shape, without copying.")
+      .def("names", &Scope::names)
+      .def("__contains__", [](const Scope& scope, const std::string& name) {
+        const Variable* variable = scope.find(name);
+        return variable && variable->has_value();
+      });
+}
+
+}  // namespace paddle_mini::python

@@ -1,0 +1,115 @@
+# Executor.run from Python: feeds, fetches, scopes, and what it refuses.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from programs import start
+
+
+@pytest.fixture
+def double():
+    """Data x and n, and twice each."""
+    x, n = pm.layers.data("x", [-1, 2]), pm.layers.data("n", [-1], dtype="int64")
+    return x * 2.0, n * 2
+
+
+def test_fetches_are_arrays_of_their_own(double):
+    exe, x = pm.Executor(), np.ones((1, 2), "float32")
+    feed = {"x": x, "n": np.array([1])}
+    first, = exe.run(feed=feed, fetch_list=[double[0]])
+    first[:] = 7
+    second, fed = exe.run(feed=feed, fetch_list=["tmp_0", "x"])
+    np.testing.assert_array_equal(second, [[2, 2]])
+    fed[:] = 7
+    np.testing.assert_array_equal(x, [[1, 1]])
+
+
+def test_numbers_and_lists_become_the_variables_dtype(double):
+    for n in ([1, 2], (1, 2), [np.int64(1), 2]):
+        x, doubled = pm.Executor().run(feed={"x": [[1, 2.5]], "n": n}, fetch_list=["x", double[1]])
+        assert (x.dtype, doubled.dtype) == (np.float32, np.int64)
+        np.testing.assert_array_equal(doubled, [2, 4])
+
+
+def test_arrays_need_not_be_contiguous_and_may_change_shape(double):
+    exe = pm.Executor()
+    for rows in (3, 5, 0, 1):
+        whole = np.arange(rows * 4, dtype="float32").reshape(rows, 4)
+        value, = exe.run(feed={"x": whole[:, ::2], "n": [1]}, fetch_list=[double[0]])
+        np.testing.assert_array_equal(value, whole[:, ::2] * 2)
+
+
+@pytest.mark.parametrize("feed, error, words", [
+    ({"x": np.ones((1, 2)), "n": [1]}, pm.ShapeError, ["'x' is an array of float64", "x.astype('float32')"]),
+    ({"x": np.ones((1, 2), "float32"), "n": [1.5]}, pm.ShapeError, ["'n' is [1.5]", "int64"]),
+    ({"x": [[1, 2], [3]], "n": [1]}, pm.ShapeError, ["'x'"]),
+    ({"x": "text", "n": [1]}, pm.ShapeError, ["'x' is 'text'"]),
+    ({"x": np.ones((1, 3), "float32"), "n": [1]}, pm.ShapeError, ["'x' has shape [1, 3]", "[-1, 2]"]),
+    ({"y": [1], "n": [1]}, pm.ProgramError, ["'y' is not a variable", "its data are x, n"]),
+    ({"N": [1]}, pm.ProgramError, ["'N' is not a variable"]),
+    ({"n": [1]}, pm.Error, ["'x'"]),
+    ([1], pm.ProgramError, ["feed is of type list"]),
+])
+def test_feeds_that_are_refused(double, feed, error, words):
+    with pytest.raises(error) as caught:
+        pm.Executor().run(feed=feed, fetch_list=list(double))
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+@pytest.mark.parametrize("fetch_list, words", [
+    (["tmp_7"], "'tmp_7' is not a variable of the program; did you mean 'tmp_"),
+    ([3], "neither a variable nor a name"),
+    ("tmp_0", "fetch_list is of type str"),
+])
+def test_fetches_that_are_refused(double, fetch_list, words):
+    with pytest.raises(pm.ProgramError) as caught:
+        pm.Executor().run(feed={"x": [[1, 2]], "n": [1]}, fetch_list=fetch_list)
+    assert words in str(caught.value)
+
+
+def test_startup_that_was_not_run_is_told():
+    out = pm.layers.fc(pm.layers.data("x", [-1, 2]), 3)
+    with pytest.raises(pm.OpError, match="fc_0.w_0"):
+        pm.Executor().run(feed={"x": [[1, 2]]}, fetch_list=[out])
+
+
+def test_scopes_are_apart():
+    counter = pm.layers.create_global_var([1], 0.0, name="counter")
+    pm.layers.increment(counter)
+    exe, scopes = pm.Executor(), [pm.Scope(), pm.Scope()]
+    for scope in scopes:
+        exe.run(pm.default_startup_program(), scope=scope)
+    for scope, times in zip(scopes, (3, 1)):
+        for _ in range(times):
+            exe.run(scope=scope)
+    assert [scope.get("counter").item() for scope in scopes] == [3, 1]
+    assert "counter" not in pm.global_scope()
+
+
+def test_a_value_set_in_the_scope_is_used():
+    out = pm.layers.create_global_var([2], 0.0, name="v") * 2.0
+    exe = start()
+    pm.global_scope().set("v", np.array([1, 2], "float32"))
+    np.testing.assert_array_equal(exe.run(fetch_list=[out])[0], [2, 4])
+
+
+def test_a_fetched_sparse_gradient_is_selected_rows():
+    table = pm.layers.embedding(pm.layers.data("ids", [-1], dtype="int64"), [4, 2], is_sparse=True)
+    (_, gradient), = pm.append_backward(pm.layers.reduce_sum(table))
+    rows, = start().run(feed={"ids": [2, 0, 2]}, fetch_list=[gradient])
+    assert isinstance(rows, pm.SelectedRows) and rows.height == 4
+    np.testing.assert_array_equal(rows.rows, [2, 0, 2])
+    np.testing.assert_array_equal(rows.to_dense(), [[1, 1], [0, 0], [2, 2], [0, 0]])
+
+
+def test_places():
+    assert repr(pm.CUDAPlace(1)) == "CUDAPlace(1)" and pm.CPUPlace() == pm.CPUPlace()
+    with pytest.raises(pm.DeviceError, match="gpu:0"):
+        pm.Executor(pm.CUDAPlace(0))
+    with pytest.raises(pm.ProgramError, match="give CPUPlace"):
+        pm.Executor("cpu")
+
+
+def test_the_plan_can_be_read(double):
+    text = pm.Executor().plan_text(feed={"x": [[1, 2]], "n": [1]}, fetch_list=[double[0]])
+    assert "scale" in text

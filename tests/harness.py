@@ -1,0 +1,248 @@
+# The questions that every operator is asked; an operator's test states facts only.
+#
+#     test_relu = op_tests("relu", reference, cases={"matrix": ({"X": array(3, 4)}, {})}, gradients=["X"])
+#
+# Each case is run for each float type that the record has kernels for, and its outputs are held
+# against `reference(inputs, attrs)` in float64, against `infer`, against the program after a round
+# trip through bytes, and against a run on temporaries, where kernels may write over their inputs.
+# Gradients are held against numeric ones in float64.
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from paddle_mini import _core
+from paddle_mini.contracts import contract, defaults
+
+from one_op import OneOp, Rows, array, generator, ints, run_op  # noqa: F401 (tests take them from here)
+
+# One table: |value - reference| <= tolerance * (1 + |reference|).
+TOLERANCES = {"cpu": {"float16": 2e-3, "float32": 2e-6, "float64": 1e-12}}
+GRADIENT_TOLERANCE = 2e-6  # of central differences in float64
+GRADIENT_PLACES = 40       # elements of an input that are moved, at most
+
+Reference = Callable[[Dict[str, Any], Dict[str, Any]], Dict[str, Any]]
+
+
+def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradients: Sequence[str] = (),
+             refusals: Dict[str, Any] = {}, unchecked: Sequence[str] = (), gradient_of: Optional[Sequence[str]] = None,
+             aliases: Any = None, tolerance: Dict[str, float] = {}) -> Callable[..., None]:
+    """One pytest function that asks every question about an operator.
+
+    cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}.
+    gradients: inputs with a gradient; gradient_of: outputs it flows from (None: those that the
+    gradient operator reads). refusals: {name: (inputs, attrs, error class, words in the message)}.
+    unchecked: outputs that the reference does not give. aliases: output ports that share a variable
+    with an input are known from the record. tolerance: {dtype: wider tolerance}.
+    """
+    questions = []
+    for name, (inputs, attrs) in cases.items():
+        for dtype in _dtypes_to_test(op_type, inputs):
+            wide = {**TOLERANCES["cpu"], **tolerance}
+            questions.append(pytest.param(
+                lambda i=inputs, a=attrs, d=dtype: _ask_values(op_type, reference, i, a, d, unchecked, wide),
+                id=f"{name}-{dtype or 'as is'}"))
+        if gradients and not any(isinstance(value, Rows) for value in inputs.values()):
+            questions.append(pytest.param(
+                lambda i=inputs, a=attrs: _ask_gradients(op_type, i, a, gradients, gradient_of, unchecked, reference),
+                id=f"{name}-gradient"))
+    for name, (inputs, attrs, error, words) in refusals.items():
+        questions.append(pytest.param(
+            lambda i=inputs, a=attrs, e=error, w=words: _ask_refusal(op_type, i, a, e, w), id=f"refuses {name}"))
+
+    @pytest.mark.parametrize("ask", questions)
+    def test(ask: Callable[[], None]) -> None:
+        ask()
+
+    return test
+
+
+def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dtype: Optional[str],
+                unchecked: Sequence[str], tolerance: Dict[str, float]) -> None:
+    cast = _each(inputs, lambda item: _cast(item, dtype))
+    expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
+    counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
+    counts.update({port: counts.get(port, 1) for port in unchecked})
+    one = OneOp(op_type, cast, attrs, counts, aliased=False)
+    found = one.run()
+    one.check_inputs_unchanged()
+    _check_infer(one, found, attrs)
+    for port, value in expected.items():
+        _check_value(port, found[port], value, _output_dtype(attrs, dtype), tolerance)
+    again = pm.Program.from_bytes(one.program.to_bytes())
+    assert again.to_bytes() == one.program.to_bytes(), "bytes change in a round trip"
+    _check_same(expected, found, one.run(again), "the program read from bytes")
+    _check_same(expected, found, OneOp(op_type, cast, attrs, counts, aliased=False, temporaries=True).run(),
+                "a run on temporaries")
+    if one.record["updates"]:
+        _check_same(expected, found, OneOp(op_type, cast, attrs, counts).run(), "outputs in their inputs' variables")
+
+
+def _check_infer(one: OneOp, found: Dict[str, Any], attrs: Any) -> None:
+    """`infer` must be right, and must not fall over dimensions that are not known."""
+    infos = {name: one.block.var(name).info() for names in one.arguments.values() for name in names}
+    unknown = {name: {**info, "shape": [-1] * len(info["shape"])} for name, info in infos.items()}
+    _, open_infos = _core.check_op(one.op.describe(), unknown)
+    for port, names in one.outputs.items():
+        values = found[port] if isinstance(found[port], list) else [found[port]]
+        for name, value in zip(names, values):
+            var = one.block.var(name)
+            rows = isinstance(value, Rows)
+            shape = (value.height, *value.values.shape[1:]) if rows else value.shape
+            dtype = (value.values if rows else value).dtype
+            assert (var.shape, var.dtype) == (shape, dtype), f"{port}: infer says {var}, the kernel made {dtype}{shape}"
+            inferred = open_infos[name]["shape"]
+            agree = len(inferred) == len(shape) and all(a in (-1, b) for a, b in zip(inferred, shape))
+            assert agree, f"{port}: infer of unknown dimensions says {inferred}, the kernel made {shape}"
+
+
+def _check_value(port: str, found: Any, expected: Any, dtype: Optional[str], tolerance: Dict[str, float]) -> None:
+    if isinstance(expected, list):
+        assert isinstance(found, list) and len(found) == len(expected), f"{port}: {len(expected)} values expected"
+        for i, (one, other) in enumerate(zip(found, expected)):
+            _check_value(f"{port}[{i}]", one, other, dtype, tolerance)
+        return
+    if isinstance(expected, Rows):
+        assert isinstance(found, Rows), f"{port} is no selected rows"
+        assert (list(found.rows), found.height) == (list(expected.rows), expected.height), f"{port}: other rows"
+        found, expected = found.values, expected.values
+    assert not isinstance(found, Rows), f"{port} is selected rows"
+    expected = np.asarray(expected)
+    wanted = dtype if dtype and expected.dtype.kind == "f" else expected.dtype
+    assert found.dtype == wanted, f"{port} is {found.dtype}, not {wanted}"
+    assert found.shape == expected.shape, f"{port} has shape {found.shape}, not {expected.shape}"
+    if found.dtype.kind == "f":
+        limit = tolerance[found.dtype.name]
+        np.testing.assert_allclose(found, expected, rtol=limit, atol=limit, err_msg=port)
+    else:
+        np.testing.assert_array_equal(found, expected, port)
+
+
+def _check_same(expected: Any, first: Dict[str, Any], second: Dict[str, Any], what: str) -> None:
+    for port in expected:
+        for one, other in zip(*(value if isinstance(value, list) else [value] for value in (first[port], second[port]))):
+            if isinstance(one, Rows):
+                np.testing.assert_array_equal(other.rows, one.rows, f"{port} differs: {what}")
+                one, other = one.values, other.values
+            np.testing.assert_array_equal(other, one, f"{port} differs: {what}")
+
+
+def _ask_gradients(op_type: str, inputs: Any, attrs: Any, wanted: Sequence[str], gradient_of: Any,
+                   unchecked: Sequence[str], reference: Reference) -> None:
+    inputs = _each(inputs, lambda item: _cast(item, "float64"))
+    expected = reference(inputs, {**defaults(op_type), **attrs})
+    counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
+    counts.update({port: counts.get(port, 1) for port in unchecked})
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    values = one.run()
+    ops = _core.gradient(one.op.describe())
+    read = {name for op in ops for _, names in op["inputs"] for name in names}
+    flows = [name for port, names in one.outputs.items() for name in names
+             if (port in gradient_of if gradient_of is not None else name + "@GRAD" in read)]
+    by_name = {name: value for port, names in one.outputs.items()
+               for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]])}
+    weights = {name: array(*by_name[name].shape, seed=7 + i) for i, name in enumerate(flows)}
+    for name in [name for name in by_name if name + "@GRAD" in read]:
+        one.put(name + "@GRAD", weights.get(name, np.zeros_like(by_name[name])))
+    analytic = _analytic(one, ops, [name for port in wanted for name in one.arguments.get(port, [])])
+    forward = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    for name, gradient in analytic.items():
+        start = np.array(one.values[name])
+        assert (gradient.shape, gradient.dtype) == (start.shape, start.dtype), f"{name}@GRAD is not like {name}"
+        for place in _places(start):
+            slope = _slope(forward, name, start, place, weights)
+            error = abs(gradient[place] - slope) / (1.0 + abs(slope))
+            assert error < GRADIENT_TOLERANCE, f"{name}@GRAD{list(place)} is {gradient[place]}, numerically {slope}"
+
+
+def _analytic(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.ndarray]:
+    """All gradients at once, and each alone, which must be the same."""
+    available = {name for op in ops for _, outs in op["outputs"] for name in outs}
+    for name in names:
+        assert name + "@GRAD" in available, f"the record's gradient does not compute {name}@GRAD"
+    together = _run_gradient(one, ops, names)
+    for name in names if len(names) > 1 else []:
+        alone = _run_gradient(one, ops, [name])[name]
+        np.testing.assert_array_equal(alone, together[name], f"{name}@GRAD alone differs")
+    return together
+
+
+def _run_gradient(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.ndarray]:
+    wanted = {name + "@GRAD" for name in names}
+    program = pm.Program.from_bytes(one.program.to_bytes())
+    for op in ops:
+        outputs = {slot: [out if out in wanted else "@EMPTY@" for out in outs] for slot, outs in op["outputs"]}
+        outputs = {slot: outs for slot, outs in outputs.items() if set(outs) != {"@EMPTY@"}}
+        if outputs:
+            attrs = {name: value for name, _, value in op["attrs"]}
+            program.global_block().append_op(op["type"], dict(op["inputs"]), outputs, attrs)
+    found = one.fetch(sorted(wanted), program)
+    return {name[:-5]: value.dense() if isinstance(value, Rows) else value
+            for name, value in zip(sorted(wanted), found)}
+
+
+def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: Dict[str, np.ndarray]) -> float:
+    """Central difference of Σ weights · outputs."""
+    step = 1e-5 * max(1.0, abs(float(start[place])))
+    sums = []
+    for sign in (1, -1):
+        moved = start.copy()
+        moved[place] += sign * step
+        forward.put(name, moved)
+        outputs = forward.fetch(list(weights))
+        sums.append(sum(float(np.sum(weights[out] * value)) for out, value in zip(weights, outputs)))
+    forward.put(name, start)
+    return (sums[0] - sums[1]) / (2 * step)
+
+
+def _places(start: np.ndarray) -> List[Any]:
+    flat = np.arange(start.size)
+    if start.size > GRADIENT_PLACES:
+        flat = generator(start.shape, 1).choice(start.size, GRADIENT_PLACES, replace=False)
+    return [tuple(int(i) for i in np.unravel_index(index, start.shape)) for index in flat]
+
+
+def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) -> None:
+    dtypes = [dtype for dtype in contract(op_type)["dtypes"] if dtype.startswith("float")]
+    if dtypes and "float64" not in dtypes:
+        inputs = _each(inputs, lambda item: _cast(item, dtypes[0]))
+    one = None
+    with pytest.raises(error) as caught:
+        one = OneOp(op_type, inputs, attrs)
+        one.run()
+    missing = [word for word in words.split() if word not in str(caught.value)]
+    assert not missing, f"{missing} not in the message: {caught.value}"
+    if one is not None:
+        one.written = set()  # an operator that refuses has written nothing
+        one.check_inputs_unchanged()
+
+
+def _dtypes_to_test(op_type: str, inputs: Any) -> List[Optional[str]]:
+    """The float types with kernels; [None] for inputs without floats, which are run as they are."""
+    items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
+    arrays = [np.asarray(item.values if isinstance(item, Rows) else item) for item in items]
+    if not any(item.dtype.kind == "f" for item in arrays):
+        return [None]
+    kernels = contract(op_type)["dtypes"]
+    floats = [dtype for dtype in ("float32", "float64") if dtype in kernels or not kernels]
+    return list(floats) or ["float32"]
+
+
+def _output_dtype(attrs: Any, dtype: Optional[str]) -> Optional[str]:
+    """Float outputs have the tested dtype, unless an attribute names another."""
+    return None if any(name in ("dtype", "out_dtype") and value not in (-1, None) for name, value in attrs.items()) else dtype
+
+
+def _each(inputs: Dict[str, Any], change: Callable[[Any], Any]) -> Dict[str, Any]:
+    return {port: [change(item) for item in value] if isinstance(value, list) else change(value)
+            for port, value in inputs.items()}
+
+
+def _cast(item: Any, dtype: Optional[str]) -> Any:
+    if isinstance(item, Rows):
+        return Rows(item.rows, _cast(item.values, dtype), item.height)
+    item = np.asarray(item)
+    return item.astype(dtype) if dtype and item.dtype.kind == "f" else item

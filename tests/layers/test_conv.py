@@ -1,0 +1,61 @@
+# conv2d and pool2d: shapes, parameters and values at one place; all geometry is in the operators' tests.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from programs import run, start
+
+IMAGE = np.random.default_rng(0).normal(size=(2, 4, 7, 6)).astype("float32")
+
+
+@pytest.mark.parametrize("options, shape", [
+    ({}, (-1, 6, 5, 4)), ({"padding": 1}, (-1, 6, 7, 6)), ({"padding": "same"}, (-1, 6, 7, 6)),
+    ({"padding": [0, 1, 2, 0], "stride": [2, 1]}, (-1, 6, 3, 6)), ({"dilation": 2, "groups": 2}, (-1, 6, 3, 2)),
+])
+def test_conv2d_shapes(options, shape):
+    out = pm.layers.conv2d(pm.layers.data("x", [-1, 4, 7, 6]), 6, 3, **options)
+    assert out.shape == shape
+    weight, bias = pm.default_main_program().all_parameters()
+    assert (weight.name, weight.shape) == ("conv2d_0.w_0", (6, 4 // options.get("groups", 1), 3, 3))
+    assert (bias.name, bias.shape) == ("conv2d_0.b_0", (6,))
+    assert run(out, x=IMAGE)[0].shape == (2, *shape[1:])
+
+
+def test_conv2d_is_a_correlation_with_bias_and_activation():
+    out = pm.layers.conv2d(pm.layers.data("x", [-1, 4, 7, 6]), 6, [3, 2], act="relu", bias_attr=pm.initializer.Uniform())
+    value, = run(out, x=IMAGE)
+    weight, bias = (pm.global_scope().get(f"conv2d_0.{name}") for name in ["w_0", "b_0"])
+    windows = np.lib.stride_tricks.sliding_window_view(IMAGE, (3, 2), axis=(2, 3))
+    expected = np.einsum("nchwij,fcij->nfhw", windows, weight) + bias[:, None, None]
+    np.testing.assert_allclose(value, np.maximum(expected, 0), rtol=1e-4, atol=1e-5)
+
+
+def test_conv2d_begins_with_he_of_all_channels_even_in_groups():
+    pm.layers.conv2d(pm.layers.data("x", [-1, 64, 7, 6]), 128, 3, groups=2)
+    start()
+    spread = pm.global_scope().get("conv2d_0.w_0").std()
+    assert spread == pytest.approx(np.sqrt(2 / (3 * 3 * 64)), rel=0.02)
+
+
+def test_pool2d():
+    x = pm.layers.data("x", [-1, 4, 7, 6])
+    outs = [pm.layers.pool2d(x, 2, "max", 2), pm.layers.pool2d(x, 2, "avg", 2, ceil_mode=True),
+            pm.layers.pool2d(x, pool_type="avg", global_pooling=True)]
+    values = run(*outs, x=IMAGE)
+    assert [value.shape[2:] for value in values] == [(3, 3), (4, 3), (1, 1)]
+    np.testing.assert_allclose(values[0][:, :, 0, 0], IMAGE[:, :, :2, :2].max((2, 3)))
+    np.testing.assert_allclose(values[2][:, :, 0, 0], IMAGE.mean((2, 3)), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("mistake, words", [
+    (lambda x: pm.layers.conv2d(x, 6, 3, groups=3), "groups 3 must divide 4 channels"),
+    (lambda x: pm.layers.conv2d(x, 6, [3, 3, 3]), "filter_size is"),
+    (lambda x: pm.layers.conv2d(x, 6, 9), "conv2d"),
+    (lambda x: pm.layers.conv2d(x, 6, 3, padding="full"), "'SAME' or 'VALID'"),
+    (lambda x: pm.layers.pool2d(x), "pool_size is missing"),
+    (lambda x: pm.layers.pool2d(x, 2, "median"), "'max' or 'avg'"),
+])
+def test_refusals(mistake, words):
+    with pytest.raises(pm.Error) as caught:
+        mistake(pm.layers.data("x", [-1, 4, 7, 6]))
+    assert words in str(caught.value) and "test_conv.py:" in str(caught.value)

@@ -1,0 +1,73 @@
+# What all layer functions share: names, parameters, sharing, operator layers made from records.
+import inspect
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from paddle_mini import initializer
+from paddle_mini.contracts import contract
+from programs import run, start
+
+
+def test_a_name_begins_the_names_of_all_variables():
+    out = pm.layers.fc(pm.layers.data("x", [-1, 4]), 2, act="relu", name="head")
+    variables = pm.default_main_program().global_block().vars
+    assert list(variables) == ["x", "head.w_0", "head.tmp_0", "head.b_0", "head.tmp_1", "head.tmp_2"]
+    assert out.name == "head.tmp_2"
+
+
+def test_parameters_of_one_name_are_one():
+    x = pm.layers.data("x", [-1, 4])
+    first = pm.layers.fc(x, 4, param_attr="shared", bias_attr=False)
+    second = pm.layers.fc(first, 4, param_attr=pm.ParamAttr(name="shared"), bias_attr=False)
+    assert [p.name for p in pm.default_main_program().all_parameters()] == ["shared"]
+    value, = run(second, x=np.ones((1, 4), "float32"))
+    weight = pm.global_scope().get("shared")
+    np.testing.assert_allclose(value, np.ones((1, 4)) @ weight @ weight, rtol=1e-5)
+    with pytest.raises(pm.ShapeError, match=r"'shared' is there already as \[4, 4\] float32"):
+        pm.layers.fc(x, 5, param_attr="shared")
+
+
+def test_param_attr_says_what_a_parameter_is():
+    decay = pm.regularizer.L2Decay(0.1)
+    attr = pm.ParamAttr("w", initializer.Constant(2.0), learning_rate=0.5, regularizer=decay, trainable=False,
+                        average=False, need_clip=False)
+    pm.layers.fc(pm.layers.data("x", [-1, 3]), 2, param_attr=attr, bias_attr=initializer.Constant(1.0))
+    weight, bias = pm.default_main_program().all_parameters()
+    assert (weight.name, weight.learning_rate, weight.regularizer) == ("w", 0.5, decay)
+    assert (weight.trainable, weight.stop_gradient, weight.do_model_average, weight.need_clip) == (False, True, False, False)
+    assert bias.trainable and bias.do_model_average
+    start()
+    np.testing.assert_array_equal(pm.global_scope().get("w"), np.full((3, 2), 2.0))
+    np.testing.assert_array_equal(pm.global_scope().get(bias.name), [1, 1])
+    with pytest.raises(pm.ProgramError, match="does not describe a parameter"):
+        pm.ParamAttr.of(3)
+
+
+def test_operator_layers_have_the_records_signature_and_docs():
+    signature = inspect.signature(pm.layers.scale)
+    assert list(signature.parameters) == ["x", "scale", "bias", "bias_after_scale", "name"]
+    assert signature.parameters["scale"].default == 1.0
+    assert signature.parameters["scale"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert pm.layers.scale.__name__ == "scale"
+    assert contract("scale")["doc"] in pm.layers.scale.__doc__
+    required = inspect.signature(pm.layers.clip).parameters
+    assert required["min"].default is inspect.Parameter.empty
+    with pytest.raises(TypeError, match=r"scale\(\): got an unexpected keyword argument 'factor'"):
+        pm.layers.scale(pm.layers.data("x", [2]), factor=2.0)
+
+
+def test_every_layer_is_documented():
+    for name in pm.layers.__all__:
+        assert inspect.getdoc(getattr(pm.layers, name)), name
+
+
+@pytest.mark.parametrize("name, function", [
+    ("relu", lambda v: np.maximum(v, 0)), ("tanh", np.tanh), ("exp", np.exp), ("square", np.square), ("abs", np.abs),
+    ("sigmoid", lambda v: 1 / (1 + np.exp(-v))), ("mean", np.mean), ("sign", np.sign),
+])
+def test_operator_layers_compute(name, function):
+    x = np.array([[-1.5, 0.25], [2.0, -0.5]], "float32")
+    value, = run(getattr(pm.layers, name)(pm.layers.data("x", [-1, 2])), x=x)
+    np.testing.assert_allclose(value, function(x), rtol=1e-6)

@@ -1,0 +1,48 @@
+# fc and matmul.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from programs import op_types, run
+
+VALUES = np.arange(24, dtype="float32").reshape(2, 3, 4) / 10
+
+
+def parameters():
+    return [pm.global_scope().get(p.name) for p in pm.default_main_program().all_parameters()]
+
+
+@pytest.mark.parametrize("axes, shape", [(1, (-1, 5)), (2, (-1, 3, 5)), (-1, (-1, 3, 5))])
+def test_fc_flattens_from_num_flatten_dims(axes, shape):
+    out = pm.layers.fc(pm.layers.data("x", [-1, 3, 4]), 5, num_flatten_dims=axes, act="relu",
+                       bias_attr=pm.initializer.Uniform())
+    assert out.shape == shape
+    value, = run(out, x=VALUES)
+    weight, bias = parameters()
+    rows = VALUES.reshape(-1, weight.shape[0])
+    np.testing.assert_allclose(value, np.maximum(rows @ weight + bias, 0).reshape(value.shape), rtol=1e-5, atol=1e-6)
+    assert op_types() == ["mul", "elementwise_add", "relu"]
+
+
+def test_fc_sums_the_products_of_several_inputs():
+    x, y = pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 2])
+    a, b = np.ones((2, 3), "float32"), np.full((2, 2), 2, "float32")
+    value, = run(pm.layers.fc([x, y], 4, bias_attr=False), x=a, y=b)
+    for_x, for_y = parameters()
+    np.testing.assert_allclose(value, a @ for_x + b @ for_y, rtol=1e-5)
+
+
+def test_fc_refuses():
+    with pytest.raises(pm.ShapeError, match="'n' is int64, it must be float"):
+        pm.layers.fc(pm.layers.data("n", [-1, 3], dtype="int64"), 2)
+    with pytest.raises(pm.ShapeError, match="dimension 1 of 'm'"):
+        pm.layers.fc(pm.layers.data("m", [-1, -1]), 2)
+    assert pm.default_main_program().all_parameters() == []
+
+
+def test_matmul_transposes_and_stretches():
+    x, y = pm.layers.data("x", [2, 4, 3]), pm.layers.data("y", [5, 4])
+    out = pm.layers.matmul(x, y, transpose_x=True, transpose_y=True)
+    assert out.shape == (2, 3, 5)
+    a, b = np.arange(24, dtype="float32").reshape(2, 4, 3), np.arange(20, dtype="float32").reshape(5, 4)
+    np.testing.assert_allclose(run(out, x=a, y=b)[0], a.transpose(0, 2, 1) @ b.T)

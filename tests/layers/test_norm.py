@@ -1,0 +1,36 @@
+# batch_norm: training normalizes by the batch, a test by the moving mean and variance.
+import numpy as np
+
+import paddle_mini as pm
+from programs import run, start
+
+X = np.random.default_rng(0).normal(2, 3, size=(8, 3, 4, 4)).astype("float32")
+
+
+def test_names_are_paddlepaddles():
+    pm.layers.batch_norm(pm.layers.data("x", [-1, 3, 4, 4]))
+    parameters = pm.default_main_program().all_parameters()
+    assert [(p.name, p.trainable) for p in parameters] == [
+        ("batch_norm_0.w_0", True), ("batch_norm_0.b_0", True), ("batch_norm_0.w_1", False), ("batch_norm_0.w_2", False)]
+
+
+def test_training_moves_the_statistics_and_a_test_uses_them():
+    out = pm.layers.batch_norm(pm.layers.data("x", [-1, 3, 4, 4]), momentum=0.9, act="relu")
+    test = pm.default_main_program().clone(for_test=True)
+    exe, scope = start(), pm.global_scope()
+    mean, variance = X.mean((0, 2, 3)), X.var((0, 2, 3))
+    value, = exe.run(feed={"x": X}, fetch_list=[out])
+    normal = (X - mean[:, None, None]) / np.sqrt(variance[:, None, None] + 1e-5)
+    np.testing.assert_allclose(value, np.maximum(normal, 0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(scope.get("batch_norm_0.w_1"), 0.1 * mean, rtol=1e-5)
+    np.testing.assert_allclose(scope.get("batch_norm_0.w_2"), 0.9 + 0.1 * variance, rtol=1e-5)
+    value, = exe.run(test, feed={"x": X}, fetch_list=[out])
+    moving = [scope.get(f"batch_norm_0.{name}")[:, None, None] for name in ["w_1", "w_2"]]
+    np.testing.assert_allclose(value, np.maximum((X - moving[0]) / np.sqrt(moving[1] + 1e-5), 0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(scope.get("batch_norm_0.w_1"), 0.1 * mean, rtol=1e-5)
+
+
+def test_features_of_a_matrix():
+    x = pm.layers.data("x", [-1, 5])
+    value, = run(pm.layers.batch_norm(x), x=X[:, 0, 0, :4].repeat(2, 1)[:, :5].copy())
+    np.testing.assert_allclose(value.mean(0), 0, atol=1e-5)

@@ -1,0 +1,66 @@
+# Layers that make, join and reshape tensors, and dropout.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from programs import run, start
+
+X = np.arange(24, dtype="float32").reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("layer, expected", [
+    (lambda x: pm.layers.reshape(x, [0, -1]), X.reshape(2, 12)),
+    (lambda x: pm.layers.transpose(x, [2, 0, 1]), X.transpose(2, 0, 1)),
+    (lambda x: pm.layers.flatten(x), X.reshape(2, 12)),
+    (lambda x: pm.layers.concat([x, x * 2.0], axis=1), np.concatenate([X, X * 2], 1)),
+    (lambda x: pm.layers.cast(x, "int64"), X.astype("int64")),
+    (lambda x: pm.layers.cast(x, np.float64), X.astype("float64")),
+    (lambda x: pm.layers.sums([x, x, x]), X * 3),
+    (lambda x: pm.layers.assign(x), X),
+    (lambda x: pm.layers.assign(np.array([[1, 2], [3, 4]])), np.array([[1, 2], [3, 4]])),
+    (lambda x: pm.layers.assign([1.5, 2.5]), np.array([1.5, 2.5], "float32")),
+    (lambda x: pm.layers.assign(np.array([True, False])), np.array([True, False])),
+    (lambda x: pm.layers.fill_constant([2, 2], "int64", 7), np.full((2, 2), 7)),
+    (lambda x: pm.layers.fill_constant([1], "int64", 2**53 + 1), np.array([2**53 + 1])),
+    (lambda x: pm.layers.fill_constant([1], "float64", 0.1), np.array([0.1])),
+    (lambda x: pm.layers.ones([3]), np.ones(3, "float32")),
+    (lambda x: pm.layers.reduce_sum(x), X.sum()),
+    (lambda x: pm.layers.reduce_sum(x, dim=[0, -1], keep_dim=True), X.sum((0, 2), keepdims=True)),
+    (lambda x: pm.layers.reduce_mean(x, dim=1), X.mean(1)),
+    (lambda x: pm.layers.clip(x, min=2.0, max=9.5), X.clip(2, 9.5)),
+])
+def test_layers_compute_what_numpy_does(layer, expected):
+    out = layer(pm.layers.data("x", [-1, 3, 4]))
+    value, = run(out, x=X)
+    assert (value.dtype, value.shape) == (expected.dtype, expected.shape)
+    assert out.dtype == value.dtype and all(a in (-1, b) for a, b in zip(out.shape, value.shape))
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+
+def test_data_is_declared_once():
+    x = pm.layers.data("x", [None, 3])
+    assert x.shape == (-1, 3) and x.stop_gradient and x.need_check_feed
+    assert pm.layers.data("x", [-1, 3]) is x
+    with pytest.raises(pm.ProgramError, match="'x' is there already"):
+        pm.layers.data("x", [-1, 4])
+
+
+def test_a_global_variable_counts_runs():
+    counter = pm.layers.create_global_var([1], 5.0, dtype="int64", name="counter")
+    pm.layers.increment(counter, 2.0)
+    exe = start()
+    assert [exe.run(fetch_list=[counter])[0].item() for _ in range(3)] == [7, 9, 11]
+    assert pm.global_scope().get("counter").item() == 11
+
+
+@pytest.mark.parametrize("way, train, test", [("upscale_in_train", 4 / 3, 1.0), ("downgrade_in_infer", 1.0, 0.75)])
+def test_dropout_keeps_the_mean(way, train, test):
+    x = pm.layers.data("x", [-1, 1000])
+    out = pm.layers.dropout(x, 0.25, dropout_implementation=way, seed=3)
+    program = pm.default_main_program().clone(for_test=True)
+    exe, feed = start(), {"x": np.ones((20, 1000), "float32")}
+    first, second = (exe.run(feed=feed, fetch_list=[out])[0] for _ in range(2))
+    np.testing.assert_array_equal(first, second)  # the seed is given
+    np.testing.assert_allclose(np.unique(first), [0, train], rtol=1e-6)
+    assert (first != 0).mean() == pytest.approx(0.75, abs=0.02)
+    np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=[out])[0], test)

@@ -1,0 +1,30 @@
+"""elementwise_max: Out = max(X, Y)."""
+import numpy as np
+import paddle_mini as pm
+from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
+from harness import op_tests, run_op
+
+
+def reference(inputs, attrs):
+    x, y = operands(inputs, attrs)
+    return {"Out": np.maximum(x, y)}
+
+
+test_elementwise_max = op_tests("elementwise_max", reference, broadcast_cases(), gradients=["X", "Y"],
+                                refusals=broadcast_refusals(pm))
+test_whole_numbers = op_tests("elementwise_max", reference, whole_number_cases())
+
+
+def test_ties():
+    """Where X and Y are equal, Y gets the gradient."""
+    inputs = {"X": np.array([1.0, 2.0, 3.0]), "Y": np.array([2.0, 2.0, 2.0]), "Out@GRAD": np.array([5.0, 6.0, 7.0])}
+    found = run_op("elementwise_max_grad", inputs, outputs=["X@GRAD", "Y@GRAD"])
+    np.testing.assert_array_equal(found["X@GRAD"], [0, 0, 7])
+    np.testing.assert_array_equal(found["Y@GRAD"], [5, 6, 0])
+
+
+def test_nan():
+    nan = np.nan
+    for n in (3, 40):
+        x, y = np.resize([nan, 1.0, nan], n), np.resize([1.0, nan, nan], n)
+        assert np.isnan(run_op("elementwise_max", {"X": x, "Y": y})["Out"]).all()

@@ -1,0 +1,66 @@
+"""matmul_v2: Out = X Y, of matrices or of stacks of them."""
+import numpy as np
+import paddle_mini as pm
+from harness import Rows, array, ints, op_tests
+
+
+def transposed(x, yes):
+    return np.swapaxes(x, -1, -2) if yes and x.ndim > 1 else x
+
+
+def reference(inputs, attrs):
+    return {"Out": np.asarray(transposed(inputs["X"], attrs["trans_x"]) @ transposed(inputs["Y"], attrs["trans_y"]))}
+
+
+SHAPES = {
+    "matrices": ((3, 4), (4, 5)),
+    "large": ((37, 70), (70, 41)),
+    "stacks": ((2, 3, 4), (2, 4, 5)),
+    "stacks of stacks": ((2, 3, 4, 5), (2, 3, 5, 6)),
+    "stack by matrix": ((2, 3, 4), (4, 5)),
+    "deep stack by matrix": ((2, 3, 4, 5), (5, 6)),
+    "stack by a stack of one": ((2, 3, 4), (1, 4, 5)),
+    "matrix by stack": ((3, 4), (2, 4, 5)),
+    "stretched stacks": ((2, 1, 3, 4), (5, 4, 2)),
+    "both stretched": ((2, 1, 3, 4), (1, 5, 4, 2)),
+    "one element": ((1, 1), (1, 1)),
+    "no rows": ((0, 4), (4, 5)),
+    "no stack": ((0, 3, 4), (4, 5)),
+    "no stack of either": ((0, 3, 4), (1, 4, 5)),
+    "no stack of Y": ((3, 4), (0, 4, 5)),
+    "nothing to add": ((3, 0), (0, 5)),
+}
+VECTORS = {
+    "vectors": ((4,), (4,)),
+    "vector by matrix": ((4,), (4, 5)),
+    "matrix by vector": ((3, 4), (4,)),
+    "stack by vector": ((2, 3, 4), (4,)),
+    "vector by stack": ((4,), (2, 4, 5)),
+}
+
+
+def case(x, y, trans_x=False, trans_y=False):
+    swap = lambda shape, yes: shape[:-2] + (shape[-1], shape[-2]) if yes else shape  # noqa: E731
+    return ({"X": array(*swap(x, trans_x), seed=1), "Y": array(*swap(y, trans_y), seed=2)},
+            {"trans_x": trans_x, "trans_y": trans_y})
+
+
+test_matmul_v2 = op_tests(
+    "matmul_v2",
+    reference,
+    cases={
+        **{f"{name} {'T' if tx else 'N'}{'T' if ty else 'N'}": case(x, y, tx, ty)
+           for name, (x, y) in SHAPES.items() for tx in (False, True) for ty in (False, True)},
+        **{name: case(x, y) for name, (x, y) in VECTORS.items()},
+        "a vector is not transposed": ({"X": array(4), "Y": array(4)}, {"trans_x": True, "trans_y": True}),
+    },
+    gradients=["X", "Y"],
+    refusals={
+        "other width": ({"X": array(3, 4), "Y": array(5, 6)}, {}, pm.ShapeError, "X [3, 4] 4 Y [5, 6] 5"),
+        "other width transposed": ({"X": array(3, 4), "Y": array(4, 5)}, {"trans_y": True}, pm.ShapeError, "Y [4, 5] transposed 5"),
+        "other stack": ({"X": array(2, 3, 4), "Y": array(3, 4, 5)}, {}, pm.ShapeError, "2 3"),
+        "number": ({"X": array(), "Y": array(3)}, {}, pm.ShapeError, "X [] number"),
+        "whole numbers": ({"X": ints(3, 4), "Y": ints(4, 5)}, {}, pm.Error, "int64"),
+        "selected rows": ({"X": array(3, 4), "Y": Rows([1], array(1, 5), 4)}, {}, pm.ShapeError, "Y selected rows"),
+    },
+)

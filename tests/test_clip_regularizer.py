@@ -1,0 +1,105 @@
+# Clipping and regularization: operators as PaddlePaddle appends them, and values.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from programs import op_types, start
+
+A, B = np.array([3.0, -4.0], "float32"), np.array([[12.0]], "float32")
+
+
+def step(clip=None, regularization=None, **attr):
+    """One step of SGD with rate 1 on loss = Σ ½a² + Σ ½b²; returns what was subtracted from a, b."""
+    parameters = [pm.layers.create_parameter(value.shape, attr=pm.ParamAttr(
+        name, pm.initializer.NumpyArrayInitializer(value), **(attr if name == "b" else {})))
+        for name, value in [("a", A), ("b", B)]]
+    halves = [pm.layers.reduce_sum(pm.layers.square(p)) * 0.5 for p in parameters]
+    pm.optimizer.SGD(1.0, grad_clip=clip, regularization=regularization).minimize(halves[0] + halves[1])
+    start().run()
+    return A - pm.global_scope().get("a"), B - pm.global_scope().get("b")
+
+
+def check(found, a, b):
+    np.testing.assert_allclose(found[0], a, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[1], b, rtol=1e-5, atol=1e-6)
+
+
+def test_by_value():
+    check(step(pm.clip.GradientClipByValue(3.5)), [3.0, -3.5], [[3.5]])
+
+
+def test_by_norm():
+    check(step(pm.clip.GradientClipByNorm(10.0)), A, B * 10 / 12)
+    sgd = pm.default_main_program().global_block().ops[-2]
+    clipped = sgd.input("Grad")[0]
+    clip = next(op for op in sgd.block.ops if op.output_names == [clipped])
+    assert (clip.type, clip.attr("op_role"), clip.attr("op_role_var")) == ("clip_by_norm", 2, ["a", clipped])
+
+
+def test_by_global_norm():
+    check(step(pm.clip.GradientClipByGlobalNorm(6.5)), A / 2, B / 2)  # √(9 + 16 + 144) = 13
+    types = op_types()
+    assert types[types.index("squared_l2_norm"):] == [
+        "squared_l2_norm", "squared_l2_norm", "sum", "sqrt", "fill_constant", "elementwise_max", "elementwise_div",
+        "elementwise_mul", "elementwise_mul", "sgd", "sgd"]
+    scaled = pm.default_main_program().global_block().ops[-4]
+    assert scaled.input("X") == scaled.output("Out") == ["a@GRAD"]
+
+
+def test_small_gradients_pass_the_global_norm():
+    check(step(pm.clip.GradientClipByGlobalNorm(13.5)), A, B)
+
+
+def test_need_clip_false_passes():
+    check(step(pm.clip.GradientClipByGlobalNorm(2.5), need_clip=False), A / 2, B)
+
+
+@pytest.mark.parametrize("clip, factor", [
+    (pm.clip.GradientClipByNorm(1.0), 1 / np.sqrt(18.0)),
+    (pm.clip.GradientClipByGlobalNorm(1.0), 1 / np.sqrt(18.0)),
+])
+def test_rows_of_a_sparse_gradient_are_added_up_before_the_norm(clip, factor):
+    ids = pm.layers.data("ids", [-1], dtype="int64")
+    out = pm.layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
+    pm.optimizer.SGD(1.0, grad_clip=clip).minimize(pm.layers.reduce_sum(out))
+    exe = start()
+    before = pm.global_scope().get("table")
+    exe.run(feed={"ids": np.array([3, 3, 3])})  # one row of (3, 3): norm √18, not √6
+    np.testing.assert_allclose(before - pm.global_scope().get("table"), np.outer([0, 0, 0, 1, 0], [3, 3]) * factor,
+                               rtol=1e-5, atol=1e-6)
+
+
+def test_l2_and_l1():
+    check(step(regularization=pm.regularizer.L2Decay(0.1)), A * 1.1, B * 1.1)
+    assert [op.type for op in pm.default_main_program().global_block().ops if op.attr("op_role") == 2] == [
+        "scale", "sum", "scale", "sum", "sgd", "sgd"]
+
+
+def test_the_parameters_own_regularizer_wins():
+    check(step(regularization=0.1, regularizer=pm.regularizer.L1Decay(0.5)), A * 1.1, B + 0.5)
+
+
+def test_clipping_comes_before_regularization():
+    check(step(pm.clip.GradientClipByGlobalNorm(6.5), pm.regularizer.L2Decay(0.1)), A * 0.6, B * 0.6)
+
+
+def test_a_regularized_sparse_gradient_becomes_dense():
+    ids = pm.layers.data("ids", [-1], dtype="int64")
+    out = pm.layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
+    ops, _ = pm.optimizer.SGD(1.0, regularization=pm.regularizer.L2Decay(0.5)).minimize(pm.layers.reduce_sum(out))
+    assert ops[0].input("Grad") == ["table@GRAD@NEWGRAD@"]
+    exe = start()
+    before = pm.global_scope().get("table")
+    exe.run(feed={"ids": np.array([3, 1])})
+    expected = before * 0.5 - np.array([0, 1, 0, 1, 0], "float32")[:, None]
+    np.testing.assert_allclose(pm.global_scope().get("table"), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_refusals():
+    with pytest.raises(pm.ProgramError, match="clip_norm is 0, it must be above 0"):
+        pm.clip.GradientClipByNorm(0)
+    with pytest.raises(pm.ProgramError, match="min 2.0 is above max 1.0"):
+        pm.clip.GradientClipByValue(1.0, min=2.0)
+    out = pm.layers.embedding(pm.layers.data("ids", [-1], dtype="int64"), [5, 2], is_sparse=True, param_attr="table")
+    with pytest.raises(pm.ProgramError, match="sparse gradient of 'table'"):
+        pm.optimizer.SGD(1.0, grad_clip=pm.clip.GradientClipByValue(1.0)).minimize(pm.layers.reduce_sum(out))

@@ -1,0 +1,130 @@
+# Optimizers: operators as PaddlePaddle appends them, and steps against their formulas.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from programs import op_types, start
+
+STEPS = 4
+START = np.array([1.0, -2.0, 0.5], "float32")
+
+
+def gradient(p):
+    """Of mean(square(p))."""
+    return 2 * p / 3
+
+
+def sgd(p, rate=0.1):
+    while True:
+        p = p - rate * gradient(p)
+        yield p
+
+
+def momentum(p, nesterov, rate=0.1, mu=0.9):
+    v = np.zeros_like(p)
+    while True:
+        g = gradient(p)
+        v = mu * v + g
+        p = p - rate * (g + mu * v if nesterov else v)
+        yield p
+
+
+def adam(p, rate=0.1, beta1=0.8, beta2=0.99, epsilon=1e-3):
+    m, v, t = np.zeros_like(p), np.zeros_like(p), 0
+    while True:
+        g, t = gradient(p), t + 1
+        m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
+        p = p - rate * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + epsilon)
+        yield p
+
+
+def weight(**attr):
+    attr = pm.ParamAttr("w", pm.initializer.NumpyArrayInitializer(START), **attr)
+    return pm.layers.create_parameter([3], attr=attr)
+
+
+@pytest.mark.parametrize("optimizer, formula", [
+    (pm.optimizer.SGD(0.1), sgd(START.astype("float64"))),
+    (pm.optimizer.Momentum(0.1, momentum=0.9), momentum(START.astype("float64"), False)),
+    (pm.optimizer.Momentum(0.1, momentum=0.9, use_nesterov=True), momentum(START.astype("float64"), True)),
+    (pm.optimizer.Adam(0.1, beta1=0.8, beta2=0.99, epsilon=1e-3), adam(START.astype("float64"))),
+], ids=["sgd", "momentum", "nesterov", "adam"])
+def test_steps_follow_the_formula(optimizer, formula):
+    ops, pairs = optimizer.minimize(pm.layers.mean(pm.layers.square(weight())))
+    assert len(ops) == 1 and [(p.name, g.name) for p, g in pairs] == [("w", "w@GRAD")]
+    exe = start()
+    for _, expected in zip(range(STEPS), formula):
+        exe.run()
+        np.testing.assert_allclose(pm.global_scope().get("w"), expected, rtol=2e-5)
+
+
+def test_one_operator_a_parameter_in_the_order_of_names():
+    x, y = pm.layers.data("x", [-1, 4]), pm.layers.data("y", [-1, 2])
+    loss = pm.layers.mean(pm.layers.square_error_cost(pm.layers.fc(pm.layers.fc(x, 3), 2), y))
+    ops, _ = pm.optimizer.Adam(0.01).minimize(loss)
+    names = ["fc_0.b_0", "fc_0.w_0", "fc_1.b_0", "fc_1.w_0"]
+    assert [op.input("Param")[0] for op in ops] == names
+    assert op_types()[-4:] == ["adam"] * 4
+    for op, name in zip(ops, names):
+        assert op.attr("op_role") == 2 and op.attr("op_role_var") == [name, name + "@GRAD"]
+        assert op.output("ParamOut") == [name] and op.output("Beta1PowOut") == [name + "_beta1_pow_acc_0"]
+    start()
+    scope = pm.global_scope()
+    assert scope.get("fc_0.w_0_moment1_0").shape == (4, 3) and not scope.get("fc_0.w_0_moment1_0").any()
+    assert scope.get("fc_0.w_0_beta1_pow_acc_0") == np.float32([0.9])
+    assert scope.get("learning_rate_0") == np.float32(0.01)
+
+
+def test_a_parameters_own_learning_rate():
+    pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.square(weight(learning_rate=0.5))))
+    scaled = pm.default_main_program().global_block().ops[-2]
+    assert (scaled.type, scaled.attr("op_role")) == ("scale", 18)
+    start().run()
+    np.testing.assert_allclose(pm.global_scope().get("w"), START - 0.05 * gradient(START), rtol=1e-6)
+
+
+def test_the_learning_rate_may_be_a_variable_or_be_set():
+    rate = pm.layers.create_global_var([1], 0.1, name="rate")
+    pm.optimizer.SGD(rate).minimize(pm.layers.mean(pm.layers.square(weight())))
+    exe = start()
+    pm.global_scope().set("rate", np.array([0.3], "float32"))
+    exe.run()
+    np.testing.assert_allclose(pm.global_scope().get("w"), START - 0.3 * gradient(START), rtol=1e-6)
+
+
+def test_parameter_list_says_what_changes():
+    w = weight()
+    other = pm.layers.create_parameter([3], name="other")
+    pm.optimizer.SGD(0.1, parameter_list=[w]).minimize(pm.layers.mean(w * other))
+    exe = start()
+    before = pm.global_scope().get("other")
+    exe.run()
+    np.testing.assert_array_equal(pm.global_scope().get("other"), before)
+    assert (pm.global_scope().get("w") != START).any()
+
+
+def test_only_the_rows_of_a_sparse_gradient_change():
+    ids = pm.layers.data("ids", [-1], dtype="int64")
+    out = pm.layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
+    pm.optimizer.SGD(0.5).minimize(pm.layers.reduce_sum(out))
+    exe = start()
+    before = pm.global_scope().get("table")
+    exe.run(feed={"ids": np.array([3, 1, 3])})
+    expected = before - 0.5 * np.array([0, 1, 0, 2, 0], "float32")[:, None]
+    np.testing.assert_allclose(pm.global_scope().get("table"), expected, rtol=1e-6)
+
+
+def test_float64_parameters_have_a_float64_rate():
+    w = pm.layers.create_parameter([3], dtype="float64", name="w")
+    pm.optimizer.Adam(0.1).minimize(pm.layers.mean(pm.layers.square(w)))
+    start().run()
+    assert pm.global_scope().get("w").dtype == pm.global_scope().get("learning_rate_0").dtype == np.float64
+
+
+def test_refusals():
+    with pytest.raises(pm.ProgramError, match="no trainable parameter leads to 'mean_0.tmp_0'"):
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.data("x", [2])))
+    with pytest.raises(pm.ProgramError, match="learning_rate is 'fast'"):
+        pm.optimizer.SGD("fast")
+    with pytest.raises(pm.ProgramError, match="grad_clip must be one of"):
+        pm.optimizer.SGD(0.1, grad_clip=5.0)
