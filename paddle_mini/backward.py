@@ -10,7 +10,7 @@ from . import _core, dtypes, roles
 from .errors import located
 from .operator import EMPTY_NAME, Operator
 from .program import Block
-from .variable import Parameter, Variable
+from .variable import Parameter, Variable, name_of
 
 GRAD = "@GRAD"
 
@@ -35,7 +35,7 @@ def append_backward(loss: Variable, parameter_list: Names = None,
             op.set_attr("op_role", op.attr("op_role", 0) | roles.LOSS)
     stops = _stops(block, no_grad_set)
     made = _append(block, [loss], [None], stops, wanted=None)
-    chosen = None if parameter_list is None else {getattr(p, "name", p) for p in parameter_list}
+    chosen = None if parameter_list is None else {name_of(p) for p in parameter_list}
     pairs = [(parameter, block.var(made[parameter.name])) for parameter in block.program.all_parameters()
              if parameter.name in made and (chosen is None or parameter.name in chosen)]
     _tell_role_vars(block, pairs)
@@ -92,7 +92,7 @@ def _block_of(var: Variable) -> Block:
 
 def _stops(block: Block, no_grad_set: Names) -> Set[str]:
     stops = {var.name for var in block.vars.values() if var.stop_gradient}
-    return stops | {getattr(var, "name", var) for var in no_grad_set or ()}  # type: ignore[misc]
+    return stops | {name_of(var) for var in no_grad_set or ()}
 
 
 def _op_path(block: Block, targets: Set[str], stops: Set[str]) -> List[Operator]:
@@ -125,12 +125,14 @@ def _reached(block: Block, path: List[Operator], stops: Set[str], wanted: Option
 
 def _seed(target: Variable, seed: Optional[Variable]) -> Description:
     """The operator that gives a target's own gradient: `seed`, or ones."""
+    inputs: List[Tuple[str, List[str]]] = []
+    attrs: Dict[str, Any] = {}
     if seed is not None:
-        op_type, inputs, attrs = "assign", [("X", [seed.name])], {}
+        op_type, inputs = "assign", [("X", [seed.name])]
     elif -1 in target.shape:
         op_type, inputs, attrs = "fill_any_like", [("X", [target.name])], {"value": 1.0}
     else:
-        op_type, inputs = "fill_constant", []
+        op_type = "fill_constant"
         attrs = {"shape": target.shape, "dtype": target.dtype, "value": 1.0}
     attrs["op_role"] = roles.BACKWARD | roles.LOSS
     return {"type": op_type, "inputs": inputs, "outputs": [("Out", [target.name + GRAD])], "attrs": attrs}

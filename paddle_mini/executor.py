@@ -58,8 +58,10 @@ class Executor:
         if feed is None:
             feed = {}
         try:
-            call = program._calls[(*feed, None, *(fetch_list or ()))]
-        except (KeyError, AttributeError, TypeError):
+            call = program._calls.get((*feed, None, *(fetch_list or ())))
+        except (AttributeError, TypeError):  # _new_call says what is wrong
+            call = None
+        if call is None:
             call = _new_call(program, feed, fetch_list)
         handle, names, wanted, fetches = call
         values = tuple(feed.values())
@@ -92,7 +94,8 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
     if not isinstance(feed, Mapping):
         raise ProgramError(f"feed is of type {type(feed).__name__}, it must be a dict of values by name")
     if fetch_list is not None and not isinstance(fetch_list, (list, tuple)):
-        raise ProgramError(f"fetch_list is of type {type(fetch_list).__name__}, it must be a list of variables or names")
+        raise ProgramError(f"fetch_list is of type {type(fetch_list).__name__}, "
+                           "it must be a list of variables or names")
     variables = program.global_block().vars
     for name in feed:
         if name not in variables:

@@ -96,10 +96,10 @@ class Operator:
 
 def slots(ports: Mapping[str, Any]) -> List[Tuple[str, List[str]]]:
     """{"X": variable} as [("X", ["x"])]: takes variables, names and lists of them; None is nothing."""
-    result = []
+    result: List[Tuple[str, List[str]]] = []
     for port, value in ports.items():
         items = value if isinstance(value, (list, tuple)) else [value]
-        names = [getattr(item, "name", item) for item in items if item is not None]
+        names: List[Any] = [getattr(item, "name", item) for item in items if item is not None]
         if names:
             result.append((port, names))
     return result

@@ -7,7 +7,7 @@ from . import _core, callsite, dtypes, roles, show, transform, unique_name
 from .contracts import typed_attrs
 from .errors import located, near
 from .operator import EMPTY_NAME, Operator, slots
-from .variable import Parameter, Variable
+from .variable import Parameter, Variable, name_of
 
 # The release of PaddlePaddle whose operators and defaults a program means: 2.6.2.
 FORMAT_VERSION = 2006002
@@ -251,10 +251,10 @@ class Program:
     def prune(self, feeds: Sequence[Union[Variable, str]], fetches: Sequence[Union[Variable, str]]) -> Program:
         """A copy with only what computes `fetches` from `feeds`. ProgramError when a variable that
         is neither fed, nor persistable, nor computed is needed."""
-        names = [[getattr(var, "name", var) for var in vars] for vars in (feeds, fetches)]
-        for name in names[0] + names[1]:
+        feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
+        for name in feed_names + fetch_names:
             self.global_block().var(name)
-        return self._copy(transform.pruned(self.describe(), *names))
+        return self._copy(transform.pruned(self.describe(), feed_names, fetch_names))
 
     def describe(self) -> Dict[str, Any]:
         """The program as lists, dicts and numbers; a description shares nothing with the program."""

@@ -125,6 +125,11 @@ class Variable:
     __neg__ = arithmetic.negate
 
 
+def name_of(var: Union[Variable, str]) -> str:
+    """The name of a variable, or the name itself."""
+    return var.name if isinstance(var, Variable) else var
+
+
 class Parameter(Variable):
     """A persistable variable that training changes.
 

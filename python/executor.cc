@@ -104,6 +104,12 @@ void define_executor(py::module_& m) {
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"), py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"), py::arg("fetches"))
       .def("seed", &Executor::seed, py::arg("seed"));
+  m.def("plan_memory", [](const std::vector<std::tuple<int, int, size_t>>& lifetimes) {
+    std::vector<Lifetime> given;
+    for (const auto& [first, last, bytes] : lifetimes) given.push_back({first, last, bytes});
+    MemoryPlan plan = plan_memory(given);
+    return std::make_pair(plan.offsets, plan.arena_bytes);
+  }, "(offsets, arena bytes) for (first step, last step, bytes) lifetimes.");
 }
 
 }  // namespace paddle_mini::python

@@ -32,7 +32,8 @@ def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradient
              aliases: Any = None, tolerance: Dict[str, float] = {}) -> Callable[..., None]:
     """One pytest function that asks every question about an operator.
 
-    cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}.
+    cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}; where it
+    gives float64 the output must have the tested float type, else the reference's type.
     gradients: inputs with a gradient; gradient_of: outputs it flows from (None: those that the
     gradient operator reads). refusals: {name: (inputs, attrs, error class, words in the message)}.
     unchecked: outputs that the reference does not give. aliases: output ports that share a variable
@@ -111,7 +112,7 @@ def _check_value(port: str, found: Any, expected: Any, dtype: Optional[str], tol
         found, expected = found.values, expected.values
     assert not isinstance(found, Rows), f"{port} is selected rows"
     expected = np.asarray(expected)
-    wanted = dtype if dtype and expected.dtype.kind == "f" else expected.dtype
+    wanted = dtype if dtype and expected.dtype == np.float64 else expected.dtype
     assert found.dtype == wanted, f"{port} is {found.dtype}, not {wanted}"
     assert found.shape == expected.shape, f"{port} has shape {found.shape}, not {expected.shape}"
     if found.dtype.kind == "f":
@@ -123,7 +124,8 @@ def _check_value(port: str, found: Any, expected: Any, dtype: Optional[str], tol
 
 def _check_same(expected: Any, first: Dict[str, Any], second: Dict[str, Any], what: str) -> None:
     for port in expected:
-        for one, other in zip(*(value if isinstance(value, list) else [value] for value in (first[port], second[port]))):
+        pairs = zip(*(value if isinstance(value, list) else [value] for value in (first[port], second[port])))
+        for one, other in pairs:
             if isinstance(one, Rows):
                 np.testing.assert_array_equal(other.rows, one.rows, f"{port} differs: {what}")
                 one, other = one.values, other.values
@@ -232,8 +234,9 @@ def _dtypes_to_test(op_type: str, inputs: Any) -> List[Optional[str]]:
 
 
 def _output_dtype(attrs: Any, dtype: Optional[str]) -> Optional[str]:
-    """Float outputs have the tested dtype, unless an attribute names another."""
-    return None if any(name in ("dtype", "out_dtype") and value not in (-1, None) for name, value in attrs.items()) else dtype
+    """The tested dtype, unless an attribute names the dtype of outputs."""
+    named = [attrs[name] for name in ("dtype", "out_dtype") if name in attrs]
+    return None if any(value not in (-1, None) for value in named) else dtype
 
 
 def _each(inputs: Dict[str, Any], change: Callable[[Any], Any]) -> Dict[str, Any]:

@@ -59,7 +59,8 @@ class OneOp:
         self.outputs = {port: self.arguments[updated[port]] if port in updated else
                         [f"out_{port}_{i}" for i in range(count)] for port, count in counts.items()}
         self.written = {name for names in self.outputs.values() for name in names}
-        self.op = self.block.append_op(op_type, self.arguments, self.outputs, attrs)
+        given = {name: value for name, value in attrs.items() if value is not None}
+        self.op = self.block.append_op(op_type, self.arguments, self.outputs, given)
 
     def _bind(self, port: str, value: Any, temporaries: bool) -> List[str]:
         names = []

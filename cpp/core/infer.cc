@@ -57,7 +57,9 @@ Shape InferContext::shape_attr(const char* name) const {
   for (int64_t dim : std::get<std::vector<int64_t>>(value)) {
     require<ProgramError>(dim >= 0, "attribute '", name, "' is ", show(value), ": a dimension can't be ", dim);
   }
-  return Shape(std::get<std::vector<int64_t>>(value));
+  Shape shape(std::get<std::vector<int64_t>>(value));
+  shape.numel();  // refuses one that is too large
+  return shape;
 }
 
 InferFunction same_as(const char* port) {
@@ -121,6 +123,18 @@ void require_tensors(const InferContext& c) {
       require<ShapeError>(kind == VarKind::Tensor, slot.name, " is ", name_of(kind), ", a tensor is needed");
     }
   }
+}
+
+void require_index(const InferContext& c, const char* port) {
+  DType dtype = c.input(port).dtype;
+  require<ShapeError>(dtype == DType::Int32 || dtype == DType::Int64, port, " is ", name_of(dtype),
+                      ", it must be int32 or int64");
+}
+
+void require_number(const InferContext& c, const char* port) {
+  DType dtype = c.input(port).dtype;
+  require<ShapeError>(dtype == DType::Float32 || dtype == DType::Float64, port, " is ", name_of(dtype),
+                      ", it must be float32 or float64");
 }
 
 }  // namespace paddle_mini

@@ -71,5 +71,8 @@ void require_tensors(const InferContext& c);
 void require_rows(const InferContext& c, const char* port);
 // Like require_same_shape with one element, [1] or [].
 void require_scalar(const InferContext& c, const char* port);
+// What IndexIn and NumberIn read: int32 or int64; float32 or float64.
+void require_index(const InferContext& c, const char* port);
+void require_number(const InferContext& c, const char* port);
 
 }  // namespace paddle_mini

@@ -58,4 +58,16 @@ IndexIn::IndexIn(const KernelInit& init, const char* port) : variable_(init.inpu
   wide_ = dtype == DType::Int64;
 }
 
+NumberIn::NumberIn(const KernelInit& init, const char* port) : NumberIn(init, port, optional_port) {
+  require<ProgramError>(variable_ != nullptr, "port ", port, " is missing");
+}
+
+NumberIn::NumberIn(const KernelInit& init, const char* port, OptionalPort) : variable_(init.input(port)) {
+  if (!variable_) return;
+  DType dtype = variable_->tensor.dtype;
+  require<ShapeError>(dtype == DType::Float32 || dtype == DType::Float64, port, " is ", name_of(dtype),
+                      ", expected float32 or float64");
+  wide_ = dtype == DType::Float64;
+}
+
 }  // namespace paddle_mini

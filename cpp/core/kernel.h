@@ -126,6 +126,22 @@ class IndexIn {
   bool wide_;
 };
 
+// Numbers that a program may hold as float32 or float64 whatever the dtype of the rest: a weight, an epsilon.
+class NumberIn {
+ public:
+  NumberIn(const KernelInit& init, const char* port);
+  NumberIn(const KernelInit& init, const char* port, OptionalPort);
+  explicit operator bool() const { return variable_ != nullptr; }
+  double operator[](int64_t i) const {
+    const void* data = variable_->tensor.data;
+    return wide_ ? static_cast<const double*>(data)[i] : static_cast<double>(static_cast<const float*>(data)[i]);
+  }
+
+ private:
+  const Variable* variable_;
+  bool wide_ = false;
+};
+
 // Every variable of a port that takes a list.
 template <class T>
 std::vector<In<T>> in_list(const KernelInit& init, const char* port) {

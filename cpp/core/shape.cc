@@ -33,13 +33,14 @@ int64_t Shape::numel() const {
   constexpr int64_t kLimit = int64_t{1} << 48;
   int64_t product = 1;
   bool empty = false;
+  // Kernels ask in every run: the text of a refusal is made only when there is one.
   for (int64_t dim : *this) {
-    require<ShapeError>(dim >= 0, "shape ", str(), " is not fully known");
+    if (dim < 0) fail<ShapeError>("shape ", str(), " is not fully known");
     if (dim == 0) {
       empty = true;
       continue;
     }
-    require<ShapeError>(dim <= kLimit / product, "shape ", str(), " has too many elements");
+    if (dim > kLimit / product) fail<ShapeError>("shape ", str(), " has too many elements");
     product *= dim;
   }
   return empty ? 0 : product;

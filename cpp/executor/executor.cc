@@ -47,14 +47,17 @@ Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
 
 void Session::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)()) {
   Plan& plan = plan_for(feeds);
+  std::vector<double> times;
+  static const bool timed = logs("run");
   try {
-    plan.run(feeds, device, stop);
+    plan.run(feeds, device, stop, timed ? &times : nullptr);
   } catch (...) {
     // Its first run may have been the one that made variables, which are gone again.
     plans_.erase(std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p.get() == &plan; }));
     current_ = nullptr;
     throw;
   }
+  if (timed) std::cerr << plan.times_text(times);
 }
 
 std::string Session::plan_text(const std::vector<Tensor>& feeds) { return plan_for(feeds).str(); }

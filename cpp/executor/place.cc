@@ -1,4 +1,4 @@
-// Stage 3.
+// Stage 3: device, dtype and kernel of each operator.
 #include "executor/place.h"
 
 #include "executor/site.h"

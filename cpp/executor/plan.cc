@@ -1,7 +1,9 @@
 // Stage 5: from placed operators to steps. The loop itself is run.cc.
 #include "executor/plan.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "executor/site.h"
@@ -204,6 +206,27 @@ std::string Plan::str() const {
     out += text("#", i, " cpu ", op.op->desc.type, "(", show(op.op->desc.inputs, op.inputs), ") -> ",
                 show(op.op->desc.outputs, op.outputs), "\n");
   }
+  return out;
+}
+
+std::string Plan::times_text(const std::vector<double>& times) const {
+  struct Row {
+    double total = 0;
+    int count = 0;
+  };
+  std::map<std::string, Row> by_type;
+  double all = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    Row& row = by_type[steps_[i].op->op->desc.type];
+    row.total += times[i];
+    ++row.count;
+    all += times[i];
+  }
+  std::vector<std::pair<double, std::string>> lines;
+  for (const auto& [type, row] : by_type) lines.emplace_back(-row.total, text(row.total, " us  ", type, " x ", row.count, "\n"));
+  std::sort(lines.begin(), lines.end());
+  std::string out = text(all, " us in ", times.size(), " steps\n");
+  for (const auto& line : lines) out += "  " + line.second;
   return out;
 }
 

@@ -25,16 +25,26 @@ class StopAsker {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+double microseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
-void Plan::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)()) {
+void Plan::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)(), std::vector<double>* times) {
   for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
   for (Backup& backup : backups_) std::memcpy(backup.bytes.get(), backup.variable->tensor.data, backup.variable->tensor.bytes());
   StopAsker asked_to_stop(stop);
   size_t i = 0;
   try {
     for (; i < steps_.size(); ++i) {
-      steps_[i].kernel->run(device);
+      if (times) {
+        auto start = std::chrono::steady_clock::now();
+        steps_[i].kernel->run(device);
+        times->push_back(microseconds_since(start));
+      } else {
+        steps_[i].kernel->run(device);
+      }
       if (steps_[i].poll && i < stoppable_steps_ && asked_to_stop()) throw Interrupted("stopped");
     }
   } catch (...) {

@@ -2,8 +2,7 @@
 #include "math/convolution.h"
 
 #include <algorithm>
-
-#include "math/map.h"
+#include <cstring>
 
 namespace paddle_mini {
 namespace {
@@ -21,24 +20,74 @@ int64_t images_together(const ConvolutionSizes& s) {
 
 bool is_plain(const WindowAxis& a) { return a.window == 1 && a.stride == 1 && a.before == 0 && a.after == 0; }
 
-// Rows are often shorter than a register; a call for each would cost more than the copy.
+// Rows are short: eight elements at a time cost less than a call. The last eight of a row overlap
+// those before them, so that there is no loop for what is left.
+template <class T>
+struct Eight {
+  typedef T Values __attribute__((vector_size(8 * sizeof(T))));
+  Values values;
+
+  static Eight load(const T* from) {
+    Eight eight;
+    std::memcpy(&eight.values, from, sizeof(Values));
+    return eight;
+  }
+  void store(T* to) const { std::memcpy(to, &values, sizeof(Values)); }
+};
+
 template <class T>
 inline void copy_row(T* to, const T* from, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (int64_t j = 0; j < 8; ++j) to[i + j] = from[i + j];
+  if (n < 8) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+    return;
   }
-  for (; i < n; ++i) to[i] = from[i];
+  for (int64_t i = 0; i + 8 <= n; i += 8) Eight<T>::load(from + i).store(to + i);
+  if (n % 8 != 0) Eight<T>::load(from + n - 8).store(to + n - 8);
 }
 
 template <class T>
 inline void add_row(T* to, const T* from, int64_t n) {
   int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (int64_t j = 0; j < 8; ++j) to[i + j] += from[i + j];
-  }
+  for (; i + 8 <= n; i += 8) Eight<T>{Eight<T>::load(to + i).values + Eight<T>::load(from + i).values}.store(to + i);
   for (; i < n; ++i) to[i] += from[i];
 }
+
+// One tap of the window on one channel: the pixels (y, x) of [y_begin, y_end) x [x_begin, x_end) meet the
+// image at offset + y * y_step + x * x_step, the others meet padding.
+struct Tap {
+  int64_t y_begin, y_end, x_begin, x_end, height, width;
+  int64_t offset, y_step, x_step;
+
+  Tap(const WindowAxis& h, const WindowAxis& w, int64_t i, int64_t j)
+      : y_begin(h.begin_of(i)), y_end(h.end_of(i)), x_begin(w.begin_of(j)), x_end(w.end_of(j)), height(h.out), width(w.out),
+        offset((h.first(0) + i * h.dilation) * w.size + w.first(0) + j * w.dilation), y_step(h.stride * w.size), x_step(w.stride) {}
+
+  template <class T>
+  void copy(const T* channel, T* to) const {
+    const Tap t = *this;  // in registers: the compiler can't tell that the stores leave *this alone
+    std::fill_n(to, t.y_begin * t.width, T(0));
+    const T* row = channel + t.offset + t.y_begin * t.y_step;
+    T* line = to + t.y_begin * t.width;
+    for (int64_t y = t.y_begin; y < t.y_end; ++y, row += t.y_step, line += t.width) {
+      for (int64_t x = 0; x < t.x_begin; ++x) line[x] = T(0);
+      if (t.x_step == 1) copy_row(line + t.x_begin, row + t.x_begin, t.x_end - t.x_begin);
+      else for (int64_t x = t.x_begin; x < t.x_end; ++x) line[x] = row[x * t.x_step];
+      for (int64_t x = t.x_end; x < t.width; ++x) line[x] = T(0);
+    }
+    std::fill_n(line, (t.height - t.y_end) * t.width, T(0));
+  }
+
+  template <class T>
+  void add(const T* from, T* channel) const {
+    const Tap t = *this;
+    T* row = channel + t.offset + t.y_begin * t.y_step;
+    const T* line = from + t.y_begin * t.width;
+    for (int64_t y = t.y_begin; y < t.y_end; ++y, row += t.y_step, line += t.width) {
+      if (t.x_step == 1) add_row(row + t.x_begin, line + t.x_begin, t.x_end - t.x_begin);
+      else for (int64_t x = t.x_begin; x < t.x_end; ++x) row[x * t.x_step] += line[x];
+    }
+  }
+};
 
 }  // namespace
 
@@ -59,30 +108,15 @@ void Convolution<T>::each_run(F f) const {
 // Row (channel, i, j) of the matrix holds, for each pixel of each image, what the filter's tap (i, j) meets.
 template <class T>
 const T* Convolution<T>::columns_of(const T* image, int64_t first, int64_t count, int64_t group) {
-  const WindowAxis &h = s_.height, &w = s_.width;
-  int64_t channel_size = h.size * w.size;
-  const T* channel = image + first * s_.image_size() + group * s_.in_channels * channel_size;
+  int64_t channel_size = s_.height.size * s_.width.size, image_size = s_.image_size(), pixels = s_.pixels();
+  const T* channel = image + first * image_size + group * s_.in_channels * channel_size;
   if (plain_) return channel;
   T* to = columns_.data();
   for (int64_t c = 0; c < s_.in_channels; ++c, channel += channel_size) {
-    for (int64_t i = 0; i < h.window; ++i) {
-      int64_t y_begin = h.begin_of(i), y_end = h.end_of(i);
-      for (int64_t j = 0; j < w.window; ++j) {
-        int64_t x_begin = w.begin_of(j), x_end = w.end_of(j);
-        for (int64_t n = 0; n < count; ++n) {
-          const T* from = channel + n * s_.image_size() + w.first(0) + j * w.dilation;
-          std::fill_n(to, y_begin * w.out, T(0));
-          to += y_begin * w.out;
-          for (int64_t y = y_begin; y < y_end; ++y, to += w.out) {
-            const T* row = from + (h.first(y) + i * h.dilation) * w.size;
-            for (int64_t x = 0; x < x_begin; ++x) to[x] = T(0);
-            if (w.stride == 1) copy_row(to + x_begin, row + x_begin, x_end - x_begin);
-            else for (int64_t x = x_begin; x < x_end; ++x) to[x] = row[x * w.stride];
-            for (int64_t x = x_end; x < w.out; ++x) to[x] = T(0);
-          }
-          std::fill_n(to, (h.out - y_end) * w.out, T(0));
-          to += (h.out - y_end) * w.out;
-        }
+    for (int64_t i = 0; i < s_.height.window; ++i) {
+      for (int64_t j = 0; j < s_.width.window; ++j) {
+        Tap tap(s_.height, s_.width, i, j);
+        for (int64_t n = 0; n < count; ++n, to += pixels) tap.copy(channel + n * image_size, to);
       }
     }
   }
@@ -92,24 +126,14 @@ const T* Convolution<T>::columns_of(const T* image, int64_t first, int64_t count
 // The reverse: what a pixel's patch got is added where it came from.
 template <class T>
 void Convolution<T>::add_columns(T* image, int64_t first, int64_t count, int64_t group) const {
-  const WindowAxis &h = s_.height, &w = s_.width;
-  int64_t channel_size = h.size * w.size;
-  T* channel = image + first * s_.image_size() + group * s_.in_channels * channel_size;
+  int64_t channel_size = s_.height.size * s_.width.size, image_size = s_.image_size(), pixels = s_.pixels();
+  T* channel = image + first * image_size + group * s_.in_channels * channel_size;
   const T* from = columns_.data();
   for (int64_t c = 0; c < s_.in_channels; ++c, channel += channel_size) {
-    for (int64_t i = 0; i < h.window; ++i) {
-      int64_t y_begin = h.begin_of(i), y_end = h.end_of(i);
-      for (int64_t j = 0; j < w.window; ++j) {
-        int64_t x_begin = w.begin_of(j), x_end = w.end_of(j);
-        for (int64_t n = 0; n < count; ++n, from += h.out * w.out) {
-          T* to = channel + n * s_.image_size() + w.first(0) + j * w.dilation;
-          for (int64_t y = y_begin; y < y_end; ++y) {
-            T* row = to + (h.first(y) + i * h.dilation) * w.size;
-            const T* part = from + y * w.out;
-            if (w.stride == 1) add_row(row + x_begin, part + x_begin, x_end - x_begin);
-            else for (int64_t x = x_begin; x < x_end; ++x) row[x * w.stride] += part[x];
-          }
-        }
+    for (int64_t i = 0; i < s_.height.window; ++i) {
+      for (int64_t j = 0; j < s_.width.window; ++j) {
+        Tap tap(s_.height, s_.width, i, j);
+        for (int64_t n = 0; n < count; ++n, from += pixels) tap.add(from, channel + n * image_size);
       }
     }
   }

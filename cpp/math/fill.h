@@ -20,8 +20,8 @@ T number_as(double number) {
     // -2^63 and 2^63 are exact as double; the highest int64 is not.
     double low = static_cast<double>(std::numeric_limits<T>::min());
     double beyond = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
-    require<ProgramError>((number > low - 1 || number == low) && number < beyond, "value is ", number, ", which ", name_of(dtype_of<T>::value),
-                          " can't hold");
+    require<ProgramError>((number > low - 1 || number == low) && number < beyond, "value is ", number, ", which ",
+                          name_of(dtype_of<T>::value), " can't hold");
     return static_cast<T>(number);
   }
 }

@@ -10,6 +10,21 @@ namespace paddle_mini {
 
 namespace map_loop {
 
+#ifdef __AVX512F__
+// With masks a row of a few elements costs no more than a whole register.
+inline Vec<float> load_part(const float* from, int64_t count) {
+  return Vec<float>::Packet(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from));
+}
+inline Vec<double> load_part(const double* from, int64_t count) {
+  return Vec<double>::Packet(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), from));
+}
+inline void store_part(Vec<float> value, float* to, int64_t count) {
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1), value.p);
+}
+inline void store_part(Vec<double> value, double* to, int64_t count) {
+  _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << count) - 1), value.p);
+}
+#else
 template <class T>
 Vec<T> load_part(const T* from, int64_t count) {
   T lanes[Vec<T>::size] = {};
@@ -23,6 +38,7 @@ void store_part(Vec<T> value, T* to, int64_t count) {
   value.store(lanes);
   std::copy(lanes, lanes + count, to);
 }
+#endif
 
 }  // namespace map_loop
 

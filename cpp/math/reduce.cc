@@ -67,7 +67,8 @@ void Reduction::sum(Device& device, T scale, const T* x, T* out) const {
       map(device, n, [](auto total, auto a) { return total + a; }, out + to, static_cast<const T*>(out + to), x + in);
     }
   });
-  if (scale != T(1)) map(device, out_numel_, [scale](auto a) { return a * decltype(a)(scale); }, out, static_cast<const T*>(out));
+  if (scale != T(1))
+    map(device, out_numel_, [scale](auto a) { return a * decltype(a)(scale); }, out, static_cast<const T*>(out));
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// Along the last axis row by row; along another one whole rows of the axes after it at a time.
+// Along the last axis row by row; along another one for many columns at a time, as wide as stays in cache.
 #include "math/softmax.h"
 
 #include <limits>
@@ -44,22 +44,31 @@ void Softmax::run(Device& device, const T* x, T* out, T* scratch) const {
     }
     return;
   }
-  T *largest = scratch, *total = scratch + inner_;
   for (int64_t block = 0; block < outer_; ++block, x += size_ * inner_, out += size_ * inner_) {
-    std::copy_n(x, inner_, largest);
-    for (int64_t i = 1; i < size_; ++i) {
-      map(device, inner_, [](auto a, auto b) { return maximum(a, b); }, largest, static_cast<const T*>(largest), x + i * inner_);
+    for (int64_t at = 0; at < inner_; at += kTile) {
+      run_columns(device, x + at, out + at, scratch, std::min(kTile, inner_ - at));
     }
-    std::fill_n(total, inner_, T(0));
-    for (int64_t i = 0; i < size_; ++i) {
-      T* to = out + i * inner_;
-      map(device, inner_, [](auto v, auto m) { return exp(v - m); }, to, x + i * inner_, static_cast<const T*>(largest));
-      map(device, inner_, [](auto s, auto v) { return s + v; }, total, static_cast<const T*>(total), static_cast<const T*>(to));
-    }
-    for (int64_t i = 0; i < size_; ++i) {
-      T* to = out + i * inner_;
-      map(device, inner_, [](auto v, auto s) { return v / s; }, to, static_cast<const T*>(to), static_cast<const T*>(total));
-    }
+  }
+}
+
+template <class T>
+void Softmax::run_columns(Device& device, const T* x, T* out, T* scratch, int64_t n) const {
+  auto larger = [](auto a, auto b) { return maximum(a, b); };
+  auto exp_below = [](auto v, auto m) { return exp(v - m); };
+  auto add = [](auto a, auto b) { return a + b; };
+  auto divide = [](auto a, auto b) { return a / b; };
+  T *largest = scratch, *total = scratch + n;
+  std::copy_n(x, n, largest);
+  for (int64_t i = 1; i < size_; ++i) map(device, n, larger, largest, static_cast<const T*>(largest), x + i * inner_);
+  std::fill_n(total, n, T(0));
+  for (int64_t i = 0; i < size_; ++i) {
+    T* to = out + i * inner_;
+    map(device, n, exp_below, to, x + i * inner_, static_cast<const T*>(largest));
+    map(device, n, add, total, static_cast<const T*>(total), static_cast<const T*>(to));
+  }
+  for (int64_t i = 0; i < size_; ++i) {
+    T* to = out + i * inner_;
+    map(device, n, divide, to, static_cast<const T*>(to), static_cast<const T*>(total));
   }
 }
 
@@ -72,18 +81,26 @@ void Softmax::gradient(Device& device, const T* out, const T* gradient, T* x_gra
     }
     return;
   }
-  T* dot = scratch;
   for (int64_t block = 0; block < outer_; ++block) {
-    std::fill_n(dot, inner_, T(0));
-    for (int64_t i = 0; i < size_; ++i) {
-      map(device, inner_, [](auto s, auto y, auto g) { return s + y * g; }, dot, static_cast<const T*>(dot), out + i * inner_,
-          gradient + i * inner_);
-    }
-    for (int64_t i = 0; i < size_; ++i) {
-      map(device, inner_, [](auto y, auto g, auto s) { return y * (g - s); }, x_gradient + i * inner_, out + i * inner_,
-          gradient + i * inner_, static_cast<const T*>(dot));
+    for (int64_t at = 0; at < inner_; at += kTile) {
+      gradient_columns(device, out + at, gradient + at, x_gradient + at, scratch, std::min(kTile, inner_ - at));
     }
     out += size_ * inner_, gradient += size_ * inner_, x_gradient += size_ * inner_;
+  }
+}
+
+template <class T>
+void Softmax::gradient_columns(Device& device, const T* out, const T* gradient, T* x_gradient, T* dot,
+                               int64_t n) const {
+  auto add_product = [](auto s, auto y, auto g) { return s + y * g; };
+  auto below = [](auto y, auto g, auto s) { return y * (g - s); };
+  std::fill_n(dot, n, T(0));
+  for (int64_t i = 0; i < size_; ++i) {
+    map(device, n, add_product, dot, static_cast<const T*>(dot), out + i * inner_, gradient + i * inner_);
+  }
+  for (int64_t i = 0; i < size_; ++i) {
+    int64_t at = i * inner_;
+    map(device, n, below, x_gradient + at, out + at, gradient + at, static_cast<const T*>(dot));
   }
 }
 

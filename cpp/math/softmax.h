@@ -1,6 +1,8 @@
 // Softmax along one axis, and its gradient. The largest element is subtracted first, so exp never overflows.
 #pragma once
 
+#include <algorithm>
+
 #include "core/shape.h"
 
 namespace paddle_mini {
@@ -12,7 +14,7 @@ class Softmax {
   Softmax(const Shape& x, int axis);  // an axis from 0 to the rank; of rank 0 the one element
 
   // Elements of scratch memory that run and gradient need.
-  int64_t scratch_count() const { return inner_ == 1 ? 0 : 2 * inner_; }
+  int64_t scratch_count() const { return inner_ == 1 ? 0 : 2 * std::min(inner_, kTile); }
 
   // out = exp(x) / (sum of exp(x) along the axis); out may be x.
   template <class T>
@@ -22,6 +24,13 @@ class Softmax {
   void gradient(Device& device, const T* out, const T* gradient, T* x_gradient, T* scratch) const;
 
  private:
+  static constexpr int64_t kTile = 1024;  // columns at a time, where the axis is not the last
+
+  template <class T>
+  void run_columns(Device& device, const T* x, T* out, T* scratch, int64_t n) const;
+  template <class T>
+  void gradient_columns(Device& device, const T* out, const T* gradient, T* x_gradient, T* dot, int64_t n) const;
+
   int64_t outer_ = 1, size_ = 1, inner_ = 1;  // axes before, along and after
 };
 

@@ -10,8 +10,8 @@
 namespace paddle_mini {
 
 std::vector<int> axes_order(const std::vector<int32_t>& axes, int rank) {
-  require<ShapeError>(static_cast<int>(axes.size()) == rank, "axis names ", axes.size(), " axes, but the tensor has ", rank,
-                      " dimensions");
+  require<ShapeError>(static_cast<int>(axes.size()) == rank, "axis names ", axes.size(), " axes, but the tensor has ",
+                      rank, " dimensions");
   std::vector<int> order;
   for (int32_t axis : axes) {
     order.push_back(normal_axis(axis, rank, "axis"));

@@ -57,7 +57,20 @@ template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::
 template <class T> std::enable_if_t<std::is_arithmetic_v<T>, T> maximum(T a, T b) { return a != a ? a : (a < b || b != b) ? b : a; }
 template <class T> std::enable_if_t<std::is_arithmetic_v<T>, T> minimum(T a, T b) { return a != a ? a : (b < a || b != b) ? b : a; }
 
-template <class T> Vec<T> sqrt(Vec<T> a) { return Eigen::internal::psqrt(a.p); }
+// The processor's own square root, rounded right. Eigen's is Newton's method for some registers, and gives
+// NaN for infinity there.
+template <class Packet> Packet root_of(Packet a) { return Eigen::internal::psqrt(a); }
+#ifdef __SSE2__
+inline __m128 root_of(__m128 a) { return _mm_sqrt_ps(a); }
+#endif
+#ifdef __AVX__
+inline __m256 root_of(__m256 a) { return _mm256_sqrt_ps(a); }
+#endif
+#ifdef __AVX512F__
+inline __m512 root_of(__m512 a) { return _mm512_sqrt_ps(a); }
+inline __m512d root_of(__m512d a) { return _mm512_sqrt_pd(a); }
+#endif
+template <class T> Vec<T> sqrt(Vec<T> a) { return root_of(a.p); }
 template <class T> Vec<T> abs(Vec<T> a) { return Eigen::internal::pabs(a.p); }
 
 // 1, 0 or -1; NaN stays NaN.
@@ -113,6 +126,23 @@ using std::tanh;
 
 template <class T> T sum_of_lanes(Vec<T> a) { return Eigen::internal::predux(a.p); }
 template <class T> T max_of_lanes(Vec<T> a) { return Eigen::internal::predux_max(a.p); }
+
+// Every second lane of a, then of b: what stands at a distance of 2.
+template <class T, int... I>
+Vec<T> every_second(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
+  return Vec<T>(__builtin_shufflevector(a.p, b.p, (2 * I)...));
+}
+template <class T>
+Vec<T> every_second(Vec<T> a, Vec<T> b) { return every_second(a, b, std::make_integer_sequence<int, Vec<T>::size>()); }
+
+// The reverse: the lanes of the first (half 0) or second half of a, with zeros between them.
+template <int half, class T, int... I>
+Vec<T> spread_half(Vec<T> a, std::integer_sequence<int, I...>) {
+  constexpr int n = Vec<T>::size;
+  return Vec<T>(__builtin_shufflevector(a.p, Vec<T>(T(0)).p, (I % 2 ? n : half * n / 2 + I / 2)...));
+}
+template <int half, class T>
+Vec<T> spread_half(Vec<T> a) { return spread_half<half>(a, std::make_integer_sequence<int, Vec<T>::size>()); }
 
 template <class T>
 inline constexpr bool has_vec = std::is_same_v<T, float> || std::is_same_v<T, double>;

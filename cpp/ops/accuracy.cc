@@ -28,10 +28,7 @@ struct AccuracyKernel : Kernel {
 };
 
 void infer_accuracy(InferContext& c) {
-  for (const char* port : {"Indices", "Label"}) {
-    DType dtype = c.input(port).dtype;
-    require<ShapeError>(dtype == DType::Int32 || dtype == DType::Int64, port, " is ", name_of(dtype), ", it must be int32 or int64");
-  }
+  for (const char* port : {"Indices", "Label"}) require_index(c, port);
   require_rank(c, "Indices", 2);
   require_same_shape(c, "Indices", "Out");
   const Shape& label = c.shape("Label");

@@ -23,30 +23,13 @@ struct AdamStep {
   }
 };
 
-// A number that a one-element tensor, of either float type, gives instead of an attribute.
-template <class T>
-class NumberIn {
- public:
-  NumberIn(const KernelInit& init, const char* port, const char* attribute)
-      : variable_(init.input(port)), preset_(static_cast<T>(init.attr<float>(attribute))) {}
-  T value() const {
-    if (!variable_) return preset_;
-    const Tensor& tensor = variable_->tensor;
-    if (tensor.dtype == DType::Float32) return static_cast<T>(*static_cast<const float*>(tensor.data));
-    return static_cast<T>(*static_cast<const double*>(tensor.data));
-  }
-
- private:
-  const Variable* variable_;
-  T preset_;
-};
-
 template <class T>
 struct AdamKernel : Kernel {
   In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
   In<bool> skip_update;
-  NumberIn<T> beta1, beta2, epsilon;
+  NumberIn beta1_tensor, beta2_tensor, epsilon_tensor;
   Out<T> param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out;
+  float beta1, beta2, epsilon;
   bool lazy, global_powers;
   int64_t height, width;  // of the table, for a sparse gradient
   RowMerge merge;
@@ -56,26 +39,29 @@ struct AdamKernel : Kernel {
   explicit AdamKernel(KernelInit& init)
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment1(init, "Moment1"),
         moment2(init, "Moment2"), beta1_power(init, "Beta1Pow"), beta2_power(init, "Beta2Pow"),
-        skip_update(init, "SkipUpdate", optional_port), beta1(init, "Beta1Tensor", "beta1"),
-        beta2(init, "Beta2Tensor", "beta2"), epsilon(init, "EpsilonTensor", "epsilon"), param_out(init, "ParamOut"),
+        skip_update(init, "SkipUpdate", optional_port), beta1_tensor(init, "Beta1Tensor", optional_port),
+        beta2_tensor(init, "Beta2Tensor", optional_port), epsilon_tensor(init, "EpsilonTensor", optional_port), param_out(init, "ParamOut"),
         moment1_out(init, "Moment1Out"), moment2_out(init, "Moment2Out"),
         beta1_power_out(init, "Beta1PowOut", optional_port), beta2_power_out(init, "Beta2PowOut", optional_port),
+        beta1(init.attr<float>("beta1")), beta2(init.attr<float>("beta2")), epsilon(init.attr<float>("epsilon")),
         lazy(init.attr<bool>("lazy_mode")), global_powers(init.attr<bool>("use_global_beta_pow")),
         height(param.shape().rank() ? param.shape()[0] : 1),
         width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
         merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {}
 
   void run(Device& device) override {
+    T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1), b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
+    T e = static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon);
     T power1 = beta1_power[0], power2 = beta2_power[0], next1 = power1, next2 = power2;
     bool stays = (skip_update && skip_update[0]) || (grad.is_rows() && grad.variable().rows.empty());
-    if (!stays && !global_powers) next1 = beta1.value() * power1, next2 = beta2.value() * power2;
+    if (!stays && !global_powers) next1 = b1 * power1, next2 = b2 * power2;
     if (stays) {
       copy_to_outputs();
     } else if (grad.is_rows() && lazy) {
       // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
-      run_lazy(device, {beta1.value(), beta2.value(), next1, next2, learning_rate[0], epsilon.value()});
+      run_lazy(device, {b1, b2, next1, next2, learning_rate[0], e});
     } else {
-      AdamStep<T> step{beta1.value(), beta2.value(), power1, power2, learning_rate[0], epsilon.value()};
+      AdamStep<T> step{b1, b2, power1, power2, learning_rate[0], e};
       if (grad.is_rows()) run_sparse(device, step);
       else update(device, step, 0, param.numel(), grad.data());
     }
@@ -138,9 +124,7 @@ void infer_adam(InferContext& c) {
   for (const char* port : {"Beta1Tensor", "Beta2Tensor", "EpsilonTensor"}) {
     if (!c.has_input(port)) continue;
     require_scalar(c, port);
-    DType dtype = c.input(port).dtype;
-    require<ShapeError>(dtype == DType::Float32 || dtype == DType::Float64, port, " is ", name_of(dtype),
-                        ", it must be float32 or float64");
+    require_number(c, port);
   }
   if (c.has_input("SkipUpdate")) {
     require_scalar(c, "SkipUpdate");

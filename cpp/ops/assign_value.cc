@@ -60,8 +60,8 @@ void define_assign_value(OpTable& ops) {
               .infer([](InferContext& c) {
                 Shape shape = c.shape_attr("shape");
                 auto [attr, count] = values_given(c, c.dtype_attr("dtype"));
-                require<ProgramError>(static_cast<int64_t>(count) == shape.numel(), "attribute '", attr, "' has ", count,
-                                      " values, shape ", shape.str(), " needs ", shape.numel());
+                require<ProgramError>(static_cast<int64_t>(count) == shape.numel(), "attribute '", attr, "' has ",
+                                      count, " values, shape ", shape.str(), " needs ", shape.numel());
                 c.set_output("Out", c.dtype_attr("dtype"), shape);
               })
               .no_gradient("it has no inputs")

@@ -254,6 +254,8 @@ void define_batch_norm(OpTable& ops) {
       .input("SavedVariance", "of batch_norm")
       .optional_input("MeanOut", "of batch_norm; read where the kept statistics were used")
       .optional_input("VarianceOut", "of batch_norm; read where the kept statistics were used")
+      .optional_input("Mean", "PaddlePaddle gives MeanOut here again where the kept statistics were used; not read")
+      .optional_input("Variance", "as Mean, of VarianceOut; not read")
       .optional_input("ReserveSpace", "of other devices; not read")
       .input("Y@GRAD", "shape of Y")
       .optional_output("X@GRAD", "shape of X")

@@ -95,7 +95,8 @@ struct ClipGradKernel : Kernel {
 void check_bounds(const InferContext& c) {
   for (const char* port : {"Min", "Max"}) {
     if (!c.has_input(port)) continue;
-    require<ShapeError>(c.input(port).kind == VarKind::Tensor, port, " is ", name_of(c.input(port).kind), ", a tensor is needed");
+    require<ShapeError>(c.input(port).kind == VarKind::Tensor, port, " is ", name_of(c.input(port).kind),
+                        ", a tensor is needed");
     require_scalar(c, port);
     require_same_dtype(c, "X", port);
   }
@@ -115,7 +116,8 @@ void infer_clip(InferContext& c) {
 
 void define_clip(OpTable& ops) {
   ops.add(OpSpec("clip")
-              .doc("Out = min(max(X, min), max), element by element; NaN stays NaN. The rows of selected rows are merged first.")
+              .doc("Out = min(max(X, min), max), element by element; NaN stays NaN. The rows of selected rows are "
+                   "merged first.")
               .input("X", "any shape; a tensor or selected rows")
               .optional_input("Min", "one element: used instead of `min`")
               .optional_input("Max", "one element: used instead of `max`")

@@ -42,8 +42,8 @@ struct ClipByNormKernel : Kernel {
 
 void define_clip_by_norm(OpTable& ops) {
   ops.add(OpSpec("clip_by_norm")
-              .doc("Out = X max_norm / |X| where the Euclidean norm |X| is above max_norm, else X. The rows of selected rows "
-                   "are merged first: the norm is that of the gradient they stand for.")
+              .doc("Out = X max_norm / |X| where the Euclidean norm |X| is above max_norm, else X. The rows of "
+                   "selected rows are merged first: the norm is that of the gradient they stand for.")
               .input("X", "any shape; a tensor or selected rows")
               .output("Out", "shape of X")
               .required_attr("max_norm", AttrType::Float, "the largest norm that stays", at_least(0))

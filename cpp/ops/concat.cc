@@ -33,7 +33,8 @@ struct ConcatKernel : Kernel {
     char* to = static_cast<char*>(out->tensor.data);
     for (int64_t row = 0; row < rows; ++row) {
       for (const Part& part : parts) {
-        std::memcpy(to, static_cast<const char*>(part.variable->tensor.data) + static_cast<size_t>(row) * part.bytes, part.bytes);
+        std::memcpy(to, static_cast<const char*>(part.variable->tensor.data) + static_cast<size_t>(row) * part.bytes,
+                    part.bytes);
         to += part.bytes;
       }
     }
@@ -58,7 +59,8 @@ struct ConcatGradKernel : Kernel {
     for (int64_t row = 0; row < rows; ++row) {
       for (const Part& part : parts) {
         if (part.variable) {
-          std::memcpy(static_cast<char*>(part.variable->tensor.data) + static_cast<size_t>(row) * part.bytes, from, part.bytes);
+          std::memcpy(static_cast<char*>(part.variable->tensor.data) + static_cast<size_t>(row) * part.bytes, from,
+                      part.bytes);
         }
         from += part.bytes;
       }
@@ -75,9 +77,10 @@ VarInfo concat_info(const InferContext& c) {
     const VarInfo& part = c.input("X", i);
     bool fits = part.shape.rank() == out.shape.rank();
     for (int d = 0; fits && d < out.shape.rank(); ++d) fits = d == axis || dims_agree(out.shape[d], part.shape[d]);
-    require<ShapeError>(fits, "X[", i, "] has shape ", part.shape.str(), ", which can't follow ", c.shape("X").str(), " along axis ",
-                        axis);
-    require<ShapeError>(part.dtype == out.dtype, "X[", i, "] is ", name_of(part.dtype), ", X[0] is ", name_of(out.dtype));
+    require<ShapeError>(fits, "X[", i, "] has shape ", part.shape.str(), ", which can't follow ", c.shape("X").str(),
+                        " along axis ", axis);
+    require<ShapeError>(part.dtype == out.dtype, "X[", i, "] is ", name_of(part.dtype), ", X[0] is ",
+                        name_of(out.dtype));
     for (int d = 0; d < out.shape.rank(); ++d) {
       if (d != axis) out.shape[d] = std::max(out.shape[d], part.shape[d]);
       else out.shape[d] = out.shape[d] < 0 || part.shape[d] < 0 ? -1 : out.shape[d] + part.shape[d];
@@ -106,10 +109,10 @@ void define_concat(OpTable& ops) {
               .infer([](InferContext& c) {
                 VarInfo out = concat_info(c);
                 require_same_dtype(c, "X", "Out@GRAD");
-                require<ShapeError>(shapes_agree(out.shape, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
-                                    ", Out has ", out.shape.str());
-                require<ProgramError>(c.output_count("X@GRAD") <= c.input_count("X"), "there are ", c.output_count("X@GRAD"),
-                                      " X@GRAD for ", c.input_count("X"), " X");
+                require<ShapeError>(shapes_agree(out.shape, c.shape("Out@GRAD")), "Out@GRAD has shape ",
+                                    c.shape("Out@GRAD").str(), ", Out has ", out.shape.str());
+                require<ProgramError>(c.output_count("X@GRAD") <= c.input_count("X"), "there are ",
+                                      c.output_count("X@GRAD"), " X@GRAD for ", c.input_count("X"), " X");
                 gradients_like_inputs(c);
               })
               .kernel_for_any<ConcatGradKernel>());

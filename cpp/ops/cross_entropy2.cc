@@ -64,8 +64,7 @@ struct CrossEntropyGrad2Kernel : Kernel {
 
 // One label a row of X [..., classes]: [..., 1] or [...].
 void require_labels(const InferContext& c, const Shape& x) {
-  DType dtype = c.input("Label").dtype;
-  require<ShapeError>(dtype == DType::Int32 || dtype == DType::Int64, "Label is ", name_of(dtype), ", it must be int32 or int64");
+  require_index(c, "Label");
   Shape label = c.shape("Label"), bare;
   for (int i = 0; i + 1 < x.rank(); ++i) bare.push_back(x[i]);
   Shape column = bare;

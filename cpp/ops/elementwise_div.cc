@@ -51,7 +51,8 @@ void define_elementwise_div(OpTable& ops) {
               .checks_data()
               .kernels<ElementwiseDivKernel, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_div_grad")
-              .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched along.")
+              .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
+                   "along.")
               .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
               .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>());
 }

@@ -23,13 +23,13 @@ struct WhereXIsNotGreater {
 
 void define_elementwise_max(OpTable& ops) {
   ops.add(binary("elementwise_max")
-              .doc("Out = max(X, Y); NaN in either gives NaN. Y's dimensions lie against X's from `axis` on; a dimension "
-                   "of 1 stretches.")
+              .doc("Out = max(X, Y); NaN in either gives NaN. Y's dimensions lie against X's from `axis` on; a "
+                   "dimension of 1 stretches.")
               .gradient("elementwise_max_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .kernels<BinaryKernel<Maximum>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_max_grad")
-              .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes it was "
-                   "stretched along.")
+              .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes "
+                   "it was stretched along.")
               .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>());
 }
 

@@ -23,13 +23,13 @@ struct WhereXIsNotLess {
 
 void define_elementwise_min(OpTable& ops) {
   ops.add(binary("elementwise_min")
-              .doc("Out = min(X, Y); NaN in either gives NaN. Y's dimensions lie against X's from `axis` on; a dimension "
-                   "of 1 stretches.")
+              .doc("Out = min(X, Y); NaN in either gives NaN. Y's dimensions lie against X's from `axis` on; a "
+                   "dimension of 1 stretches.")
               .gradient("elementwise_min_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .kernels<BinaryKernel<Minimum>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_min_grad")
-              .doc("X@GRAD = Out@GRAD where X < Y, Y@GRAD = Out@GRAD where X >= Y, else 0; each summed over the axes it was "
-                   "stretched along.")
+              .doc("X@GRAD = Out@GRAD where X < Y, Y@GRAD = Out@GRAD where X >= Y, else 0; each summed over the axes "
+                   "it was stretched along.")
               .kernels<BinaryGradKernel<WhereXIsLess, WhereXIsNotLess>::For, float, double>());
 }
 

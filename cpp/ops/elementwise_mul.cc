@@ -26,7 +26,8 @@ struct ElementwiseMulKernel : BinaryKernel<Multiply>::For<T> {
   void run(Device& device) override {
     if (!this->x.is_rows()) return BinaryKernel<Multiply>::For<T>::run(device);
     T factor = this->y[0];
-    map(device, this->x.numel(), [factor](auto v) { return v * decltype(v)(factor); }, this->out.data(), this->x.data());
+    auto times = [factor](auto v) { return v * decltype(v)(factor); };
+    map(device, this->x.numel(), times, this->out.data(), this->x.data());
     this->out.variable().set_rows(this->x.variable().rows);
   }
 };

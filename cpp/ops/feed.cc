@@ -5,7 +5,8 @@ namespace paddle_mini {
 
 void define_feed(OpTable& ops) {
   ops.add(OpSpec("feed")
-              .doc("Marks Out as an input of an inference program, number `col` of them. The value comes from the caller.")
+              .doc("Marks Out as an input of an inference program, number `col` of them. The value comes from "
+                   "the caller.")
               .input("X", "the list of feeds")
               .output("Out", "the variable that is fed")
               .attr("col", 0, "which input of the program, from 0", at_least(0))

@@ -30,7 +30,8 @@ void define_flatten_contiguous_range(OpTable& ops) {
                 set_reshaped(c, flattened(c.shape("X"), c.attr<int32_t>("start_axis"), c.attr<int32_t>("stop_axis")));
               })
               .gradient("flatten_contiguous_range_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
-  ops.add(reshaping_gradient("flatten_contiguous_range_grad").doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
+  ops.add(reshaping_gradient("flatten_contiguous_range_grad")
+              .doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
 }
 
 }  // namespace paddle_mini

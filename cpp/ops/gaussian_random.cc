@@ -14,8 +14,8 @@ struct GaussianRandomKernel : Kernel {
   int64_t seed;
 
   explicit GaussianRandomKernel(KernelInit& init)
-      : out(init, "Out"), mean(static_cast<T>(init.attr<float>("mean"))), deviation(static_cast<T>(init.attr<float>("std"))),
-        seed(init.attr<int32_t>("seed")) {}
+      : out(init, "Out"), mean(static_cast<T>(init.attr<float>("mean"))),
+        deviation(static_cast<T>(init.attr<float>("std"))), seed(init.attr<int32_t>("seed")) {}
 
   void run(Device& device) override {
     with_generator(device, seed, [this](std::mt19937_64& generator) {

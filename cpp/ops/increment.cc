@@ -29,7 +29,8 @@ void define_increment(OpTable& ops) {
                 c.set_output("Out", c.input("X"));
               })
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op("increment", {{"X", forward.output("Out")}}, {{"Out", forward.input("X")}},
+                return std::vector<OpDesc>{make_op("increment", {{"X", forward.output("Out")}},
+                                                   {{"Out", forward.input("X")}},
                                                    {{"step", -attr_of<float>(forward, "step")}})};
               })
               .updates("X", "Out")

@@ -78,8 +78,7 @@ struct LookupTableGradKernel : Kernel {
 };
 
 Shape looked_up_shape(const InferContext& c) {
-  DType dtype = c.input("Ids").dtype;
-  require<ShapeError>(dtype == DType::Int32 || dtype == DType::Int64, "Ids is ", name_of(dtype), ", it must be int32 or int64");
+  require_index(c, "Ids");
   const Shape& table = c.shape("W");
   require<ShapeError>(table.rank() >= 2, "W has shape ", table.str(), ", a table has at least 2 dimensions");
   Shape out = c.shape("Ids");

@@ -24,8 +24,8 @@ struct MatmulShape {
     k = transpose_x ? x_rows : x_columns;
     n = transpose_y ? y_rows : y_columns;
     int64_t y_k = transpose_y ? y_columns : y_rows;
-    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has rows of ", k, ", Y ", y.str(),
-                        transpose_y ? " transposed" : "", " has columns of ", y_k);
+    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has rows of ", k,
+                        ", Y ", y.str(), transpose_y ? " transposed" : "", " has columns of ", y_k);
     k = std::max(k, y_k);
     for (int i = 0; i < x.rank() - 2; ++i) x_batch.push_back(x[i]);
     for (int i = 0; i < y.rank() - 2; ++i) y_batch.push_back(y[i]);
@@ -69,8 +69,8 @@ struct Products {
     for (int64_t i = 0; i < y_count; ++i) y_index[static_cast<size_t>(i)] = i;
     std::vector<int64_t> pairs(static_cast<size_t>(count));
     Device device{};
-    Broadcast(shape.x_batch, shape.y_batch, -1)
-        .map(device, [y_count](int64_t a, int64_t b) { return a * y_count + b; }, x_index.data(), y_index.data(), pairs.data());
+    auto pair_of = [y_count](int64_t a, int64_t b) { return a * y_count + b; };
+    Broadcast(shape.x_batch, shape.y_batch, -1).map(device, pair_of, x_index.data(), y_index.data(), pairs.data());
     for (int64_t pair : pairs) batches.emplace_back(pair / y_count, pair % y_count);
   }
 
@@ -146,8 +146,8 @@ void infer_matmul(InferContext& c) {
 void infer_matmul_gradient(InferContext& c) {
   Shape out = shape_of(c).out();
   require_same_dtype(c, "X", "Out@GRAD");
-  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(), ", Out has ",
-                      out.str());
+  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                      ", Out has ", out.str());
   gradients_like_inputs(c);
 }
 
@@ -155,8 +155,8 @@ void infer_matmul_gradient(InferContext& c) {
 
 void define_matmul_v2(OpTable& ops) {
   ops.add(OpSpec("matmul_v2")
-              .doc("Out = X Y. The last two axes are matrices, those before them a stack, stretched as NumPy does. A vector X "
-                   "is a row and a vector Y a column.")
+              .doc("Out = X Y. The last two axes are matrices, those before them a stack, stretched as NumPy does. A "
+                   "vector X is a row and a vector Y a column.")
               .input("X", "[..., m, k], or [k]")
               .input("Y", "[..., k, n], or [k]")
               .output("Out", "[..., m, n], without m where X is a vector and without n where Y is")

@@ -73,8 +73,8 @@ void infer_mul(InferContext& c) {
 void infer_mul_gradient(InferContext& c) {
   Shape out = product_shape(c);
   require_same_dtype(c, "X", "Out@GRAD");
-  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(), ", Out has ",
-                      out.str());
+  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                      ", Out has ", out.str());
   gradients_like_inputs(c);
 }
 
@@ -82,7 +82,8 @@ void infer_mul_gradient(InferContext& c) {
 
 void define_mul(OpTable& ops) {
   ops.add(OpSpec("mul")
-              .doc("Out = X Y: the first x_num_col_dims axes of X are its rows and the rest its columns, and likewise for Y.")
+              .doc("Out = X Y: the first x_num_col_dims axes of X are its rows and the rest its columns, and "
+                   "likewise for Y.")
               .input("X", "[rows..., columns...]")
               .input("Y", "[rows..., columns...] with as many rows as X has columns")
               .output("Out", "X's rows and Y's columns")

@@ -21,7 +21,7 @@ void copy(int64_t n, const T* from, T* to) {
 template <class T>
 struct ParameterAverageKernel : Kernel {
   In<T> param, average, previous;
-  In<double> weight;
+  NumberIn weight;
   In<int32_t> roll;
   Out<T> average_out, previous_out;
 
@@ -47,8 +47,7 @@ struct ParameterAverageKernel : Kernel {
 void infer_parameter_average(InferContext& c) {
   require_same_dtype(c, "Param", "Average");
   require_same_shape(c, "Param", "Average");
-  require<ShapeError>(c.input("Weight").dtype == DType::Float64, "Weight is ", name_of(c.input("Weight").dtype),
-                      ", it must be float64");
+  require_number(c, "Weight");
   require_scalar(c, "Weight");
   bool given[] = {c.has_input("Previous"), c.has_input("Roll"), c.has_output("PreviousOut")};
   require<ProgramError>(given[0] == given[1] && given[1] == given[2], "Previous, Roll and PreviousOut are given all or none");
@@ -71,7 +70,7 @@ void define_parameter_average(OpTable& ops) {
                    "Average stays. The Weight comes from average_weight, which knows the scheme; this operator does not.")
               .input("Param", "any shape")
               .input("Average", "shape of Param")
-              .input("Weight", "one element, float64, between 0 and 1; rounded to Param's dtype")
+              .input("Weight", "one element, float32 or float64, between 0 and 1; rounded to Param's dtype")
               .optional_input("Previous", "shape of Param: the average of the window's previous generation")
               .optional_input("Roll", "one element, int32: 1 where a generation ends")
               .output("AverageOut", "the variable of Average")

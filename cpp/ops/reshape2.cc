@@ -14,10 +14,12 @@ Shape reshaped(const Shape& x, const std::vector<int32_t>& wanted) {
     int64_t dim = wanted[i];
     require<ProgramError>(dim >= -1, "attribute 'shape' has the dimension ", dim);
     if (dim == 0) {
-      require<ShapeError>(static_cast<int>(i) < x.rank(), "shape copies dimension ", i, " of X, which has shape ", x.str());
+      require<ShapeError>(static_cast<int>(i) < x.rank(), "shape copies dimension ", i, " of X, which has shape ",
+                          x.str());
       dim = x[static_cast<int>(i)];
     } else if (dim == -1) {
-      require<ProgramError>(to_work_out < 0, "attribute 'shape' has -1 at ", to_work_out, " and at ", i, ": only one can be worked out");
+      require<ProgramError>(to_work_out < 0, "attribute 'shape' has -1 at ", to_work_out, " and at ", i,
+                            ": only one can be worked out");
       to_work_out = static_cast<int>(i);
     } else {
       rest *= dim;
@@ -42,7 +44,9 @@ void define_reshape2(OpTable& ops) {
   ops.add(reshaping("reshape2")
               .doc("Out has the elements of X, in their order, in the shape `shape`.")
               .attr("shape", std::vector<int32_t>{}, "shape of Out: 0 copies X's dimension there, one -1 is worked out")
-              .infer([](InferContext& c) { set_reshaped(c, reshaped(c.shape("X"), c.attr<std::vector<int32_t>>("shape"))); })
+              .infer([](InferContext& c) {
+                set_reshaped(c, reshaped(c.shape("X"), c.attr<std::vector<int32_t>>("shape")));
+              })
               .gradient("reshape2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
   ops.add(reshaping_gradient("reshape2_grad").doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
 }

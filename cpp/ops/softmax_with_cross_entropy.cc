@@ -200,9 +200,8 @@ void require_labels(const InferContext& c, const char* logits) {
   require<ShapeError>(x.rank() > 0, logits, " has no dimensions, one of them is that of the classes");
   int axis = normal_axis(c.attr<int32_t>("axis"), x.rank(), "axis");
   bool soft = c.attr<bool>("soft_label");
-  DType dtype = c.input("Label").dtype;
   if (soft) require_same_dtype(c, "Label", logits);
-  else require<ShapeError>(dtype == DType::Int32 || dtype == DType::Int64, "Label is ", name_of(dtype), ", it must be int32 or int64");
+  else require_index(c, "Label");
   Shape expected = x;
   if (!soft) expected[axis] = 1;
   require<ShapeError>(shapes_agree(c.shape("Label"), expected), "Label has shape ", c.shape("Label").str(), ", with ", logits, " ",

@@ -78,9 +78,11 @@ void infer_sum(InferContext& c) {
     require<ShapeError>(is_rows || x.kind == VarKind::Tensor, "X[", i, "] is ", name_of(x.kind),
                         ", tensors and selected rows can be added");
     require<ShapeError>(x.dtype == out.dtype, "X[", i, "] is ", name_of(x.dtype), ", X[0] is ", name_of(out.dtype));
-    require<ShapeError>(same_shape(x.shape, out.shape), "X[", i, "] has shape ", x.shape.str(), ", X[0] has ", out.shape.str());
+    require<ShapeError>(same_shape(x.shape, out.shape), "X[", i, "] has shape ", x.shape.str(), ", X[0] has ",
+                        out.shape.str());
     require<ShapeError>(!is_rows || x.shape.rank() > 0, "X[", i, "] are rows of a table without dimensions");
-    require<ShapeError>(!is_rows || is_floating(x.dtype), "X[", i, "] is ", name_of(x.dtype), ", selected rows must be floating");
+    require<ShapeError>(!is_rows || is_floating(x.dtype), "X[", i, "] is ", name_of(x.dtype),
+                        ", selected rows must be floating");
     all_rows = all_rows && is_rows;
     row_count = row_count < 0 || (is_rows && x.row_count < 0) ? -1 : row_count + (is_rows ? x.row_count : 0);
     if (!is_rows && out.kind == VarKind::SelectedRows) out = x;
@@ -93,8 +95,8 @@ void infer_sum(InferContext& c) {
 
 void define_sum(OpTable& ops) {
   ops.add(OpSpec("sum")
-              .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor among "
-                   "them they are added to it and Out is a tensor.")
+              .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor "
+                   "among them they are added to it and Out is a tensor.")
               .input_list("X", "tensors or selected rows of one shape and element type")
               .output("Out", "shape of each X")
               .infer(infer_sum)

@@ -37,8 +37,8 @@ void define_transpose2(OpTable& ops) {
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& x = c.input("X");
-                c.set_output("Out", x.dtype,
-                             transposed(x.shape, order_of(c.attr<std::vector<int32_t>>("axis"), x.shape.rank(), false)));
+                std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), x.shape.rank(), false);
+                c.set_output("Out", x.dtype, transposed(x.shape, order));
                 set_x_shape(c);
               })
               .gradient("transpose2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"})
@@ -52,8 +52,8 @@ void define_transpose2(OpTable& ops) {
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& out = c.input("Out@GRAD");
-                c.set_output("X@GRAD", out.dtype,
-                             transposed(out.shape, order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true)));
+                std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true);
+                c.set_output("X@GRAD", out.dtype, transposed(out.shape, order));
               })
               .kernel_for_any<TransposeKernel<true>>());
 }

@@ -29,8 +29,9 @@ def batch_norm(input: Variable, act: Optional[str] = None, is_test: bool = False
     dtype = input.dtype
     scale = create_parameter([channels], dtype, param_attr, prefix, Constant(1.0))
     bias = create_parameter([channels], dtype, bias_attr, prefix, bias=True)
-    mean = create_parameter([channels], dtype, ParamAttr(moving_mean_name, Constant(0.0), trainable=False), prefix)
-    variance = create_parameter([channels], dtype, ParamAttr(moving_variance_name, Constant(1.0), trainable=False), prefix)
+    mean, variance = (
+        create_parameter([channels], dtype, ParamAttr(given, Constant(value), trainable=False), prefix)
+        for given, value in [(moving_mean_name, 0.0), (moving_variance_name, 1.0)])
     outputs = emit_all(
         "batch_norm",
         {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},

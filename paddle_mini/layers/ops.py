@@ -37,9 +37,8 @@ def layer(op_type: str, *hidden: str) -> Callable[..., Variable]:
 
 def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: List[Dict[str, Any]]) -> inspect.Signature:
     optional = {port["name"]: port["optional"] for port in record["inputs"]}
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(parameter, kind, annotation=Variable) for parameter, port in ports.items()
-                  if not optional[port]]
+    parameters = [inspect.Parameter(parameter, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Variable)
+                  for parameter, port in ports.items() if not optional[port]]
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters += [inspect.Parameter(parameter, kind, default=None) for parameter, port in ports.items()
                    if optional[port]]

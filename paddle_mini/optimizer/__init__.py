@@ -2,10 +2,8 @@
 from .adam import Adam
 from .momentum import Momentum
 from .optimizer import Optimizer
+from .parameter_average import ParameterAverage
 from .sgd import SGD
-
-# Averaging wraps an Optimizer, so its module comes after.
-from ..averaging import ParameterAverage  # isort: skip
 
 AdamOptimizer, MomentumOptimizer, SGDOptimizer = Adam, Momentum, SGD
 

@@ -22,7 +22,8 @@ def test_conv2d_shapes(options, shape):
 
 
 def test_conv2d_is_a_correlation_with_bias_and_activation():
-    out = pm.layers.conv2d(pm.layers.data("x", [-1, 4, 7, 6]), 6, [3, 2], act="relu", bias_attr=pm.initializer.Uniform())
+    x = pm.layers.data("x", [-1, 4, 7, 6])
+    out = pm.layers.conv2d(x, 6, [3, 2], act="relu", bias_attr=pm.initializer.Uniform())
     value, = run(out, x=IMAGE)
     weight, bias = (pm.global_scope().get(f"conv2d_0.{name}") for name in ["w_0", "b_0"])
     windows = np.lib.stride_tricks.sliding_window_view(IMAGE, (3, 2), axis=(2, 3))

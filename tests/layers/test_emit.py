@@ -36,7 +36,8 @@ def test_param_attr_says_what_a_parameter_is():
     pm.layers.fc(pm.layers.data("x", [-1, 3]), 2, param_attr=attr, bias_attr=initializer.Constant(1.0))
     weight, bias = pm.default_main_program().all_parameters()
     assert (weight.name, weight.learning_rate, weight.regularizer) == ("w", 0.5, decay)
-    assert (weight.trainable, weight.stop_gradient, weight.do_model_average, weight.need_clip) == (False, True, False, False)
+    assert not weight.trainable and weight.stop_gradient
+    assert not weight.do_model_average and not weight.need_clip
     assert bias.trainable and bias.do_model_average
     start()
     np.testing.assert_array_equal(pm.global_scope().get("w"), np.full((3, 2), 2.0))

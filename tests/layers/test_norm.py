@@ -11,7 +11,8 @@ def test_names_are_paddlepaddles():
     pm.layers.batch_norm(pm.layers.data("x", [-1, 3, 4, 4]))
     parameters = pm.default_main_program().all_parameters()
     assert [(p.name, p.trainable) for p in parameters] == [
-        ("batch_norm_0.w_0", True), ("batch_norm_0.b_0", True), ("batch_norm_0.w_1", False), ("batch_norm_0.w_2", False)]
+        ("batch_norm_0.w_0", True), ("batch_norm_0.b_0", True),
+        ("batch_norm_0.w_1", False), ("batch_norm_0.w_2", False)]
 
 
 def test_training_moves_the_statistics_and_a_test_uses_them():

@@ -29,7 +29,8 @@ test_cast = op_tests(
     refusals={
         "no such type": ({"X": array(3)}, {"in_dtype": 5, "out_dtype": 7}, pm.ProgramError, "out_dtype 7"),
         "float16": ({"X": array(3)}, {"in_dtype": 5, "out_dtype": 4}, pm.ShapeError, "float16"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, attrs("float64", "float32"), pm.ShapeError, "X selected rows"),
+        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, attrs("float64", "float32"), pm.ShapeError,
+                          "X selected rows"),
     },
 )
 

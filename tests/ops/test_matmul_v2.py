@@ -57,7 +57,8 @@ test_matmul_v2 = op_tests(
     gradients=["X", "Y"],
     refusals={
         "other width": ({"X": array(3, 4), "Y": array(5, 6)}, {}, pm.ShapeError, "X [3, 4] 4 Y [5, 6] 5"),
-        "other width transposed": ({"X": array(3, 4), "Y": array(4, 5)}, {"trans_y": True}, pm.ShapeError, "Y [4, 5] transposed 5"),
+        "other width transposed": ({"X": array(3, 4), "Y": array(4, 5)}, {"trans_y": True}, pm.ShapeError,
+                                   "Y [4, 5] transposed 5"),
         "other stack": ({"X": array(2, 3, 4), "Y": array(3, 4, 5)}, {}, pm.ShapeError, "2 3"),
         "number": ({"X": array(), "Y": array(3)}, {}, pm.ShapeError, "X [] number"),
         "whole numbers": ({"X": ints(3, 4), "Y": ints(4, 5)}, {}, pm.Error, "int64"),

@@ -19,6 +19,7 @@ test_softmax = op_tests(
         "matrix": ({"X": array(3, 4)}, {}),
         "wide": ({"X": array(5, 1003, low=-9, high=9)}, {}),
         "first axis": ({"X": array(7, 33)}, {"axis": 0}),
+        "wide columns": ({"X": array(2, 3, 2500)}, {"axis": 1}),
         "middle axis": ({"X": array(3, 4, 5)}, {"axis": 1}),
         "negative axis": ({"X": array(3, 4, 5)}, {"axis": -2}),
         "axis of one": ({"X": array(3, 1)}, {}),

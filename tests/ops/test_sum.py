@@ -45,7 +45,8 @@ test_kinds = op_tests("sum", reference, cases={
     "two lists of rows": ({"X": [Rows([4, 1, 4], array(3, 5), 6), Rows([5, 1], array(2, 5), 6)]}, {}),
     "more rows than the table": ({"X": [Rows([1, 0, 1], array(3, 5), 2), Rows([1, 1], array(2, 5), 2)]}, {}),
     "tensor and rows": ({"X": [array(6, 5), Rows([4, 1, 4], array(3, 5), 6)]}, {}),
-    "rows and tensors": ({"X": [Rows([4, 1], array(2, 5), 6), array(6, 5), Rows([], array(0, 5), 6), array(6, 5, seed=1)]}, {}),
+    "rows and tensors": ({"X": [Rows([4, 1], array(2, 5), 6), array(6, 5), Rows([], array(0, 5), 6),
+                                array(6, 5, seed=1)]}, {}),
     "no rows": ({"X": [Rows([], array(0, 5), 6), Rows([], array(0, 5), 6)]}, {}),
 })
 
@@ -55,13 +56,11 @@ def test_out_is_an_input():
     for places in ([0], [1], [2], [3], [0, 1, 2, 3]):
         program, scope = pm.Program(), pm.Scope()
         block = program.global_block()
-        values = {}
-        for i in range(4):
-            name = "g" if i in places else f"x{i}"
-            values[name] = array(41, 53, seed=i)
-            block.create_var(name, dtype="float64", shape=[41, 53], persistable=True)
-            scope.set(name, values[name])
         names = ["g" if i in places else f"x{i}" for i in range(4)]
+        values = {name: array(41, 53, seed=i) for i, name in enumerate(names)}
+        for name, value in values.items():
+            block.create_var(name, dtype="float64", shape=value.shape, persistable=True)
+            scope.set(name, value)
         block.append_op("sum", {"X": names}, {"Out": "g"}, {})
         found, = pm.Executor(pm.CPUPlace()).run(program, fetch_list=["g"], scope=scope)
         np.testing.assert_allclose(found, sum(values[name] for name in names), rtol=1e-12, atol=1e-12)

@@ -152,10 +152,10 @@ def test_text_has_one_line_an_operator():
     assert lines[3:] == [f"fc_0.tmp_1 float32[-1, 2] = tanh(X=fc_0.tmp_0)  # {place}"]
 
 
-def test_callstack_is_the_users_line_in_paddlepaddles_format():
+def test_callstack_is_the_users_line():
     y = pm.layers.relu(pm.layers.data("x", [2]))
     place, code = y.block.ops[0].attr("op_callstack")
-    assert place.startswith('  File "') and place.endswith(", in test_callstack_is_the_users_line_in_paddlepaddles_format")
+    assert place.startswith('  File "') and place.endswith(", in test_callstack_is_the_users_line")
     assert code == '    y = pm.layers.relu(pm.layers.data("x", [2]))'
 
 
@@ -164,7 +164,8 @@ def test_callstack_is_the_users_line_in_paddlepaddles_format():
     (lambda x: pm.layers.scale(x, scale="two"), pm.ProgramError, "attribute 'scale' is 'two', it must be a number"),
     (lambda x: pm.layers.relu(3.0), pm.ProgramError, "relu: X is 3.0, it must be a Variable"),
     (lambda x: pm.layers.fc(x, 3, act="rleu"), pm.ProgramError, "did you mean 'relu'"),
-    (lambda x: pm.layers.fc(pm.layers.data("n", [-1, -1]), 3), pm.ShapeError, "dimension 1 of 'n' [-1, -1] must be known"),
+    (lambda x: pm.layers.fc(pm.layers.data("n", [-1, -1]), 3), pm.ShapeError,
+     "dimension 1 of 'n' [-1, -1] must be known"),
     (lambda x: x.block.append_op("relu", {"X": "z"}, {"Out": "y"}), pm.ProgramError, "no variable 'z'"),
 ])
 def test_errors_end_at_the_users_line(mistake, error, words):

@@ -1,0 +1,92 @@
+"""infer: shapes from feeds and scope; a wrong or missing value is named before anything runs."""
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from descriptions import op, program, var
+from paddle_mini import _core
+
+VARS = [var("x", [-1, 4], need_check_feed=True), var("w", [4, 3], persistable=True), var("h", [-1, 3]), var("y", [-1, 3])]
+OPS = [op("mul", {"X": ["x"], "Y": ["w"]}, {"Out": ["h"]}), op("relu", {"X": ["h"]}, {"Out": ["y"]})]
+
+
+@pytest.fixture
+def linear():
+    scope = _core.Scope()
+    scope.set("w", np.ones((4, 3), "float32"))
+    handle, executor = program(VARS, OPS), _core.Executor("cpu")
+    return lambda feed=None, fetch=("y",), scope=scope: executor.run(
+        handle, scope, tuple(feed or {}), tuple((feed or {}).values()), fetch)
+
+
+def ones(*shape, dtype="float32"):
+    return np.ones(shape, dtype)
+
+
+def test_each_feed_shape_has_its_plan(linear):
+    for rows in (5, 2, 0, 5):
+        assert linear({"x": ones(rows, 4)})[0].shape == (rows, 3)
+
+
+REFUSED = {
+    "no feed": (None, ("y",), pm.OpError, "feed 'x' is missing: data [-1, 4] float32"),
+    "rank": ({"x": ones(4)}, ("y",), pm.ShapeError, "feed 'x' has shape [4], the program declares [-1, 4]"),
+    "width": ({"x": ones(2, 5)}, ("y",), pm.ShapeError, "[2, 5]"),
+    "dtype": ({"x": ones(2, 4, dtype="float64")}, ("y",), pm.ShapeError, "float64, the program declares float32"),
+    "unknown feed": ({"x": ones(2, 4), "z": ones(1)}, ("y",), pm.ProgramError, "feed 'z': the program has no such variable"),
+    "unknown fetch": ({"x": ones(2, 4)}, ("z",), pm.ProgramError, "fetch 'z'"),
+    "object array": ({"x": np.array([[None]])}, ("y",), pm.ShapeError, "object"),
+    "other byte order": ({"x": np.ones((2, 4), ">f4")}, ("y",), pm.ShapeError, ">f4"),
+}
+
+
+@pytest.mark.parametrize("feed, fetch, error, words", REFUSED.values(), ids=REFUSED)
+def test_refuses(linear, feed, fetch, error, words):
+    with pytest.raises(error) as caught:
+        linear(feed, fetch)
+    assert words in str(caught.value) and len(str(caught.value).splitlines()) <= 12
+    assert linear({"x": ones(1, 4)})[0].tolist() == [[4, 4, 4]]  # the next call is right
+
+
+def test_arrays_of_any_layout(linear):
+    whole = np.arange(48, dtype="float32").reshape(6, 8)
+    for part in (whole[::2, ::2], whole[::-1, :4], np.asfortranarray(whole[:, 4:]), np.broadcast_to(whole[0, :4], (3, 4))):
+        assert (linear({"x": part})[0] == part.sum(1, keepdims=True)).all()
+    shifted = np.frombuffer(b"\0" + whole[:, :4].tobytes(), "uint8")[1:].view("float32").reshape(6, 4)  # not aligned
+    assert (linear({"x": shifted})[0] == whole[:, :4].sum(1, keepdims=True)).all()
+
+
+def test_parameter_without_value_or_with_another_shape(linear):
+    with pytest.raises(pm.OpError, match="'w' has no value in the scope: run the startup program"):
+        linear({"x": ones(2, 4)}, scope=_core.Scope())
+    other = _core.Scope()
+    other.set("w", ones(4, 2))
+    with pytest.raises(pm.ShapeError, match=r"'w' has shape \[4, 2\], the program declares \[4, 3\]"):
+        linear({"x": ones(2, 4)}, scope=other)
+
+
+def test_an_operator_names_its_inputs():
+    vars = [var("x", [2, 3], need_check_feed=True), var("z", [-1, -1], need_check_feed=True), var("y", [-1])]
+    handle = program(vars, [op("elementwise_add", {"X": ["x"], "Y": ["z"]}, {"Out": ["y"]})])
+    with pytest.raises(pm.ShapeError) as error:
+        _core.Executor("cpu").run(handle, _core.Scope(), ("x", "z"), (ones(2, 3), ones(2, 4)), ())
+    assert "X 'x' [2, 3] float32, Y 'z' [2, 4] float32" in str(error.value)
+    assert "in op #0 elementwise_add -> 'y', block 0" in str(error.value)
+
+
+def test_a_name_written_again_with_another_shape_is_another_value():
+    vars = [var("x", [2, 3], need_check_feed=True), var("t", [-1]), var("y", [-1])]
+    ops = [op("relu", {"X": ["x"]}, {"Out": ["t"]}), op("reduce_sum", {"X": ["t"]}, {"Out": ["t"]}, ("dim", 3, [1])),
+           op("relu", {"X": ["t"]}, {"Out": ["y"]})]
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    value, = _core.Executor("cpu").run(program(vars, ops), _core.Scope(), ("x",), (x,), ("y",))
+    assert value.tolist() == [3, 12]
+
+
+def test_a_fed_array_is_never_written():
+    vars = [var("x", [3], need_check_feed=True)]
+    handle = program(vars, [op("scale", {"X": ["x"]}, {"Out": ["x"]}, ("scale", 1, 2.0))])
+    x = np.ones(3, "float32")
+    x.flags.writeable = False
+    value, = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (x,), ("x",))
+    assert value.tolist() == [2, 2, 2] and x.tolist() == [1, 1, 1]

@@ -1,0 +1,126 @@
+"""run: a run that fails or is stopped leaves the scope as it was, or with a whole step."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+
+
+def model_with_statistics():
+    """Batch normalization writes its statistics before the loss can refuse a label."""
+    x = pm.layers.data("x", shape=[-1, 4])
+    label = pm.layers.data("label", shape=[-1, 1], dtype="int64")
+    hidden = pm.layers.batch_norm(pm.layers.fc(x, 8))
+    loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(pm.layers.fc(hidden, 3), label))
+    pm.optimizer.Adam(learning_rate=0.1).minimize(loss)
+    exe = pm.Executor(pm.CPUPlace())
+    exe.run(pm.default_startup_program())
+    return exe, loss
+
+
+def snapshot():
+    scope = pm.global_scope()
+    return {name: scope.get(name).tobytes() for name in scope.names()}
+
+
+def test_a_label_out_of_range_changes_nothing():
+    exe, loss = model_with_statistics()
+    feed = {"x": np.random.RandomState(0).randn(6, 4).astype("float32"), "label": np.zeros((6, 1), "int64")}
+    exe.run(feed=feed, fetch_list=[loss])
+    before = snapshot()
+    bad = {**feed, "label": np.full((6, 1), 3, "int64")}
+    with pytest.raises(pm.OpError) as error:
+        exe.run(feed=bad, fetch_list=[loss])
+    assert snapshot() == before
+    assert "test_run.py" in str(error.value).splitlines()[-1] and len(str(error.value).splitlines()) <= 12
+    value, = exe.run(feed=feed, fetch_list=[loss])
+    assert np.isfinite(value) and snapshot() != before
+
+
+def test_a_first_run_that_fails_leaves_no_variables():
+    ids = pm.layers.data("ids", shape=[-1], dtype="int64")
+    table = pm.layers.fill_constant([4, 2], "float32", 1.0)
+    table.persistable = True
+    block = pm.default_main_program().global_block()
+    block.create_var("rows", persistable=True)
+    block.append_op("lookup_table_v2", {"W": table, "Ids": ids}, {"Out": "rows"})
+    exe = pm.Executor(pm.CPUPlace())
+    with pytest.raises(pm.OpError):
+        exe.run(feed={"ids": np.array([9])})
+    assert pm.global_scope().names() == []
+    exe.run(feed={"ids": np.array([3])})
+    assert pm.global_scope().get("rows").tolist() == [[1, 1]]
+
+
+def test_a_huge_tensor_is_refused_not_tried():
+    big = pm.layers.fill_constant([2**20, 2**20], "float32", 1.0)
+    with pytest.raises(pm.DeviceError, match="out of memory"):
+        pm.Executor(pm.CPUPlace()).run(fetch_list=[big])
+
+
+def test_threads_share_an_executor():
+    x = pm.layers.data("x", shape=[-1, 64])
+    y = pm.layers.fc(x, 64, act="relu")
+    exe = pm.Executor(pm.CPUPlace())
+    exe.run(pm.default_startup_program())
+    program, scope = pm.default_main_program(), pm.global_scope()
+    arrays = [np.random.RandomState(i).randn(8 + i, 64).astype("float32") for i in range(4)]
+    expected = [exe.run(program, feed={"x": a}, fetch_list=[y], scope=scope)[0] for a in arrays]
+    wrong = []
+
+    def work(i):
+        for _ in range(50):
+            value, = exe.run(program, feed={"x": arrays[i]}, fetch_list=[y], scope=scope)
+            if not np.array_equal(value, expected[i]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+LONG_STEP = textwrap.dedent("""
+    import sys, numpy as np, paddle_mini as pm
+    x = pm.layers.data("x", shape=[-1, 1500])
+    h = x
+    for _ in range(60):
+        h = pm.layers.fc(h, 1500, bias_attr=False)
+    steps = pm.layers.fill_constant([1], "float32", 0.0)
+    loss = pm.layers.mean(h)
+    pm.optimizer.SGD(learning_rate=1e-9).minimize(loss)
+    exe = pm.Executor(pm.CPUPlace())
+    exe.run(pm.default_startup_program())
+    scope, main = pm.global_scope(), pm.default_main_program()
+    names = [p.name for p in main.all_parameters()]
+    feed = {"x": np.ones((700, 1500), "float32")}
+    before = {n: scope.get(n).tobytes() for n in names}
+    print("running", flush=True)
+    try:
+        exe.run(main, feed=feed, fetch_list=[loss])
+        print("finished")
+    except KeyboardInterrupt:
+        changed = [n for n in names if scope.get(n).tobytes() != before[n]]
+        print("stopped", len(changed), len(names))
+""")
+
+
+def test_ctrl_c_is_answered_and_leaves_a_whole_step():
+    process = subprocess.Popen([sys.executable, "-c", LONG_STEP], stdout=subprocess.PIPE, text=True,
+                               cwd=pathlib.Path(__file__).parent, env={**os.environ, "PYTHONPATH": ""})
+    assert process.stdout.readline() == "running\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    word, *counts = process.communicate(timeout=30)[0].split()
+    # One matrix product of this step takes some 20 ms, the step some seconds.
+    assert word == "stopped" and counts[0] in ("0", counts[1])

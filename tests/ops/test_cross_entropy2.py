@@ -1,0 +1,56 @@
+"""cross_entropy2: Y = -log(X[label]), row by row."""
+import numpy as np
+import paddle_mini as pm
+import pytest
+from harness import array, ints, op_tests, run_op
+
+
+def reference(inputs, attrs):
+    x, label = inputs["X"], inputs["Label"]
+    at = np.where(label == attrs["ignore_index"], 0, label).reshape(*x.shape[:-1], 1)
+    ignored = (label == attrs["ignore_index"]).reshape(at.shape)
+    match = np.where(ignored, 0.0, np.take_along_axis(x, at, axis=-1))
+    with np.errstate(divide="ignore"):
+        loss = np.where(ignored, 0.0, np.minimum(-np.log(match), 1e20))
+    # Trap: XShape has its empty dimension at the end, unlike that of reshape2.
+    return {"Y": loss.reshape(label.shape), "MatchX": match, "XShape": np.zeros((*x.shape, 0))}
+
+
+def probabilities(*shape):
+    return array(*shape, low=0.05, high=1)
+
+
+test_cross_entropy2 = op_tests(
+    "cross_entropy2",
+    reference,
+    cases={
+        "rows": ({"X": probabilities(6, 5), "Label": ints(6, 1, high=5)}, {}),
+        "int32": ({"X": probabilities(6, 5), "Label": ints(6, 1, high=5, dtype="int32")}, {}),
+        "labels without last dimension": ({"X": probabilities(2, 3, 5), "Label": ints(2, 3, high=5)}, {}),
+        "labels with last dimension": ({"X": probabilities(2, 3, 5), "Label": ints(2, 3, 1, high=5)}, {}),
+        "one axis": ({"X": probabilities(5), "Label": np.array([3])}, {}),
+        "ignored": ({"X": probabilities(4, 5), "Label": np.array([[1], [-100], [0], [-100]])}, {}),
+        "ignored class": ({"X": probabilities(3, 5), "Label": np.array([[1], [2], [0]])}, {"ignore_index": 2}),
+        "one element": ({"X": probabilities(1, 1), "Label": np.array([[0]])}, {}),
+        "no rows": ({"X": array(0, 4), "Label": ints(0, 1)}, {}),
+    },
+    gradients=["X"],
+    gradient_of=["Y"],
+    refusals={
+        "label too large": ({"X": probabilities(3, 5), "Label": np.array([[1], [5], [0]])}, {}, pm.OpError, "label 5 row 1"),
+        "negative label": ({"X": probabilities(3, 5), "Label": np.array([[1], [2], [-1]])}, {}, pm.OpError, "label -1 row 2"),
+        "too few labels": ({"X": probabilities(3, 5), "Label": ints(2, 1)}, {}, pm.ShapeError, "Label [2, 1] X [3, 5]"),
+        "float label": ({"X": probabilities(3, 5), "Label": array(3, 1)}, {}, pm.ShapeError, "Label float64"),
+    },
+)
+
+
+def test_probability_zero_costs_a_finite_loss():
+    out = run_op("cross_entropy2", {"X": np.array([[0.0, 1.0]], "float32"), "Label": np.array([[0]])})
+    assert out["Y"] == np.float32(1e20)
+
+
+def test_gradient_refuses_a_label_out_of_range():
+    inputs = {"Y@GRAD": array(2, 1), "MatchX": array(2, 1), "Label": np.array([[0], [7]]), "XShape": array(2, 3, 0)}
+    with pytest.raises(pm.OpError, match="label 7 in row 1"):
+        run_op("cross_entropy_grad2", inputs)

