@@ -47,8 +47,9 @@ bench: build
 	$(call say,measuring beside the peers (their environments are made the first time))
 	@$(PY) benchmarks/run.py
 
+# Kernels for every processor level; takes some minutes.
 wheel: $(VENV)/.installed
-	@$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist --config-settings=cmake.define.PM_ALL_LEVELS=ON --config-settings=build-dir=build-wheel .
+	@$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
 	rm -rf build $(VENV) dist out

@@ -87,12 +87,12 @@ def compare(workload: str, settings: Settings) -> Iterator[Row]:
     if facts.limit is not None:
         yield Row(facts.title, facts.unit, ours, bar=f"≤ {facts.limit:g} {facts.unit}", met=ours <= facts.limit)
     for peer, bar in facts.bars.items():
+        wanted = "" if bar is None else f"≥ {bar:g} ×"
         if peer in absent:
-            yield Row(facts.title, facts.unit, ours, peer, note=absent[peer])
+            yield Row(facts.title, facts.unit, ours, peer, bar=wanted, note=f"not measured: {absent[peer]}")
             continue
         ratio = value[peer] / ours
-        yield Row(facts.title, facts.unit, ours, peer, value[peer], ratio, f"≥ {bar:g} ×" if bar else "",
-                  ratio >= bar if bar else None)
+        yield Row(facts.title, facts.unit, ours, peer, value[peer], ratio, wanted, None if bar is None else ratio >= bar)
 
 
 # Bytes that one step must move for each parameter: sgd reads two arrays and writes one, and so on.

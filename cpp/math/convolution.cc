@@ -59,8 +59,9 @@ struct Tap {
   int64_t offset, y_step, x_step;
 
   Tap(const WindowAxis& h, const WindowAxis& w, int64_t i, int64_t j)
-      : y_begin(h.begin_of(i)), y_end(h.end_of(i)), x_begin(w.begin_of(j)), x_end(w.end_of(j)), height(h.out), width(w.out),
-        offset((h.first(0) + i * h.dilation) * w.size + w.first(0) + j * w.dilation), y_step(h.stride * w.size), x_step(w.stride) {}
+      : y_begin(h.begin_of(i)), y_end(h.end_of(i)), x_begin(w.begin_of(j)), x_end(w.end_of(j)), height(h.out),
+        width(w.out), offset((h.first(0) + i * h.dilation) * w.size + w.first(0) + j * w.dilation),
+        y_step(h.stride * w.size), x_step(w.stride) {}
 
   template <class T>
   void copy(const T* channel, T* to) const {
@@ -93,7 +94,8 @@ struct Tap {
 
 template <class T>
 Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes)
-    : s_(sizes), together_(images_together(sizes)), plain_(is_plain(sizes.height) && is_plain(sizes.width) && together_ == 1),
+    : s_(sizes), together_(images_together(sizes)),
+      plain_(is_plain(sizes.height) && is_plain(sizes.width) && together_ == 1),
       columns_(init, plain_ ? 0 : together_ * s_.taps() * s_.pixels()),
       outs_(init, together_ == 1 ? 0 : together_ * s_.out_channels * s_.pixels()) {}
 
@@ -155,7 +157,8 @@ void Convolution<T>::scatter(T* out, int64_t first, int64_t count, int64_t group
   T* to = out + first * s_.out_size() + group * s_.out_channels * s_.pixels();
   for (int64_t c = 0; c < s_.out_channels; ++c) {
     for (int64_t n = 0; n < count; ++n) {
-      copy_row(to + n * s_.out_size() + c * s_.pixels(), static_cast<const T*>(outs_.data()) + (c * count + n) * s_.pixels(), s_.pixels());
+      copy_row(to + n * s_.out_size() + c * s_.pixels(),
+               static_cast<const T*>(outs_.data()) + (c * count + n) * s_.pixels(), s_.pixels());
     }
   }
 }
@@ -202,7 +205,8 @@ void Convolution<T>::filter_gradient(Device& device, const T* image, const T* ou
     const T* gradient = out_gradient + first * s_.out_size() + group * s_.out_channels * s_.pixels();
     const T* columns = columns_of(image, first, count, group);
     if (together_ != 1) gather(out_gradient, first, count, group);
-    product.run(device, together_ == 1 ? gradient : outs_.data(), columns, filter_gradient + group * s_.out_channels * s_.taps());
+    product.run(device, together_ == 1 ? gradient : outs_.data(), columns,
+                filter_gradient + group * s_.out_channels * s_.taps());
   });
 }
 

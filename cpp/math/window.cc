@@ -8,7 +8,8 @@ namespace {
 
 std::array<int64_t, 2> two(const std::vector<int32_t>& values, const char* name) {
   require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, 2 are needed");
-  for (int32_t value : values) require<ProgramError>(value >= 1, "attribute '", name, "' holds ", value, ", it must be at least 1");
+  for (int32_t value : values)
+    require<ProgramError>(value >= 1, "attribute '", name, "' holds ", value, ", it must be at least 1");
   return {values[0], values[1]};
 }
 
@@ -30,7 +31,8 @@ void WindowAttributes::set_dilations(const std::vector<int32_t>& values) { dilat
 void WindowAttributes::set_paddings(const std::vector<int32_t>& values) {
   require<ProgramError>(values.size() == 2 || values.size() == 4, "attribute 'paddings' has ", values.size(),
                         " numbers, it must have 2 (height, width) or 4 (above, below, left, right)");
-  for (int32_t value : values) require<ProgramError>(value >= 0, "attribute 'paddings' holds ", value, ", it must be at least 0");
+  for (int32_t value : values)
+    require<ProgramError>(value >= 0, "attribute 'paddings' holds ", value, ", it must be at least 0");
   if (values.size() == 2) paddings = {values[0], values[0], values[1], values[1]};
   else paddings = {values[0], values[1], values[2], values[3]};
 }
@@ -48,13 +50,14 @@ WindowAxis WindowAttributes::axis(int i, int64_t size, int64_t window) const {
     a.after = total - a.before;
   }
   int64_t span = a.dilation * (window - 1) + 1, room = size + a.before + a.after - span;
-  require<ShapeError>(room >= 0, "a window that spans ", span, " does not fit into ", size, " and paddings of ", a.before, " and ",
-                      a.after);
+  require<ShapeError>(room >= 0, "a window that spans ", span, " does not fit into ", size, " and paddings of ",
+                      a.before, " and ", a.after);
   a.out = (room + (ceil_mode ? a.stride - 1 : 0)) / a.stride + 1;
   return a;
 }
 
-std::array<WindowAxis, 2> WindowAttributes::axes(int64_t height, int64_t width, int64_t window_height, int64_t window_width) const {
+std::array<WindowAxis, 2> WindowAttributes::axes(int64_t height, int64_t width, int64_t window_height,
+                                                 int64_t window_width) const {
   return {axis(0, height, window_height), axis(1, width, window_width)};
 }
 

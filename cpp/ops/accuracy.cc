@@ -11,8 +11,8 @@ struct AccuracyKernel : Kernel {
   int64_t rows, best;
 
   explicit AccuracyKernel(KernelInit& init)
-      : indices(init, "Indices"), label(init, "Label"), accuracy(init, "Accuracy"), correct(init, "Correct"), total(init, "Total"),
-        rows(indices.shape()[0]), best(indices.shape()[1]) {}
+      : indices(init, "Indices"), label(init, "Label"), accuracy(init, "Accuracy"), correct(init, "Correct"),
+        total(init, "Total"), rows(indices.shape()[0]), best(indices.shape()[1]) {}
 
   void run(Device&) override {
     int32_t hits = 0;
@@ -33,8 +33,8 @@ void infer_accuracy(InferContext& c) {
   require_same_shape(c, "Indices", "Out");
   const Shape& label = c.shape("Label");
   bool column = label.rank() == 1 || (label.rank() == 2 && dims_agree(label[1], 1));
-  require<ShapeError>(column && dims_agree(label[0], c.shape("Indices")[0]), "Label has shape ", label.str(), ", Indices ",
-                      c.shape("Indices").str(), ": one label a row is needed");
+  require<ShapeError>(column && dims_agree(label[0], c.shape("Indices")[0]), "Label has shape ", label.str(),
+                      ", Indices ", c.shape("Indices").str(), ": one label a row is needed");
   c.set_output("Accuracy", DType::Float32, Shape{});
   c.set_output("Correct", DType::Int32, Shape{});
   c.set_output("Total", DType::Int32, Shape{});
@@ -44,7 +44,8 @@ void infer_accuracy(InferContext& c) {
 
 void define_accuracy(OpTable& ops) {
   ops.add(OpSpec("accuracy")
-              .doc("Accuracy = Correct / Total, where Correct counts the rows whose label is among their Indices; 0 without rows.")
+              .doc("Accuracy = Correct / Total, where Correct counts the rows whose label is among their Indices; 0 "
+                   "without rows.")
               .input("Out", "[rows, k]: the k best values, of top_k_v2; not read")
               .input("Indices", "[rows, k] int32 or int64: where they were, of top_k_v2")
               .input("Label", "[rows, 1] or [rows], int32 or int64")

@@ -40,8 +40,8 @@ struct AdamKernel : Kernel {
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment1(init, "Moment1"),
         moment2(init, "Moment2"), beta1_power(init, "Beta1Pow"), beta2_power(init, "Beta2Pow"),
         skip_update(init, "SkipUpdate", optional_port), beta1_tensor(init, "Beta1Tensor", optional_port),
-        beta2_tensor(init, "Beta2Tensor", optional_port), epsilon_tensor(init, "EpsilonTensor", optional_port), param_out(init, "ParamOut"),
-        moment1_out(init, "Moment1Out"), moment2_out(init, "Moment2Out"),
+        beta2_tensor(init, "Beta2Tensor", optional_port), epsilon_tensor(init, "EpsilonTensor", optional_port),
+        param_out(init, "ParamOut"), moment1_out(init, "Moment1Out"), moment2_out(init, "Moment2Out"),
         beta1_power_out(init, "Beta1PowOut", optional_port), beta2_power_out(init, "Beta2PowOut", optional_port),
         beta1(init.attr<float>("beta1")), beta2(init.attr<float>("beta2")), epsilon(init.attr<float>("epsilon")),
         lazy(init.attr<bool>("lazy_mode")), global_powers(init.attr<bool>("use_global_beta_pow")),
@@ -50,7 +50,8 @@ struct AdamKernel : Kernel {
         merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {}
 
   void run(Device& device) override {
-    T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1), b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
+    T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1),
+      b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
     T e = static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon);
     T power1 = beta1_power[0], power2 = beta2_power[0], next1 = power1, next2 = power2;
     bool stays = (skip_update && skip_update[0]) || (grad.is_rows() && grad.variable().rows.empty());
@@ -118,7 +119,9 @@ struct AdamKernel : Kernel {
 };
 
 void infer_adam(InferContext& c) {
-  for (const char* port : {"Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"}) require_same_dtype(c, "Param", port);
+  for (const char* port : {"Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"}) {
+    require_same_dtype(c, "Param", port);
+  }
   for (const char* port : {"Grad", "Moment1", "Moment2"}) require_same_shape(c, "Param", port);
   for (const char* port : {"LearningRate", "Beta1Pow", "Beta2Pow"}) require_scalar(c, port);
   for (const char* port : {"Beta1Tensor", "Beta2Tensor", "EpsilonTensor"}) {
@@ -128,8 +131,8 @@ void infer_adam(InferContext& c) {
   }
   if (c.has_input("SkipUpdate")) {
     require_scalar(c, "SkipUpdate");
-    require<ShapeError>(c.input("SkipUpdate").dtype == DType::Bool, "SkipUpdate is ", name_of(c.input("SkipUpdate").dtype),
-                        ", it must be bool");
+    require<ShapeError>(c.input("SkipUpdate").dtype == DType::Bool, "SkipUpdate is ",
+                        name_of(c.input("SkipUpdate").dtype), ", it must be bool");
   }
   for (const char* port : {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow", "MasterParam"}) {
     if (c.has_input(port)) c.set_output(text(port, "Out").c_str(), c.input(port));
@@ -140,10 +143,11 @@ void infer_adam(InferContext& c) {
 
 void define_adam(OpTable& ops) {
   ops.add(OpSpec("adam")
-              .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, ParamOut = Param - "
-                   "LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and v = Moment2Out / (1 - Beta2Pow); "
-                   "then the powers advance. A sparse gradient is a dense one with rows of zeros, or with lazy_mode, touches only "
-                   "the rows it names; in lazy_mode the powers advance before they are used. Without any row nothing happens.")
+              .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, "
+                   "ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and "
+                   "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient is a dense one with "
+                   "rows of zeros, or with lazy_mode, touches only the rows it names; in lazy_mode the powers advance "
+                   "before they are used. Without any row nothing happens.")
               .input("Param", "any shape")
               .input("Grad", "shape of Param; a tensor or selected rows")
               .input("LearningRate", "one element")

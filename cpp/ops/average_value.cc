@@ -12,8 +12,8 @@ struct AverageValueKernel : Kernel {
   Out<T> out;
 
   explicit AverageValueKernel(KernelInit& init)
-      : param(init, "Param"), average(init, "Average"), previous(init, "Previous", optional_port), counters(init, "Counters"),
-        out(init, "Out") {}
+      : param(init, "Param"), average(init, "Average"), previous(init, "Previous", optional_port),
+        counters(init, "Counters"), out(init, "Out") {}
 
   void run(Device& device) override {
     int64_t updates = counters[0], newer = counters[1], older = counters[2];
@@ -39,7 +39,8 @@ void infer_average_value(InferContext& c) {
   }
   const VarInfo& counters = c.input("Counters");
   require<ShapeError>(counters.dtype == DType::Int64, "Counters is ", name_of(counters.dtype), ", it must be int64");
-  require<ShapeError>(shapes_agree(counters.shape, Shape{4}), "Counters has shape ", counters.shape.str(), ", it must be [4]");
+  require<ShapeError>(shapes_agree(counters.shape, Shape{4}), "Counters has shape ", counters.shape.str(),
+                      ", it must be [4]");
   c.set_output("Out", c.input("Param"));
 }
 
@@ -47,8 +48,9 @@ void infer_average_value(InferContext& c) {
 
 void define_average_value(OpTable& ops) {
   ops.add(OpSpec("average_value")
-              .doc("What stands for a parameter while averages are applied: Average; with Previous, the mean over both generations "
-                   "of the window, (n Average + m Previous) / (n + m); before the first update, Param itself.")
+              .doc("What stands for a parameter while averages are applied: Average; with Previous, the mean over both "
+                   "generations of the window, (n Average + m Previous) / (n + m); before the first update, Param "
+                   "itself.")
               .input("Param", "any shape")
               .input("Average", "shape of Param, of parameter_average")
               .optional_input("Previous", "shape of Param, of parameter_average")

@@ -58,8 +58,8 @@ struct AverageWeightKernel : Kernel {
 void infer_average_weight(InferContext& c) {
   const VarInfo& counters = c.input("Counters");
   require<ShapeError>(counters.dtype == DType::Int64, "Counters is ", name_of(counters.dtype), ", it must be int64");
-  require<ShapeError>(shapes_agree(counters.shape, Shape{kCounters}), "Counters has shape ", counters.shape.str(), ", it must be [",
-                      int{kCounters}, "]");
+  require<ShapeError>(shapes_agree(counters.shape, Shape{kCounters}), "Counters has shape ", counters.shape.str(),
+                      ", it must be [", int{kCounters}, "]");
   double decay = c.attr<double>("decay");
   require<ProgramError>(decay >= 0 && decay < 1, "attribute 'decay' is ", decay, ", it must be at least 0 and below 1");
   c.set_output("CountersOut", DType::Int64, Shape{kCounters});
@@ -71,11 +71,13 @@ void infer_average_weight(InferContext& c) {
 
 void define_average_weight(OpTable& ops) {
   ops.add(OpSpec("average_weight")
-              .doc("The weight of this step's parameters in their average, for parameter_average: counts the step, and the update "
-                   "unless it falls before start_step or between two multiples of `every`, where Weight is 0. After u updates "
-                   "the weight is 1/u (uniform), (1 - d)/(1 - d^u) with d = decay^every (exponential), or 1/n for the n-th of "
-                   "at most window_size updates (window), the last of which sets Roll.")
-              .input("Counters", "[4] int64: updates, those in this generation, those in the previous one, steps; zeros at first")
+              .doc("The weight of this step's parameters in their average, for parameter_average: counts the step, and "
+                   "the update unless it falls before start_step or between two multiples of `every`, where Weight is "
+                   "0. After u updates the weight is 1/u (uniform), (1 - d)/(1 - d^u) with d = decay^every "
+                   "(exponential), or 1/n for the n-th of at most window_size updates (window), the last of which sets "
+                   "Roll.")
+              .input("Counters",
+                     "[4] int64: updates, those in this generation, those in the previous one, steps; zeros at first")
               .output("CountersOut", "the variable of Counters")
               .output("Weight", "[1] float64, between 0 and 1; 0: nothing is averaged in this step")
               .output("Roll", "[1] int32: 1 where this update ends a generation of the window")

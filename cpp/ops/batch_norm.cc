@@ -53,7 +53,8 @@ struct Channels {
 
 // Whether the statistics that are kept are used, and not those of this batch.
 bool uses_kept_statistics(const KernelInit& init) {
-  return init.attr<bool>("use_global_stats") || (init.attr<bool>("is_test") && !init.attr<bool>("trainable_statistics"));
+  return init.attr<bool>("use_global_stats") ||
+         (init.attr<bool>("is_test") && !init.attr<bool>("trainable_statistics"));
 }
 
 template <class T>
@@ -72,9 +73,10 @@ struct BatchNormKernel : Kernel {
   explicit BatchNormKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), bias(init, "Bias", optional_port), mean(init, "Mean"),
         variance(init, "Variance"), y(init, "Y"), mean_out(init, "MeanOut"), variance_out(init, "VarianceOut"),
-        saved_mean(init, "SavedMean"), saved_variance(init, "SavedVariance"), layout(x.shape(), init.attr<std::string>("data_layout")),
-        momentum(init.attr<float>("momentum")), epsilon(init.attr<float>("epsilon")), kept(uses_kept_statistics(init)),
-        factor(init, layout.channels), offset(init, layout.channels), totals(init, layout.channels) {}
+        saved_mean(init, "SavedMean"), saved_variance(init, "SavedVariance"),
+        layout(x.shape(), init.attr<std::string>("data_layout")), momentum(init.attr<float>("momentum")),
+        epsilon(init.attr<float>("epsilon")), kept(uses_kept_statistics(init)), factor(init, layout.channels),
+        offset(init, layout.channels), totals(init, layout.channels) {}
 
   void run(Device& device) override {
     int64_t n = layout.channels;
@@ -109,7 +111,8 @@ struct BatchNormKernel : Kernel {
     double count = static_cast<double>(layout.each());
     T part = static_cast<T>(momentum), rest = T(1) - part;
     std::fill_n(offset.data(), layout.channels, T(0));
-    layout.sums(device, [](auto a, auto, auto) { return a; }, x.data(), x.data(), static_cast<const T*>(offset.data()), totals.data());
+    const T* no_shift = offset.data();
+    layout.sums(device, [](auto a, auto, auto) { return a; }, x.data(), x.data(), no_shift, totals.data());
     for (int64_t c = 0; c < layout.channels; ++c) saved_mean[c] = static_cast<T>(totals[c] / count);
     auto squares = [](auto a, auto, auto m) { return (a - m) * (a - m); };
     layout.sums(device, squares, x.data(), x.data(), static_cast<const T*>(saved_mean.data()), totals.data());
@@ -137,12 +140,13 @@ struct BatchNormGradKernel : Kernel {
 
   explicit BatchNormGradKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), y_gradient(init, "Y@GRAD"), mean(init, "SavedMean"),
-        deviation(init, "SavedVariance"), kept_mean(init, "MeanOut", optional_port), kept_variance(init, "VarianceOut", optional_port),
-        x_gradient(init, "X@GRAD", optional_port), scale_gradient(init, "Scale@GRAD", optional_port),
-        bias_gradient(init, "Bias@GRAD", optional_port), layout(x.shape(), init.attr<std::string>("data_layout")),
-        epsilon(init.attr<float>("epsilon")), kept(uses_kept_statistics(init)), center(init, layout.channels),
-        s(init, layout.channels), p(init, layout.channels), q(init, layout.channels), r(init, layout.channels),
-        to_bias(init, layout.channels), to_scale(init, layout.channels) {}
+        deviation(init, "SavedVariance"), kept_mean(init, "MeanOut", optional_port),
+        kept_variance(init, "VarianceOut", optional_port), x_gradient(init, "X@GRAD", optional_port),
+        scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
+        layout(x.shape(), init.attr<std::string>("data_layout")), epsilon(init.attr<float>("epsilon")),
+        kept(uses_kept_statistics(init)), center(init, layout.channels), s(init, layout.channels),
+        p(init, layout.channels), q(init, layout.channels), r(init, layout.channels), to_bias(init, layout.channels),
+        to_scale(init, layout.channels) {}
 
   void run(Device& device) override {
     int64_t n = layout.channels;
@@ -185,8 +189,8 @@ void require_channel_ports(const InferContext& c, std::initializer_list<const ch
   for (const char* port : ports) {
     if (!c.has_input(port)) continue;
     require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), Shape{channels}), port, " has shape ", c.shape(port).str(), ", X ", x.str(), " has ",
-                        channels, " channels");
+    require<ShapeError>(shapes_agree(c.shape(port), Shape{channels}), port, " has shape ", c.shape(port).str(), ", X ",
+                        x.str(), " has ", channels, " channels");
   }
 }
 
@@ -223,9 +227,10 @@ OpSpec& with_attributes(OpSpec& spec) {
 
 void define_batch_norm(OpTable& ops) {
   OpSpec forward("batch_norm"), backward("batch_norm_grad");
-  forward.doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every channel, with mean and variance of the batch; and "
-              "MeanOut = momentum Mean + (1 - momentum) mean, VarianceOut likewise. The variance is divided by the count of elements. "
-              "In testing, mean and variance are Mean and Variance. A channel of one element passes through in training.")
+  forward.doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every channel, with mean and variance of "
+              "the batch; and MeanOut = momentum Mean + (1 - momentum) mean, VarianceOut likewise. The variance is "
+              "divided by the count of elements. In testing, mean and variance are Mean and Variance. A channel of one "
+              "element passes through in training.")
       .input("X", "2 to 5 dimensions, channels on axis 1 (NCHW) or the last (NHWC)")
       .optional_input("Scale", "[channels]; 1 when left out")
       .optional_input("Bias", "[channels]; 0 when left out")
@@ -239,14 +244,15 @@ void define_batch_norm(OpTable& ops) {
       .optional_output("ReserveSpace", "of other devices; empty");
   with_attributes(forward)
       .infer(infer_batch_norm)
-      .gradient("batch_norm_grad", {"X", "Scale", "Bias", "SavedMean", "SavedVariance", "MeanOut", "VarianceOut", "Y@GRAD"},
+      .gradient("batch_norm_grad",
+                {"X", "Scale", "Bias", "SavedMean", "SavedVariance", "MeanOut", "VarianceOut", "Y@GRAD"},
                 {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
       .updates("Mean", "MeanOut")
       .updates("Variance", "VarianceOut")
       .kernels<BatchNormKernel, float, double>();
-  backward.doc("Bias@GRAD = sum Y@GRAD and Scale@GRAD = sum Y@GRAD xhat over each channel, X@GRAD = Scale / deviation * (Y@GRAD - the "
-               "means of Y@GRAD and of xhat Y@GRAD xhat), with xhat = (X - mean) / deviation; without the means where the kept "
-               "statistics were used.")
+  backward.doc("Bias@GRAD = sum Y@GRAD and Scale@GRAD = sum Y@GRAD xhat over each channel, X@GRAD = Scale / deviation "
+               "* (Y@GRAD - the means of Y@GRAD and of xhat Y@GRAD xhat), with xhat = (X - mean) / deviation; without "
+               "the means where the kept statistics were used.")
       .input("X", "as in batch_norm")
       .optional_input("Scale", "as in batch_norm")
       .optional_input("Bias", "as in batch_norm; its values are not read")

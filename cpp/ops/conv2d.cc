@@ -1,4 +1,5 @@
-// conv2d: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] Input[n, c, y + i, x + j], with strides and paddings
+// conv2d: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] Input[n, c, y + i, x + j], with strides and
+// paddings
 #include "core/op_table.h"
 #include "math/convolution.h"
 
@@ -29,7 +30,8 @@ struct Conv2dKernel : Kernel {
   Convolution<T> convolution;
 
   explicit Conv2dKernel(KernelInit& init)
-      : input(init, "Input"), filter(init, "Filter"), output(init, "Output"), convolution(init, convolution_sizes(init)) {}
+      : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
+        convolution(init, convolution_sizes(init)) {}
   void run(Device& device) override { convolution.run(device, input.data(), filter.data(), output.data()); }
 };
 
@@ -44,8 +46,10 @@ struct Conv2dGradKernel : Kernel {
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
         convolution(init, convolution_sizes(init)) {}
   void run(Device& device) override {
-    if (filter_gradient) convolution.filter_gradient(device, input.data(), output_gradient.data(), filter_gradient.data());
-    if (input_gradient) convolution.input_gradient(device, filter.data(), output_gradient.data(), input_gradient.data());
+    if (filter_gradient)
+      convolution.filter_gradient(device, input.data(), output_gradient.data(), filter_gradient.data());
+    if (input_gradient)
+      convolution.input_gradient(device, filter.data(), output_gradient.data(), input_gradient.data());
   }
 };
 
@@ -58,10 +62,11 @@ Shape output_shape(const InferContext& c) {
     require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
   }
   int64_t groups = c.attr<int32_t>("groups");
-  require<ShapeError>(filter[1] < 0 || dims_agree(x[1], filter[1] * groups), "Filter has ", filter[1], " input channels",
-                      groups > 1 ? text(" for each of ", groups, " groups") : "", ", Input has ", x[1]);
-  require<ShapeError>(filter[0] < 0 || filter[0] % groups == 0, "Filter has ", filter[0], " output channels, which do not divide into ",
-                      groups, " groups");
+  require<ShapeError>(filter[1] < 0 || dims_agree(x[1], filter[1] * groups), "Filter has ", filter[1],
+                      " input channels", groups > 1 ? text(" for each of ", groups, " groups") : "", ", Input has ",
+                      x[1]);
+  require<ShapeError>(filter[0] < 0 || filter[0] % groups == 0, "Filter has ", filter[0],
+                      " output channels, which do not divide into ", groups, " groups");
   auto [height, width] = window_attributes(c).axes(x[2], x[3], filter[2], filter[3]);
   return Shape{x[0], filter[0], height.out, width.out};
 }
@@ -69,15 +74,17 @@ Shape output_shape(const InferContext& c) {
 void infer_gradient(InferContext& c) {
   Shape output = output_shape(c);
   require_same_dtype(c, "Input", "Output@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ", c.shape("Output@GRAD").str(),
-                      ", Output has ", output.str());
+  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
+                      c.shape("Output@GRAD").str(), ", Output has ", output.str());
   gradients_like_inputs(c);
 }
 
 OpSpec& with_attributes(OpSpec& spec) {
   return spec.attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
-      .attr("paddings", std::vector<int32_t>{0, 0}, "zeros around the image: height, width; or above, below, left, right")
-      .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
+      .attr("paddings", std::vector<int32_t>{0, 0},
+            "zeros around the image: height, width; or above, below, left, right")
+      .attr("padding_algorithm", "EXPLICIT",
+            "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
             one_of({"EXPLICIT", "SAME", "VALID"}))
       .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the window: height, width")
       .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
@@ -87,9 +94,9 @@ OpSpec& with_attributes(OpSpec& spec) {
 // depthwise_conv2d is the name of the same operator where every group has one channel.
 void define_convolution(OpTable& ops, const std::string& type) {
   OpSpec forward(type), backward(type + "_grad");
-  forward.doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] "
-              "Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside of the image. With "
-              "groups, output channels of a group see the input channels of that group.")
+  forward.doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, "
+              "c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside "
+              "of the image. With groups, output channels of a group see the input channels of that group.")
       .input("Input", "[images, channels, height, width]")
       .input("Filter", "[output channels, channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");

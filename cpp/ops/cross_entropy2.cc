@@ -11,8 +11,8 @@ void check_labels(const IndexIn& label, int64_t rows, int64_t classes, int64_t i
   for (int64_t i = 0; i < rows; ++i) {
     int64_t id = label[i];
     if (id == ignored || (id >= 0 && id < classes)) continue;
-    fail<OpError>("label ", id, " in row ", i, " is out of range: X has ", classes, " classes, so labels run from 0 to ", classes - 1,
-                  ", or ignore_index ", ignored);
+    fail<OpError>("label ", id, " in row ", i, " is out of range: X has ", classes,
+                  " classes, so labels run from 0 to ", classes - 1, ", or ignore_index ", ignored);
   }
 }
 
@@ -24,8 +24,8 @@ struct CrossEntropy2Kernel : Kernel {
   int64_t classes, rows, ignored;
 
   explicit CrossEntropy2Kernel(KernelInit& init)
-      : x(init, "X"), label(init, "Label"), y(init, "Y"), match(init, "MatchX"), classes(x.shape()[x.shape().rank() - 1]),
-        rows(y.numel()), ignored(init.attr<int32_t>("ignore_index")) {}
+      : x(init, "X"), label(init, "Label"), y(init, "Y"), match(init, "MatchX"),
+        classes(x.shape()[x.shape().rank() - 1]), rows(y.numel()), ignored(init.attr<int32_t>("ignore_index")) {}
 
   void run(Device&) override {
     check_labels(label, rows, classes, ignored);
@@ -69,8 +69,8 @@ void require_labels(const InferContext& c, const Shape& x) {
   for (int i = 0; i + 1 < x.rank(); ++i) bare.push_back(x[i]);
   Shape column = bare;
   column.push_back(1);
-  require<ShapeError>(shapes_agree(label, bare) || shapes_agree(label, column), "Label has shape ", label.str(), ", X ", x.str(),
-                      ": one label a row is needed");
+  require<ShapeError>(shapes_agree(label, bare) || shapes_agree(label, column), "Label has shape ", label.str(), ", X ",
+                      x.str(), ": one label a row is needed");
 }
 
 void infer_cross_entropy2(InferContext& c) {
@@ -88,7 +88,8 @@ void infer_cross_entropy2(InferContext& c) {
 
 void infer_cross_entropy_grad2(InferContext& c) {
   const Shape& x_shape = c.shape("XShape");
-  require<ShapeError>(x_shape.rank() >= 2, "XShape has shape ", x_shape.str(), ", it must be X's and a last dimension of 0");
+  require<ShapeError>(x_shape.rank() >= 2, "XShape has shape ", x_shape.str(),
+                      ", it must be X's and a last dimension of 0");
   Shape x, match;
   for (int i = 0; i + 1 < x_shape.rank(); ++i) x.push_back(x_shape[i]);
   require_labels(c, x);
@@ -96,7 +97,8 @@ void infer_cross_entropy_grad2(InferContext& c) {
   match[x.rank() - 1] = 1;
   require_same_dtype(c, "Y@GRAD", "MatchX");
   require_same_shape(c, "Y@GRAD", c.shape("Label").rank() == x.rank() ? "MatchX" : "Label");
-  require<ShapeError>(shapes_agree(c.shape("MatchX"), match), "MatchX has shape ", c.shape("MatchX").str(), ", X has ", x.str());
+  require<ShapeError>(shapes_agree(c.shape("MatchX"), match), "MatchX has shape ", c.shape("MatchX").str(), ", X has ",
+                      x.str());
   c.set_output("X@GRAD", c.input("Y@GRAD").dtype, x);
 }
 
@@ -104,8 +106,8 @@ void infer_cross_entropy_grad2(InferContext& c) {
 
 void define_cross_entropy2(OpTable& ops) {
   ops.add(OpSpec("cross_entropy2")
-              .doc("Y = -log(X[label]) for every row of probabilities X; 0 where the label is ignore_index, 1e20 where X[label] is 0. "
-                   "A label out of range is refused.")
+              .doc("Y = -log(X[label]) for every row of probabilities X; 0 where the label is ignore_index, 1e20 where "
+                   "X[label] is 0. A label out of range is refused.")
               .input("X", "[..., classes]: probabilities")
               .input("Label", "[..., 1] or [...], int32 or int64")
               .output("Y", "shape of Label")

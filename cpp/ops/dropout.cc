@@ -81,8 +81,11 @@ struct DropoutGradKernel : Kernel {
   void run(Device& device) override {
     T factor = rule.factor<T>();
     int64_t n = out_gradient.numel();
-    if (rule.test) map(device, n, [factor](auto g) { return g * decltype(g)(factor); }, x_gradient.data(), out_gradient.data());
-    else scale_kept(n, factor, out_gradient.data(), mask.data(), x_gradient.data());
+    if (rule.test) {
+      map(device, n, [factor](auto g) { return g * decltype(g)(factor); }, x_gradient.data(), out_gradient.data());
+    } else {
+      scale_kept(n, factor, out_gradient.data(), mask.data(), x_gradient.data());
+    }
   }
 };
 
@@ -90,15 +93,16 @@ OpSpec& with_attributes(OpSpec& spec) {
   return spec.attr("dropout_prob", 0.5f, "probability that an element is dropped", between(0, 1))
       .attr("is_test", false, "whether nothing is dropped")
       .attr("dropout_implementation", "downgrade_in_infer",
-            "downgrade_in_infer: in testing all is multiplied with 1 - dropout_prob; upscale_in_train: in training what is kept is "
-            "divided by it",
+            "downgrade_in_infer: in testing all is multiplied with 1 - dropout_prob; upscale_in_train: in training "
+            "what is kept is divided by it",
             one_of({"downgrade_in_infer", "upscale_in_train"}))
       .attr("seed", 0, "where fix_seed is true: with the same seed, every run drops the same elements; 0: not fixed")
       .attr("fix_seed", false, "whether `seed` is used");
 }
 
 void infer_dropout_grad(InferContext& c) {
-  require<ShapeError>(c.input("Mask").dtype == DType::UInt8, "Mask is ", name_of(c.input("Mask").dtype), ", it must be uint8");
+  require<ShapeError>(c.input("Mask").dtype == DType::UInt8, "Mask is ", name_of(c.input("Mask").dtype),
+                      ", it must be uint8");
   require_same_shape(c, "Out@GRAD", "Mask");
   c.set_output("X@GRAD", c.input("Out@GRAD"));
 }
@@ -107,7 +111,8 @@ void infer_dropout_grad(InferContext& c) {
 
 void define_dropout(OpTable& ops) {
   OpSpec forward("dropout"), backward("dropout_grad");
-  forward.doc("Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps all.")
+  forward.doc("Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
+              "all.")
       .input("X", "any shape")
       .output("Out", "shape of X")
       .optional_output("Mask", "shape of X, uint8: 1 where an element was kept");

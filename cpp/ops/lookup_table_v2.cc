@@ -9,8 +9,8 @@ void check_ids(const IndexIn& ids, int64_t height) {
   for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
     int64_t id = ids[i];
     if (id >= 0 && id < height) continue;
-    fail<OpError>("id ", id, " at position ", i, " of Ids is out of range: the table W has ", height, " rows, so ids run from 0 to ",
-                  height - 1);
+    fail<OpError>("id ", id, " at position ", i, " of Ids is out of range: the table W has ", height,
+                  " rows, so ids run from 0 to ", height - 1);
   }
 }
 
@@ -72,7 +72,9 @@ struct LookupTableGradKernel : Kernel {
     for (int64_t i = 0; i < count; ++i) {
       if (ids[i] == padding) continue;
       T* row = table_gradient.data() + ids[i] * width;
-      map(device, width, [](auto sum, auto g) { return sum + g; }, row, static_cast<const T*>(row), out_gradient.data() + i * width);
+      map(
+          device, width, [](auto sum, auto g) { return sum + g; }, row, static_cast<const T*>(row),
+          out_gradient.data() + i * width);
     }
   }
 };
@@ -89,8 +91,8 @@ Shape looked_up_shape(const InferContext& c) {
 void infer_lookup_table_grad(InferContext& c) {
   Shape out = looked_up_shape(c);
   require_same_dtype(c, "W", "Out@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Out@GRAD"), out), "Out@GRAD has shape ", c.shape("Out@GRAD").str(), ", W looked up by Ids has ",
-                      out.str());
+  require<ShapeError>(shapes_agree(c.shape("Out@GRAD"), out), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                      ", W looked up by Ids has ", out.str());
   VarInfo info = c.input("W");
   if (c.attr<bool>("is_sparse")) {
     info.kind = VarKind::SelectedRows;
@@ -103,7 +105,8 @@ void infer_lookup_table_grad(InferContext& c) {
 
 void define_lookup_table_v2(OpTable& ops) {
   ops.add(OpSpec("lookup_table_v2")
-              .doc("Out[i...] = W[Ids[i...]]; zeros where the id is padding_idx. An id outside of the table is refused.")
+              .doc("Out[i...] = W[Ids[i...]]; zeros where the id is padding_idx. An id outside of the table is "
+                   "refused.")
               .input("W", "[height, ...]: the table")
               .input("Ids", "any shape, int32 or int64")
               .output("Out", "shape of Ids, then W's axes after the first")
@@ -114,8 +117,8 @@ void define_lookup_table_v2(OpTable& ops) {
               .checks_data()
               .kernels<LookupTableKernel, float, double>());
   ops.add(OpSpec("lookup_table_v2_grad")
-              .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: Out@GRAD as it is "
-                   "for the rows Ids, unmerged, padding_idx too.")
+              .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
+                   "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")
               .input("W", "as in lookup_table_v2; its values are not read")
               .input("Ids", "as in lookup_table_v2")
               .input("Out@GRAD", "shape of Out")

@@ -84,9 +84,9 @@ void infer_momentum(InferContext& c) {
 
 void define_momentum(OpTable& ops) {
   ops.add(OpSpec("momentum")
-              .doc("VelocityOut = mu Velocity + Grad, ParamOut = Param - LearningRate * VelocityOut; with use_nesterov, "
-                   "ParamOut = Param - LearningRate (Grad + mu VelocityOut). Of a sparse gradient every row of Param moves, "
-                   "those it does not name with gradient 0.")
+              .doc("VelocityOut = mu Velocity + Grad, ParamOut = Param - LearningRate * VelocityOut; with "
+                   "use_nesterov, ParamOut = Param - LearningRate (Grad + mu VelocityOut). Of a sparse gradient every "
+                   "row of Param moves, those it does not name with gradient 0.")
               .input("Param", "any shape")
               .input("Grad", "shape of Param; a tensor or selected rows")
               .input("Velocity", "shape of Param")
@@ -101,7 +101,8 @@ void define_momentum(OpTable& ops) {
                     one_of({"", "l2_decay"}))
               .attr("regularization_coeff", 0.0f, "of l2_decay")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .attr("rescale_grad", 1.0f, "factor of a sparse gradient; on a CPU PaddlePaddle leaves a dense one as it is, and so do we")
+              .attr("rescale_grad", 1.0f,
+                    "factor of a sparse gradient; on a CPU PaddlePaddle leaves a dense one as it is, and so do we")
               .infer(infer_momentum)
               .no_gradient("an optimizer's step is not differentiated")
               .updates("Param", "ParamOut")

@@ -137,7 +137,8 @@ struct Pool2dKernel : Kernel {
   bool max;
 
   explicit Pool2dKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {}
+      : x(init, "X"), out(init, "Out"), pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {
+  }
 
   void run(Device&) override {
     constexpr int64_t lanes = Vec<T>::size;
@@ -146,8 +147,9 @@ struct Pool2dKernel : Kernel {
     };
     if (max) {
       pooling.walk(lanes, one, [this](int64_t plane, const Range& row, const Range& column, int64_t at, int64_t) {
-        reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) { return maximum(a, b); })
-            .store(out.data() + at);
+        reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
+          return maximum(a, b);
+        }).store(out.data() + at);
       });
     } else {
       pooling.walk(lanes, one, [this](int64_t plane, const Range& row, const Range& column, int64_t at, int64_t) {
@@ -193,17 +195,19 @@ struct Pool2dGradKernel : Kernel {
   bool max;
 
   explicit Pool2dGradKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), pooling(init, x.shape()),
-        max(init.attr<std::string>("pooling_type") == "max") {}
+      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {}
 
   void run(Device&) override {
     constexpr int64_t lanes = Vec<T>::size;
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     if (max) {
       pooling.walk(
-          lanes, [this](auto... window) { to_largest(window...); }, [this](auto... window) { to_largest_of_many(window...); });
+          lanes, [this](auto... window) { to_largest(window...); },
+          [this](auto... window) { to_largest_of_many(window...); });
     } else {
-      pooling.walk(lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
+      pooling.walk(
+          lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
     }
   }
 
@@ -265,17 +269,20 @@ void infer_gradient(InferContext& c) {
   Shape out = pooled_shape(c);
   for (const char* port : {"Out", "Out@GRAD"}) {
     require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ", out.str());
+    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ",
+                        out.str());
   }
   gradients_like_inputs(c);
 }
 
 OpSpec& with_attributes(OpSpec& spec) {
-  return spec.required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window", one_of({"max", "avg"}))
+  return spec
+      .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window", one_of({"max", "avg"}))
       .attr("ksize", std::vector<int32_t>{1, 1}, "size of the window: height, width; with `adaptive`, of the output")
       .attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
       .attr("paddings", std::vector<int32_t>{0, 0}, "around the image: height, width; or above, below, left, right")
-      .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
+      .attr("padding_algorithm", "EXPLICIT",
+            "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
             one_of({"EXPLICIT", "SAME", "VALID"}))
       .attr("global_pooling", false, "whether the window is the whole image")
       .attr("ceil_mode", false, "whether a last window that is cut off counts")
@@ -288,8 +295,8 @@ OpSpec& with_attributes(OpSpec& spec) {
 
 void define_pool2d(OpTable& ops) {
   OpSpec forward("pool2d"), backward("pool2d_grad");
-  forward.doc("The largest element, or the mean, of each window that moves over the two last axes of X. Padding is never the largest; "
-              "NaN is.")
+  forward.doc("The largest element, or the mean, of each window that moves over the two last axes of X. Padding is "
+              "never the largest; NaN is.")
       .input("X", "[images, channels, height, width]")
       .output("Out", "[images, channels, output height, output width]");
   with_attributes(forward)

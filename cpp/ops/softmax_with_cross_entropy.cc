@@ -19,8 +19,8 @@ void check_labels(const IndexIn& label, int64_t classes, int64_t ignored) {
   for (int64_t i = 0, n = label.numel(); i < n; ++i) {
     int64_t id = label[i];
     if (id == ignored || (id >= 0 && id < classes)) continue;
-    fail<OpError>("label ", id, " in row ", i, " is out of range: Logits has ", classes, " classes, so labels run from 0 to ",
-                  classes - 1, ", or ignore_index ", ignored);
+    fail<OpError>("label ", id, " in row ", i, " is out of range: Logits has ", classes,
+                  " classes, so labels run from 0 to ", classes - 1, ", or ignore_index ", ignored);
   }
 }
 
@@ -57,8 +57,8 @@ struct SoftmaxCrossEntropyKernel : Kernel {
 
   explicit SoftmaxCrossEntropyKernel(KernelInit& init)
       : logits(init, "Logits"), labels(init), softmax(init, "Softmax"), loss(init, "Loss"),
-        axis(logits.shape(), init.attr<int32_t>("axis")), use_softmax(init.attr<bool>("use_softmax")), largest(init, axis.inner),
-        sums(init, axis.inner) {}
+        axis(logits.shape(), init.attr<int32_t>("axis")), use_softmax(init.attr<bool>("use_softmax")),
+        largest(init, axis.inner), sums(init, axis.inner) {}
 
   void run(Device& device) override {
     if (labels.hard) check_labels(*labels.hard, axis.classes, labels.ignored);
@@ -114,7 +114,8 @@ struct SoftmaxCrossEntropyKernel : Kernel {
       map(device, inner, add, std::make_tuple(p + c * inner, sums.data()), x + c * inner, tops, totals);
     }
     for (int64_t c = 0; c < axis.classes; ++c) {
-      map(device, inner, [](auto e, auto total) { return e / total; }, p + c * inner, static_cast<const T*>(p + c * inner), totals);
+      const T* exponentials = p + c * inner;
+      map(device, inner, [](auto e, auto total) { return e / total; }, p + c * inner, exponentials, totals);
     }
   }
 
@@ -129,7 +130,8 @@ struct SoftmaxCrossEntropyKernel : Kernel {
     const T* weight = labels.soft->data() + o * axis.classes * axis.inner;
     T* total = loss.data() + o * axis.inner;
     if (axis.inner == 1) {
-      *total = static_cast<T>(-map_sum(device, axis.classes, [](auto w, auto v) { return w * finite_log(v); }, weight, p));
+      auto part = [](auto w, auto v) { return w * finite_log(v); };
+      *total = static_cast<T>(-map_sum(device, axis.classes, part, weight, p));
       return;
     }
     auto subtract = [](auto t, auto w, auto v) { return t - w * finite_log(v); };
@@ -188,8 +190,11 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
     const T* gradient = loss_gradient.data() + o * inner;
     bool through_softmax = use_softmax;
     for (int64_t c = 0; c < axis.classes; ++c, p += inner, weight += inner, to += inner) {
-      if (through_softmax) map(device, inner, [](auto v, auto w, auto g) { return (v - w) * g; }, to, p, weight, gradient);
-      else map(device, inner, [](auto v, auto w, auto g) { return -(w / v) * g; }, to, p, weight, gradient);
+      if (through_softmax) {
+        map(device, inner, [](auto v, auto w, auto g) { return (v - w) * g; }, to, p, weight, gradient);
+      } else {
+        map(device, inner, [](auto v, auto w, auto g) { return -(w / v) * g; }, to, p, weight, gradient);
+      }
     }
   }
 };
@@ -204,8 +209,8 @@ void require_labels(const InferContext& c, const char* logits) {
   else require_index(c, "Label");
   Shape expected = x;
   if (!soft) expected[axis] = 1;
-  require<ShapeError>(shapes_agree(c.shape("Label"), expected), "Label has shape ", c.shape("Label").str(), ", with ", logits, " ",
-                      x.str(), " it must be ", expected.str());
+  require<ShapeError>(shapes_agree(c.shape("Label"), expected), "Label has shape ", c.shape("Label").str(), ", with ",
+                      logits, " ", x.str(), " it must be ", expected.str());
 }
 
 void infer_forward(InferContext& c) {
@@ -221,8 +226,8 @@ void infer_backward(InferContext& c) {
   require_same_dtype(c, "Softmax", "Loss@GRAD");
   Shape loss = c.shape("Softmax");
   loss[normal_axis(c.attr<int32_t>("axis"), loss.rank(), "axis")] = 1;
-  require<ShapeError>(shapes_agree(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ", c.shape("Loss@GRAD").str(), ", Loss has ",
-                      loss.str());
+  require<ShapeError>(shapes_agree(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ", c.shape("Loss@GRAD").str(),
+                      ", Loss has ", loss.str());
   c.set_output("Logits@GRAD", c.input("Softmax"));
 }
 
@@ -238,10 +243,11 @@ OpSpec& with_attributes(OpSpec& spec) {
 
 void define_softmax_with_cross_entropy(OpTable& ops) {
   OpSpec forward("softmax_with_cross_entropy"), backward("softmax_with_cross_entropy_grad");
-  forward.doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with soft_label. Logits "
-              "more than 64 below the largest count as 64 below. A label out of range is refused.")
+  forward.doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
+              "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
       .input("Logits", "any shape with at least one dimension")
-      .input("Label", "shape of Logits with 1 along the axis, int32 or int64; with soft_label, shape and dtype of Logits")
+      .input("Label",
+             "shape of Logits with 1 along the axis, int32 or int64; with soft_label, shape and dtype of Logits")
       .output("Softmax", "shape of Logits")
       .output("Loss", "shape of Logits with 1 along the axis");
   with_attributes(forward)
@@ -250,7 +256,8 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
       .in_place("Logits", "Softmax")
       .checks_data()
       .kernels<SoftmaxCrossEntropyKernel, float, double>();
-  backward.doc("Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / Softmax * Loss@GRAD.")
+  backward.doc("Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
+               "Softmax * Loss@GRAD.")
       .input("Label", "as in softmax_with_cross_entropy")
       .input("Softmax", "of softmax_with_cross_entropy")
       .input("Loss@GRAD", "shape of Loss")

@@ -93,8 +93,8 @@ struct TopKGradKernel : Kernel {
 
   void run(Device&) override {
     for (int64_t i = 0, n = indices.numel(); i < n; ++i) {
-      require<OpError>(indices[i] >= 0 && indices[i] < lines.length, "Indices holds ", indices[i], ", but X has ", lines.length,
-                       " elements along the axis");
+      require<OpError>(indices[i] >= 0 && indices[i] < lines.length, "Indices holds ", indices[i], ", but X has ",
+                       lines.length, " elements along the axis");
     }
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     for (int64_t o = 0; o < lines.outer; ++o) {
@@ -117,17 +117,20 @@ Shape top_shape(const InferContext& c) {
     return out;
   }
   int at = normal_axis(axis, out.rank(), "axis");
-  require<ShapeError>(out[at] < 0 || k <= out[at], "k is ", k, ", but X ", out.str(), " has only ", out[at], " elements along axis ", at);
+  require<ShapeError>(out[at] < 0 || k <= out[at], "k is ", k, ", but X ", out.str(), " has only ", out[at],
+                      " elements along axis ", at);
   out[at] = k;
   return out;
 }
 
 void infer_top_k_grad(InferContext& c) {
   Shape out = top_shape(c);
-  require<ShapeError>(c.input("Indices").dtype == DType::Int64, "Indices is ", name_of(c.input("Indices").dtype), ", it must be int64");
+  require<ShapeError>(c.input("Indices").dtype == DType::Int64, "Indices is ", name_of(c.input("Indices").dtype),
+                      ", it must be int64");
   require_same_dtype(c, "X", "Out@GRAD");
   for (const char* port : {"Indices", "Out@GRAD"}) {
-    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", the best of X have ", out.str());
+    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(),
+                        ", the best of X have ", out.str());
   }
   c.set_output("X@GRAD", c.input("X"));
 }
@@ -136,8 +139,9 @@ void infer_top_k_grad(InferContext& c) {
 
 void define_top_k_v2(OpTable& ops) {
   ops.add(OpSpec("top_k_v2")
-              .doc("Out: the k largest elements of X along one axis, the largest first, and Indices: where they are. With "
-                   "largest false, the k smallest, the smallest first. Of equal elements that at the lower index comes first.")
+              .doc("Out: the k largest elements of X along one axis, the largest first, and Indices: where they are. "
+                   "With largest false, the k smallest, the smallest first. Of equal elements that at the lower index "
+                   "comes first.")
               .input("X", "any shape with at least k elements along the axis")
               .output("Out", "shape of X with k elements along the axis")
               .output("Indices", "shape of Out, int64")

@@ -7,7 +7,8 @@ from harness import array, ints, op_tests
 def reference(inputs, attrs):
     indices, label = inputs["Indices"], inputs["Label"].reshape(-1, 1)
     correct = int((indices == label).any(axis=1).sum())
-    return {"Accuracy": np.float32(correct / max(len(indices), 1)), "Correct": np.int32(correct), "Total": np.int32(len(indices))}
+    return {"Accuracy": np.float32(correct / max(len(indices), 1)), "Correct": np.int32(correct),
+            "Total": np.int32(len(indices))}
 
 
 def best(rows, k, label, dtype="int64"):

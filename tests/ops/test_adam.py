@@ -12,7 +12,8 @@ def reference(inputs, attrs):
     power1, power2 = scalar("Beta1Pow"), scalar("Beta2Pow")
     sparse = isinstance(g, Rows)
     if ("SkipUpdate" in inputs and inputs["SkipUpdate"].all()) or (sparse and len(g.rows) == 0):
-        return dict(ParamOut=p, Moment1Out=m, Moment2Out=v, Beta1PowOut=inputs["Beta1Pow"], Beta2PowOut=inputs["Beta2Pow"])
+        return dict(ParamOut=p, Moment1Out=m, Moment2Out=v, Beta1PowOut=inputs["Beta1Pow"],
+                    Beta2PowOut=inputs["Beta2Pow"])
     still = attrs["use_global_beta_pow"]
     next1, next2 = (power1, power2) if still else (power1 * beta1, power2 * beta2)
     touched = np.ones(len(p) if p.ndim else 1, bool)
@@ -32,7 +33,8 @@ def reference(inputs, attrs):
 
 def step(*shape, grad=None, power1=0.729, power2=0.99, **more):
     return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Moment1": array(*shape, seed=2), "Moment2": array(*shape, low=0, seed=3), "LearningRate": np.full(1, 0.125),
+            "Moment1": array(*shape, seed=2), "Moment2": array(*shape, low=0, seed=3),
+            "LearningRate": np.full(1, 0.125),
             "Beta1Pow": np.full(1, power1), "Beta2Pow": np.full(1, power2), **more}
 
 

@@ -31,7 +31,8 @@ test_average_value = op_tests(
         "no rows": (values(0, 4, counters=[3, 1, 2, 3]), {}),
     },
     refusals={
-        "other shape": ({**values(3, counters=[0] * 4), "Average": array(4)}, {}, pm.ShapeError, "Param [3] Average [4]"),
+        "other shape": ({**values(3, counters=[0] * 4), "Average": array(4)}, {}, pm.ShapeError,
+                        "Param [3] Average [4]"),
         "two counters": (values(3, counters=[0, 0]), {}, pm.ShapeError, "Counters [2] [4]"),
         "other previous": ({**values(3, counters=[0] * 4), "Previous": array(2)}, {}, pm.ShapeError, "Previous [2]"),
     },

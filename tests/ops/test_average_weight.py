@@ -21,7 +21,8 @@ def reference(inputs, attrs):
             weight = 1 / newer
             if newer >= attrs["window_size"]:
                 newer, older, roll = 0, newer, 1
-    return {"CountersOut": np.array([updates, newer, older, steps]), "Weight": np.array([weight]), "Roll": np.array([roll], "int32")}
+    return {"CountersOut": np.array([updates, newer, older, steps]), "Weight": np.array([weight]),
+            "Roll": np.array([roll], "int32")}
 
 
 def counters(*values, dtype="int64"):
@@ -50,7 +51,8 @@ test_average_weight = op_tests(
         "exponential without memory": (counters(7, 0, 0, 7), {"scheme": "exponential", "decay": 0.0}),
     },
     refusals={
-        "unknown scheme": (counters(0, 0, 0, 0), {"scheme": "polynomial"}, pm.ProgramError, "polynomial window uniform exponential"),
+        "unknown scheme": (counters(0, 0, 0, 0), {"scheme": "polynomial"}, pm.ProgramError,
+                           "polynomial window uniform exponential"),
         "window of none": (counters(0, 0, 0, 0), {"window_size": 0}, pm.ProgramError, "window_size 0"),
         "decay 1": (counters(0, 0, 0, 0), {"decay": 1.0}, pm.ProgramError, "decay 1 below 1"),
         "never": (counters(0, 0, 0, 0), {"every": 0}, pm.ProgramError, "every 0"),
@@ -63,7 +65,8 @@ test_average_weight = op_tests(
 def test_exponential_weights_keep_their_digits_close_to_one():
     # 1 - decay**updates would have lost half of them.
     decay, updates = 1 - 1e-9, 5
-    weight = run_op("average_weight", counters(updates - 1, 0, 0, updates - 1), {"scheme": "exponential", "decay": decay})["Weight"]
+    weight = run_op("average_weight", counters(updates - 1, 0, 0, updates - 1),
+                    {"scheme": "exponential", "decay": decay})["Weight"]
     np.testing.assert_allclose(weight, 1 / updates + (updates - 1) / (2 * updates) * 1e-9, rtol=1e-12)
 
 
@@ -102,9 +105,11 @@ def averaging_program(settings, dtype, size, steps_in_a_run=1):
             block.append_op("average_weight", {"Counters": f"counters_{i}"},
                             {"CountersOut": f"counters_{i}", "Weight": f"weight_{i}", "Roll": f"roll_{i}"}, attrs)
             roll = {"Roll": f"roll_{i}", **previous} if window else {}
-            block.append_op("parameter_average", {"Param": "p", "Average": f"average_{i}", "Weight": f"weight_{i}", **roll},
+            block.append_op("parameter_average",
+                            {"Param": "p", "Average": f"average_{i}", "Weight": f"weight_{i}", **roll},
                             {"AverageOut": f"average_{i}", **({"PreviousOut": f"previous_{i}"} if window else {})})
-        block.append_op("average_value", {"Param": "p", "Average": f"average_{i}", "Counters": f"counters_{i}", **previous},
+        block.append_op("average_value",
+                        {"Param": "p", "Average": f"average_{i}", "Counters": f"counters_{i}", **previous},
                         {"Out": f"out_{i}"})
     return program, scope, [f"out_{i}" for i in range(len(settings))]
 
@@ -148,7 +153,8 @@ def test_every_scheme_against_its_definition(dtype, tolerance):
             continue
         found = executor.run(program, fetch_list=names, scope=scope)
         for name, one, other in zip(AVERAGES, found, expected):
-            np.testing.assert_allclose(one, other[step], rtol=tolerance, atol=tolerance, err_msg=f"{name}, step {step + 1}")
+            np.testing.assert_allclose(one, other[step], rtol=tolerance, atol=tolerance,
+                                       err_msg=f"{name}, step {step + 1}")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

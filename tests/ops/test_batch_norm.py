@@ -28,7 +28,8 @@ def reference(inputs, attrs):
 
 
 def batch(*shape, channels, **left_out):
-    inputs = {"X": array(*shape, low=-2, high=3), "Scale": array(channels, low=0.5, seed=1), "Bias": array(channels, seed=2),
+    inputs = {"X": array(*shape, low=-2, high=3), "Scale": array(channels, low=0.5, seed=1),
+              "Bias": array(channels, seed=2),
               "Mean": array(channels, seed=3), "Variance": array(channels, low=0.5, high=2, seed=4)}
     return {port: value for port, value in inputs.items() if port not in left_out}
 
@@ -41,7 +42,8 @@ CASES = {
     "three axes": (batch(3, 2, 40, channels=2), {}),
     "five axes": (batch(2, 3, 2, 2, 2, channels=3), {}),
     "testing": (batch(3, 4, 5, 5, channels=4), {"is_test": True}),
-    "statistics of the batch in testing": (batch(3, 4, 5, 5, channels=4), {"is_test": True, "trainable_statistics": True}),
+    "statistics of the batch in testing": (batch(3, 4, 5, 5, channels=4),
+                                           {"is_test": True, "trainable_statistics": True}),
     "kept statistics in training": (batch(3, 5, 5, 4, channels=4), {"use_global_stats": True, "data_layout": "NHWC"}),
     "no scale": (batch(3, 4, 5, channels=4, Scale=0), {}),
     "no bias": (batch(3, 4, 5, channels=4, Bias=0), {}),
@@ -68,7 +70,8 @@ test_batch_norm = op_tests(
 WITH_BOTH = {name: case for name, case in CASES.items() if not name.startswith("no ")}
 test_gradient = op_tests("batch_norm", reference, WITH_BOTH, gradients=["X", "Scale", "Bias"], gradient_of=["Y"],
                          tolerance={"float32": 2e-5, "float64": 1e-11})
-test_gradient_without_scale = op_tests("batch_norm", reference, {"no scale": CASES["no scale"]}, gradients=["X", "Bias"],
+test_gradient_without_scale = op_tests("batch_norm", reference, {"no scale": CASES["no scale"]},
+                                       gradients=["X", "Bias"],
                                        gradient_of=["Y"], tolerance={"float32": 2e-5, "float64": 1e-11})
 
 

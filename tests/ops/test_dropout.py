@@ -1,4 +1,5 @@
 """dropout: Out = X where a coin says to keep it, else 0."""
+import mersenne_twister
 import numpy as np
 import paddle_mini as pm
 import pytest
@@ -8,35 +9,17 @@ from harness import array, op_tests, run_op
 def reference(inputs, attrs):
     x, keep = inputs["X"], 1 - np.float64(np.float32(attrs["dropout_prob"]))
     if attrs["is_test"]:
-        return {"Out": x if attrs["dropout_implementation"] == "upscale_in_train" else x * keep, "Mask": np.ones(x.shape, "uint8")}
+        return {"Out": x if attrs["dropout_implementation"] == "upscale_in_train" else x * keep,
+                "Mask": np.ones(x.shape, "uint8")}
     mask = kept(x.shape, attrs)
-    return {"Out": x * mask / (keep if attrs["dropout_implementation"] == "upscale_in_train" and keep > 0 else 1), "Mask": mask}
+    return {"Out": x * mask / (keep if attrs["dropout_implementation"] == "upscale_in_train" and keep > 0 else 1),
+            "Mask": mask}
 
 
 def kept(shape, attrs):
-    """PaddlePaddle's coins: mt19937_64(seed) of 64 bits each, as a float of [0, 1), at least the probability."""
-    numbers = mt19937_64(attrs["seed"], int(np.prod(shape)))
-    uniform = numbers.astype("float32") / np.float32(2**64)
-    return (uniform >= np.float32(attrs["dropout_prob"])).astype("uint8").reshape(shape)
-
-
-def mt19937_64(seed, count):
-    """Nishimura & Matsumoto 2004, the generator of std::mt19937_64."""
-    whole, n, m = (1 << 64) - 1, 312, 156
-    state = [seed]
-    for i in range(1, n):
-        state.append((6364136223846793005 * (state[-1] ^ (state[-1] >> 62)) + i) & whole)
-    numbers = []
-    while len(numbers) < count:
-        for i in range(n):
-            x = (state[i] & 0xFFFFFFFF80000000) | (state[(i + 1) % n] & 0x7FFFFFFF)
-            state[i] = state[(i + m) % n] ^ (x >> 1) ^ (0xB5026F5AA96619E9 if x & 1 else 0)
-        for x in state:
-            x ^= (x >> 29) & 0x5555555555555555
-            x ^= (x << 17) & 0x71D67FFFEDA60000
-            x ^= (x << 37) & 0xFFF7EEE000000000
-            numbers.append(x ^ (x >> 43))
-    return np.array(numbers[:count], "uint64")
+    """PaddlePaddle's coins: for each element a number of [0, 1), which keeps it if it is at least the probability."""
+    numbers = mersenne_twister.uniform(attrs["seed"], int(np.prod(shape)), 0, 1, "float32")
+    return (numbers >= np.float32(attrs["dropout_prob"])).astype("uint8").reshape(shape)
 
 
 FIXED = {"fix_seed": True, "seed": 7}
@@ -58,7 +41,8 @@ test_dropout = op_tests(
     gradients=["X"],
     refusals={
         "probability over 1": ({"X": array(3)}, {"dropout_prob": 1.5}, pm.ProgramError, "dropout_prob 1.5"),
-        "unknown implementation": ({"X": array(3)}, {"dropout_implementation": "none"}, pm.ProgramError, "none upscale_in_train"),
+        "unknown implementation": ({"X": array(3)}, {"dropout_implementation": "none"}, pm.ProgramError,
+                                   "none upscale_in_train"),
     },
 )
 

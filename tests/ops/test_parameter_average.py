@@ -40,7 +40,8 @@ test_parameter_average = op_tests(
         "other dtype": ({**step(3), "Average": array(3).astype("float32")}, {}, pm.ShapeError, "Average float32"),
         "two weights": ({**step(3), "Weight": array(2)}, {}, pm.ShapeError, "Weight [2] one element"),
         "whole weight": ({**step(3), "Weight": np.array([1])}, {}, pm.ShapeError, "Weight int64"),
-        "roll without previous": ({**step(3), "Roll": np.zeros(1, "int32")}, {}, pm.ProgramError, "Previous Roll PreviousOut"),
+        "roll without previous": ({**step(3), "Roll": np.zeros(1, "int32")}, {}, pm.ProgramError,
+                                  "Previous Roll PreviousOut"),
     },
 )
 

@@ -30,7 +30,8 @@ def ranges(size, window, stride, before, after, attrs):
 def reference(inputs, attrs):
     x = inputs["X"]
     pads = attrs["paddings"] if len(attrs["paddings"]) == 4 else [p for p in attrs["paddings"] for _ in range(2)]
-    rows, columns = (ranges(x.shape[2 + i], attrs["ksize"][i], attrs["strides"][i], *pads[2 * i:2 * i + 2], attrs) for i in range(2))
+    sizes = zip(x.shape[2:], attrs["ksize"], attrs["strides"], pads[::2], pads[1::2])
+    rows, columns = (ranges(*size, attrs) for size in sizes)
     out = np.zeros((*x.shape[:2], len(rows), len(columns)))
     for i, (top, bottom, high) in enumerate(rows):
         for j, (left, right, wide) in enumerate(columns):
@@ -38,7 +39,8 @@ def reference(inputs, attrs):
             if attrs["pooling_type"] == "max":
                 out[:, :, i, j] = part.max(axis=(2, 3))
             else:
-                out[:, :, i, j] = part.sum(axis=(2, 3)) / (part[0, 0].size if attrs["exclusive"] and len(x) else high * wide)
+                inside = (bottom - top) * (right - left)
+                out[:, :, i, j] = part.sum(axis=(2, 3)) / (inside if attrs["exclusive"] else high * wide)
     return {"Out": out}
 
 
@@ -67,7 +69,8 @@ test_pool2d = op_tests(
     cases={
         **{f"largest, {name}": (X, {"pooling_type": "max", **more}) for name, more in GEOMETRIES.items()},
         **{f"mean, {name}": (X, {"pooling_type": "avg", **more}) for name, more in GEOMETRIES.items()},
-        **{f"mean with padding, {name}": (X, {"pooling_type": "avg", "exclusive": False, **more}) for name, more in GEOMETRIES.items()},
+        **{f"mean with padding, {name}": (X, {"pooling_type": "avg", "exclusive": False, **more})
+           for name, more in GEOMETRIES.items()},
         "wide": ({"X": array(1, 2, 6, 50)}, pool("max", 2, 2, strides=[2, 2])),
         "one element": ({"X": array(1, 1, 1, 1)}, pool("max", 1, 1)),
         "no images": ({"X": array(0, 3, 4, 4)}, pool("avg", 2, 2)),

@@ -1,0 +1,67 @@
+# One trajectory with several averages, and the statistics of a comparison over seeds.
+import sys
+
+import numpy as np
+from scipy.stats import t as student
+from tqdm import tqdm
+
+import paddle_mini as pm
+
+
+class _Appended:
+    """An optimizer whose operators are in the program already, so that the next average of the same
+    trajectory can be put beside it."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def minimize(self, *_):
+        return self.result
+
+
+def minimize_with_averages(optimizer, loss, averages):
+    """Appends the optimizer once and, after it, one average for each entry of `averages`, which holds
+    the arguments of ParameterAverage by name. Averages never touch training, so all of them, and the
+    last iterate, are compared on the same trajectory."""
+    appended, made = _Appended(optimizer.minimize(loss)), {}
+    for name, arguments in averages.items():
+        made[name] = pm.optimizer.ParameterAverage(appended, **arguments)
+        made[name].minimize(loss)
+    return made
+
+
+def set_rate(scope, rate):
+    scope.set("learning_rate_0", np.array(rate, "float32"))
+
+
+def interval(values):
+    """(mean, half width of its 95 % confidence interval), over the first axis."""
+    values = np.asarray(values, float)
+    n = len(values)
+    return values.mean(0), student.ppf(0.975, n - 1) * values.std(0, ddof=1) / np.sqrt(n)
+
+
+def plus_minus(values, digits):
+    mean, half = interval(values)
+    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+
+
+def paired(values, baseline, digits):
+    """Mean of the differences with its interval, and in how many runs `values` is the lower one."""
+    difference = np.asarray(values) - np.asarray(baseline)
+    return [plus_minus(difference, digits), f"{np.sum(difference < 0)} of {len(difference)}"]
+
+
+def print_table(title, head, rows):
+    print(f"\n{title}\n")
+    lines = [head] + rows
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for number, line in enumerate(lines):
+        print("  " + "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths))).rstrip())
+        if number == 0:
+            print("  " + "  ".join("-" * width for width in widths))
+
+
+def progress(total, what, unit):
+    """A bar on a terminal; elsewhere a line now and then."""
+    return tqdm(total=total, desc=what, unit=f" {unit}", mininterval=0.1 if sys.stderr.isatty() else 10, dynamic_ncols=True)

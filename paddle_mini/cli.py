@@ -1,0 +1,252 @@
+# The command paddle-mini: train, run and look at saved programs, and ask what this build runs on.
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+import paddle_mini as pm
+from paddle_mini import _core
+
+EPILOG = "Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped. PM_DEBUG=1 shows tracebacks."
+
+
+def main(words: Optional[Sequence[str]] = None) -> int:
+    """Does what the command line says; returns the exit status."""
+    arguments = _parser().parse_args(words)
+    try:
+        status = arguments.command(arguments)
+        sys.stdout.flush()
+        return status or 0
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of `paddle-mini show … | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("PM_DEBUG", "0") not in ("", "0"):
+            raise
+        kind = "" if isinstance(error, (pm.Error, OSError)) else f"{type(error).__name__}: "
+        print(f"paddle-mini: {kind}{error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("paddle-mini", description="Trains, runs and shows programs saved as PREFIX.pdmodel and PREFIX.pdiparams.",
+                                     epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"paddle_mini {pm.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    train = commands.add_parser("train", help="train a program that save_program wrote", epilog=EPILOG)
+    _add_common(train)
+    train.add_argument("--startup", type=_prefix, metavar="PREFIX", help="run this program for initial values, instead of reading PREFIX.pdiparams")
+    train.add_argument("--steps", type=_whole, default=1, help="how many times to run the program (default 1)")
+    train.add_argument("--batch", type=_positive, metavar="K", help="each step is fed the next K rows of every array, from the start again at the end")
+    train.add_argument("--every", type=_positive, default=10, metavar="N", help="print what is fetched every N steps (default 10)")
+    train.add_argument("--seed", type=_whole, help="of random operators that have no seed of their own")
+    train.add_argument("--save", type=_prefix, metavar="PREFIX", help="write the program and its variables afterwards")
+    train.set_defaults(command=_train)
+
+    run = commands.add_parser("run", help="run a program once", epilog=EPILOG)
+    _add_common(run)
+    run.add_argument("--out", type=Path, metavar="DIR", help="write what is fetched to DIR/NAME.npy")
+    run.set_defaults(command=_run)
+
+    show = commands.add_parser("show", help="print a program and what it consists of")
+    show.add_argument("prefix", type=_prefix, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
+    show.add_argument("--plan", action="append", type=_shape, metavar="NAME=2,3", help="print the plan of a run for feeds of these shapes as well")
+    show.set_defaults(command=_show)
+
+    doctor = commands.add_parser("doctor", help="what this build is, what it runs on and why")
+    doctor.set_defaults(command=_doctor)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prefix", type=_prefix, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
+    parser.add_argument("--feed", action="append", default=[], type=_pair, metavar="NAME=FILE", help="feed a variable from an .npy file; may be repeated")
+    parser.add_argument("--fetch", action="append", default=[], metavar="NAME[,NAME]", help="what to print; default: the program's own fetches")
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    scope, exe = pm.Scope(), pm.Executor(pm.CPUPlace())
+    if arguments.seed is not None:
+        pm.seed(arguments.seed)
+    if arguments.startup is None:
+        program = pm.io.load_program(arguments.prefix, scope)
+    else:
+        exe.run(_read_program(arguments.startup), scope=scope)
+        program = _read_program(arguments.prefix)
+    feeds, fetches, status = _read_feeds(arguments.feed), _fetches(program, arguments.fetch), 0
+    try:
+        for step, feed in zip(range(1, arguments.steps + 1), _batches(feeds, arguments.batch)):
+            values = exe.run(program, feed, fetches, scope)
+            if fetches and (step % arguments.every == 0 or step in (1, arguments.steps)):
+                print(f"step {step}", *(f" {name} {_short(value)}" for name, value in zip(fetches, values)), flush=True)
+    except KeyboardInterrupt:  # a whole step is done: what is saved is sound
+        status = 130
+    if arguments.save:
+        pm.io.save_program(arguments.save, program, scope)
+        print(f"saved {arguments.save}.pdmodel")
+    return status
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    scope = pm.Scope()
+    program = pm.io.load_program(arguments.prefix, scope)
+    fetches = _fetches(program, arguments.fetch)
+    if not fetches:
+        raise pm.ProgramError("the program fetches nothing by itself: say what with --fetch")
+    values = pm.Executor(pm.CPUPlace()).run(program, _read_feeds(arguments.feed), fetches, scope)
+    for name, value in zip(fetches, values):
+        array = value.to_dense() if isinstance(value, pm.SelectedRows) else value
+        print(f"{name} {list(array.shape)} {array.dtype}  {_short(array)}")
+        if arguments.out:
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            np.save(arguments.out / f"{_file_name(name)}.npy", array)
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    program = _read_program(arguments.prefix)
+    print(program)
+    print()
+    ops = Counter(op.type for block in program.blocks for op in block.ops)
+    print(f"{sum(ops.values())} operators: {', '.join(f'{count} {kind}' if count > 1 else kind for kind, count in ops.most_common())}")
+    parameters = [var for var in program.all_parameters()]
+    elements = sum(int(np.prod(var.shape)) for var in parameters)
+    print(f"{len(parameters)} parameters with {elements:,} elements")
+    for suffix in (".pdmodel", ".pdiparams"):
+        path = Path(arguments.prefix + suffix)
+        print(f"{path}: {f'{path.stat().st_size:,} bytes' if path.exists() else 'not there'}")
+    if arguments.plan:
+        print()
+        print(_plan(program, dict(arguments.plan)))
+
+
+def _plan(program: pm.Program, shapes: Dict[str, List[int]]) -> str:
+    """The plan depends on shapes and dtypes, so zeros do for all values."""
+    scope, variables = pm.Scope(), program.global_block().vars
+    for name in pm.io.parameters.parameter_names(program):
+        scope.set(name, np.zeros(variables[name].shape, variables[name].dtype))
+    unknown = [name for name in shapes if name not in variables]
+    if unknown:
+        raise pm.ProgramError(f"'{unknown[0]}' is not a variable of the program")
+    feed = {name: np.zeros(shape, variables[name].dtype) for name, shape in shapes.items()}
+    return pm.Executor(pm.CPUPlace()).plan_text(program, feed, _fetches(program, []), scope)
+
+
+def _doctor(_: argparse.Namespace) -> None:
+    library = _core.kernel_library()
+    try:
+        cuda = repr(pm.Executor(pm.CUDAPlace(0)).place)
+    except pm.DeviceError as error:
+        cuda = f"no: {error}"
+    beside = Path(sys.executable).parent / "pm_run"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    asked = [f"{name}={os.environ[name]}" for name in ("PM_CPU", "PM_LOG", "PM_DEBUG") if os.environ.get(name)]
+    facts = [
+        ("paddle_mini", f"{pm.__version__} in {Path(pm.__file__).parent}"),
+        ("python", f"{sys.version.split()[0]}, {sys.executable}"),
+        ("numpy", np.__version__),
+        ("processor", f"{cores} cores, runs {' '.join(_core.processor_levels())}"),
+        ("kernels", f"{library['level']}: {library['reason']}"),
+        ("", library["path"]),
+        ("operators", str(len(_core.op_types()))),
+        ("cuda", cuda),
+        ("memory", f"{memory:.1f} GiB"),
+        ("pm_run", str(beside) if beside.exists() else shutil.which("pm_run") or "not found"),
+        ("environment", " ".join(asked) or "nothing set: PM_CPU, PM_LOG, PM_DEBUG"),
+    ]
+    for name, fact in facts:
+        print(f"{name:12}{fact}")
+
+
+def _read_program(prefix: str) -> pm.Program:
+    program = pm.Program.from_bytes(_core.read_file(prefix + ".pdmodel"))
+    program.handle()  # verified before it is used or shown
+    return program
+
+
+def _read_feeds(pairs: List[Tuple[str, str]]) -> Dict[str, np.ndarray]:
+    feeds = {}
+    for name, path in pairs:
+        try:
+            feeds[name] = np.load(path, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise pm.ProgramError(f"'{path}' can't be read as an .npy file: {error}") from None
+        if not isinstance(feeds[name], np.ndarray):
+            raise pm.ProgramError(f"'{path}' is an archive of arrays, not one .npy file")
+    return feeds
+
+
+def _batches(feeds: Dict[str, np.ndarray], size: Optional[int]) -> Iterator[Dict[str, np.ndarray]]:
+    """What each step is fed, without end."""
+    if size is None:
+        while True:
+            yield feeds
+    rows = {name: array.shape[0] if array.ndim else 0 for name, array in feeds.items()}
+    if len(set(rows.values())) > 1:
+        raise pm.ShapeError("the arrays have different numbers of rows: " + ", ".join(f"{name} {count}" for name, count in rows.items()))
+    for name, count in rows.items():
+        if count < size:
+            raise pm.ShapeError(f"feed '{name}' {list(feeds[name].shape)} has fewer than {size} rows")
+    count = min(rows.values(), default=size) // size
+    while True:
+        for first in range(0, count * size, size):
+            yield {name: array[first:first + size] for name, array in feeds.items()}
+
+
+def _fetches(program: pm.Program, asked: List[str]) -> List[str]:
+    names = [name for item in asked for name in item.split(",")]
+    ops = program.global_block().ops
+    return names or [name for _, name in sorted((op.attr("col"), op.input("X")[0]) for op in ops if op.type == "fetch")]
+
+
+def _short(value: Any) -> str:
+    flat = np.ravel(value.to_dense() if isinstance(value, pm.SelectedRows) else value)
+    return " ".join(f"{item:.7g}" if flat.dtype.kind == "f" else str(item) for item in flat[:6]) + (" …" if flat.size > 6 else "")
+
+
+def _file_name(name: str) -> str:
+    """A variable's name is never a path."""
+    plain = name.replace("/", "_").replace("\0", "_")
+    return "_" if plain in (".", "..") else plain
+
+
+def _prefix(word: str) -> str:
+    return word[:-len(".pdmodel")] if word.endswith(".pdmodel") else word
+
+
+def _pair(word: str) -> Tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"'{word}' is not NAME=FILE")
+    return name, value
+
+
+def _shape(word: str) -> Tuple[str, List[int]]:
+    name, dims = _pair(word)
+    try:
+        return name, [_whole(dim) for dim in dims.split(",") if dim]
+    except (argparse.ArgumentTypeError, ValueError):
+        raise argparse.ArgumentTypeError(f"'{word}' is not NAME=2,3") from None
+
+
+def _whole(word: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) < 16):
+        raise argparse.ArgumentTypeError(f"'{word}' is not a whole number")
+    return int(word)
+
+
+def _positive(word: str) -> int:
+    number = _whole(word)
+    if number == 0:
+        raise argparse.ArgumentTypeError("it must be at least 1")
+    return number
