@@ -136,10 +136,9 @@ def milliseconds_a_step(plain):
     models = {"last iterate": plain, "linear decay": plain, **{name: Model({name: kind}) for name, kind in AVERAGES.items()}}
     x, label = next(Data(0, 0).batches())
     times = {name: [] for name in models}
-    for model in models.values():
-        model.start(0)
     for _ in range(25):
         for name, model in models.items():
+            model.start(0)  # anew: after thousands of steps on one batch the gradients would be denormal, which is slow
             begin = time.perf_counter()
             for _ in range(200):
                 if name == "linear decay":

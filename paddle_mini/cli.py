@@ -177,12 +177,13 @@ def _read_program(prefix: str) -> pm.Program:
 def _read_feeds(pairs: List[Tuple[str, str]]) -> Dict[str, np.ndarray]:
     feeds = {}
     for name, path in pairs:
+        with open(path, "rb") as file:
+            if file.read(6) != b"\x93NUMPY":
+                raise pm.ProgramError(f"'{path}' is no .npy file")
         try:
             feeds[name] = np.load(path, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise pm.ProgramError(f"'{path}' can't be read as an .npy file: {error}") from None
-        if not isinstance(feeds[name], np.ndarray):
-            raise pm.ProgramError(f"'{path}' is an archive of arrays, not one .npy file")
+        except ValueError as error:
+            raise pm.ProgramError(f"'{path}': {error}") from None
     return feeds
 
 

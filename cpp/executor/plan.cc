@@ -15,7 +15,10 @@ namespace {
 class CopyKernel : public Kernel {
  public:
   CopyKernel(Variable* from, Variable* to) : from_(from), to_(to) {}
-  void run(Device&) override { std::memcpy(to_->tensor.data, from_->tensor.data, to_->tensor.bytes()); }
+  void run(Device&) override {
+    if (from_->is_rows()) to_->set_rows(from_->rows);
+    std::memcpy(to_->tensor.data, from_->tensor.data, to_->tensor.bytes());
+  }
 
  private:
   Variable *from_, *to_;
@@ -41,6 +44,7 @@ Plan::Plan(InferredProgram inferred, const Place& place, Scope& scope)
     make_kernels(placed);
     plan_undo();
   } catch (...) {
+    backups_.clear();  // nothing has run: they hold no values yet
     undo();
     throw;
   }
@@ -156,7 +160,7 @@ void Plan::plan_undo() {
     auto note = [&](int v) {
       if (v < 0 || inferred_.variables[v].origin != Origin::InScope) return;
       if (i <= last) {
-        if (kept.insert(variables_[v]).second) backups_.push_back({variables_[v], allocate(variables_[v]->tensor.bytes())});
+        if (kept.insert(variables_[v]).second) backups_.push_back({variables_[v], allocate(variables_[v]->tensor.bytes()), {}});
       } else if (!kept.count(variables_[v])) {
         stoppable_steps_ = std::min(stoppable_steps_, static_cast<size_t>(i));
       }

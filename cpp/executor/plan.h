@@ -18,6 +18,10 @@ struct Step {
 struct Backup {
   Variable* variable;
   std::shared_ptr<void> bytes;
+  std::vector<int64_t> rows;  // of SelectedRows
+
+  void keep();
+  void put_back() const;
 };
 
 class Plan {

@@ -31,9 +31,19 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+void Backup::keep() {
+  std::memcpy(bytes.get(), variable->tensor.data, variable->tensor.bytes());
+  if (variable->is_rows()) rows = variable->rows;
+}
+
+void Backup::put_back() const {
+  if (variable->is_rows()) variable->set_rows(rows);
+  std::memcpy(variable->tensor.data, bytes.get(), variable->tensor.bytes());
+}
+
 void Plan::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)(), std::vector<double>* times) {
   for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
-  for (Backup& backup : backups_) std::memcpy(backup.bytes.get(), backup.variable->tensor.data, backup.variable->tensor.bytes());
+  for (Backup& backup : backups_) backup.keep();
   StopAsker asked_to_stop(stop);
   size_t i = 0;
   try {
@@ -58,7 +68,7 @@ void Plan::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)(),
 
 // Puts back what the scope held; in reverse, since a name may have been made more than once.
 void Plan::undo() {
-  for (Backup& backup : backups_) std::memcpy(backup.variable->tensor.data, backup.bytes.get(), backup.variable->tensor.bytes());
+  for (const Backup& backup : backups_) backup.put_back();
   for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
     if (made->before) *scope_->find(made->name) = *made->before;
     else scope_->erase(made->name);

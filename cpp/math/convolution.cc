@@ -1,4 +1,4 @@
-// Patches to columns, products, and columns back to patches.
+// Tiles of pixels, panels of patches, and the loop that multiplies them.
 #include "math/convolution.h"
 
 #include <algorithm>
@@ -7,21 +7,72 @@
 namespace paddle_mini {
 namespace {
 
-// Columns of this many elements at once: they, and what the product reads besides, stay in the
-// second-level cache, and products have a few hundred columns (measured on LeNet and ResNet sizes).
-constexpr int64_t kColumnElements = 1 << 17, kEnoughColumns = 256;
+// Sums in registers: so many rows, of two registers each. AVX-512 has 32 registers, others 16.
+template <class T>
+constexpr int kMostRows = Vec<T>::size * sizeof(T) == 64 ? 12 : 6;
 
-int64_t images_together(const ConvolutionSizes& s) {
-  int64_t pixels = std::max<int64_t>(s.pixels(), 1), taps = std::max<int64_t>(s.taps(), 1);
-  int64_t fitting = std::max<int64_t>(kColumnElements / (pixels * taps), 1);
-  int64_t wanted = (kEnoughColumns + pixels - 1) / pixels;
-  return std::max<int64_t>(std::min({fitting, wanted, s.images}), 1);
+constexpr int64_t kMostTiles = 4, kPanelElements = 1 << 17;  // that are computed at once
+
+// f(first row, how many rows) for blocks as equal as can be, none larger than kMostRows.
+template <class T, class F>
+void each_block(int64_t rows, F f) {
+  int64_t blocks = (rows + kMostRows<T> - 1) / kMostRows<T>;
+  for (int64_t block = 0, first = 0; block < blocks; ++block) {
+    int64_t count = rows / blocks + (block < rows % blocks);
+    f(first, static_cast<int>(count));
+    first += count;
+  }
 }
 
-bool is_plain(const WindowAxis& a) { return a.window == 1 && a.stride == 1 && a.before == 0 && a.after == 0; }
+// sums[i] += sum over k of a[i * row_step + k * k_step] * b[k]; b[k] is two registers.
+template <int rows, class T>
+inline void multiply(int64_t count, const T* a, int64_t row_step, int64_t k_step, const T* b, Vec<T> (&sums)[rows][2]) {
+  constexpr int lanes = Vec<T>::size;
+  for (int64_t k = 0; k < count; ++k, a += k_step, b += 2 * lanes) {
+    Vec<T> left = Vec<T>::load(b), right = Vec<T>::load(b + lanes);
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; ++i) {
+      Vec<T> factor(a[i * row_step]);
+      sums[i][0] = multiply_add(factor, left, sums[i][0]);
+      sums[i][1] = multiply_add(factor, right, sums[i][1]);
+    }
+  }
+}
 
-// Rows are short: eight elements at a time cost less than a call. The last eight of a row overlap
-// those before them, so that there is no loop for what is left.
+// f(std::integral_constant<int, rows>): the number of rows as a constant.
+template <class T, int most = kMostRows<T>, class F>
+inline void with_rows(int rows, F f) {
+  if constexpr (most > 1) {
+    if (rows < most) return with_rows<T, most - 1>(rows, f);
+  }
+  f(std::integral_constant<int, most>());
+}
+
+// result [rows, tile] = a [rows, count] panel [count, tile]; a is packed as [count, rows].
+template <class T>
+void multiply_panel(int rows, int64_t count, const T* a, const T* panel, T* result) {
+  constexpr int lanes = Vec<T>::size;
+  with_rows<T>(rows, [&](auto constant) {
+    constexpr int n = decltype(constant)::value;
+    Vec<T> sums[n][2];
+    for (auto& sum : sums) sum[0] = sum[1] = Vec<T>(T(0));
+    multiply<n>(count, a, 1, n, panel, sums);
+    for (int i = 0; i < n; ++i) {
+      sums[i][0].store(result + 2 * i * lanes);
+      sums[i][1].store(result + (2 * i + 1) * lanes);
+    }
+  });
+}
+
+// a [count, rows] = op(filter) for one block: element (k, i) is filter[i * row_step + k * k_step].
+template <class T>
+void pack_block(const T* filter, int64_t row_step, int64_t k_step, int64_t count, int rows, T* a) {
+  for (int64_t k = 0; k < count; ++k) {
+    for (int i = 0; i < rows; ++i) *a++ = filter[i * row_step + k * k_step];
+  }
+}
+
+// Runs are short: eight elements at a time cost less than a call. The last eight overlap those before.
 template <class T>
 struct Eight {
   typedef T Values __attribute__((vector_size(8 * sizeof(T))));
@@ -36,7 +87,7 @@ struct Eight {
 };
 
 template <class T>
-inline void copy_row(T* to, const T* from, int64_t n) {
+inline void copy_run(T* to, const T* from, int64_t n) {
   if (n < 8) {
     for (int64_t i = 0; i < n; ++i) to[i] = from[i];
     return;
@@ -46,168 +97,227 @@ inline void copy_row(T* to, const T* from, int64_t n) {
 }
 
 template <class T>
-inline void add_row(T* to, const T* from, int64_t n) {
+inline void add_run(T* to, const T* from, int64_t n) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8) Eight<T>{Eight<T>::load(to + i).values + Eight<T>::load(from + i).values}.store(to + i);
   for (; i < n; ++i) to[i] += from[i];
 }
 
-// One tap of the window on one channel: the pixels (y, x) of [y_begin, y_end) x [x_begin, x_end) meet the
-// image at offset + y * y_step + x * x_step, the others meet padding.
-struct Tap {
-  int64_t y_begin, y_end, x_begin, x_end, height, width;
-  int64_t offset, y_step, x_step;
-
-  Tap(const WindowAxis& h, const WindowAxis& w, int64_t i, int64_t j)
-      : y_begin(h.begin_of(i)), y_end(h.end_of(i)), x_begin(w.begin_of(j)), x_end(w.end_of(j)), height(h.out),
-        width(w.out), offset((h.first(0) + i * h.dilation) * w.size + w.first(0) + j * w.dilation),
-        y_step(h.stride * w.size), x_step(w.stride) {}
-
-  template <class T>
-  void copy(const T* channel, T* to) const {
-    const Tap t = *this;  // in registers: the compiler can't tell that the stores leave *this alone
-    std::fill_n(to, t.y_begin * t.width, T(0));
-    const T* row = channel + t.offset + t.y_begin * t.y_step;
-    T* line = to + t.y_begin * t.width;
-    for (int64_t y = t.y_begin; y < t.y_end; ++y, row += t.y_step, line += t.width) {
-      for (int64_t x = 0; x < t.x_begin; ++x) line[x] = T(0);
-      if (t.x_step == 1) copy_row(line + t.x_begin, row + t.x_begin, t.x_end - t.x_begin);
-      else for (int64_t x = t.x_begin; x < t.x_end; ++x) line[x] = row[x * t.x_step];
-      for (int64_t x = t.x_end; x < t.width; ++x) line[x] = T(0);
-    }
-    std::fill_n(line, (t.height - t.y_end) * t.width, T(0));
-  }
-
-  template <class T>
-  void add(const T* from, T* channel) const {
-    const Tap t = *this;
-    T* row = channel + t.offset + t.y_begin * t.y_step;
-    const T* line = from + t.y_begin * t.width;
-    for (int64_t y = t.y_begin; y < t.y_end; ++y, row += t.y_step, line += t.width) {
-      if (t.x_step == 1) add_row(row + t.x_begin, line + t.x_begin, t.x_end - t.x_begin);
-      else for (int64_t x = t.x_begin; x < t.x_end; ++x) row[x * t.x_step] += line[x];
-    }
-  }
-};
-
 }  // namespace
 
 template <class T>
-Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes)
-    : s_(sizes), together_(images_together(sizes)),
-      plain_(is_plain(sizes.height) && is_plain(sizes.width) && together_ == 1),
-      columns_(init, plain_ ? 0 : together_ * s_.taps() * s_.pixels()),
-      outs_(init, together_ == 1 ? 0 : together_ * s_.out_channels * s_.pixels()) {}
+Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
+    : s_(sizes),
+      padded_(sizes.height.before || sizes.height.after || sizes.width.before || sizes.width.after),
+      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile),
+      filter_(init, s_.out_channels * s_.taps()),
+      columns_(init, 0), outs_(init, 0), sums_(init, gradients ? s_.taps() * padded_outs_ : 0) {
+  const WindowAxis &h = s_.height, &w = s_.width;
+  for (int64_t c = 0; c < s_.in_channels; ++c) {
+    for (int64_t i = 0; i < h.window; ++i) {
+      for (int64_t j = 0; j < w.window; ++j) {
+        int64_t y = i * h.dilation, x = j * w.dilation;
+        taps_.push_back({c, y, x, (c * h.size + y) * w.size + x});
+      }
+    }
+  }
+  int64_t total = (s_.images * s_.pixels() + kTile - 1) / kTile;
+  int64_t fitting = kPanelElements / std::max<int64_t>(s_.taps() * kTile, 1);
+  tiles_.resize(static_cast<size_t>(std::max<int64_t>(std::min({total, fitting, kMostTiles}), 1)));
+  int64_t elements = static_cast<int64_t>(tiles_.size()) * kTile;
+  columns_.variable().tensor.shape[0] = elements * s_.taps();
+  outs_.variable().tensor.shape[0] = gradients ? elements * padded_outs_ : 0;
+}
 
+template <class T>
+typename Convolution<T>::Tile Convolution<T>::tile_at(int64_t first) const {
+  Tile tile;
+  tile.run_count = 0;
+  int at = 0;
+  int64_t end = std::min(first + kTile, s_.images * s_.pixels());
+  for (int64_t pixel = first; pixel < end;) {
+    int64_t image = pixel / s_.pixels(), inside = pixel % s_.pixels(), y = inside / s_.width.out, x = inside % s_.width.out;
+    int count = static_cast<int>(std::min(s_.width.out - x, end - pixel));
+    int64_t top = s_.height.first(y), left = s_.width.first(x);
+    tile.runs[tile.run_count++] = {image, inside, top, left, image * s_.image_size() + top * s_.width.size + left, at, count};
+    at += count, pixel += count;
+  }
+  tile.pixel_count = at;
+  return tile;
+}
+
+// f(group, the number of tiles): tiles_ holds them.
 template <class T>
 template <class F>
-void Convolution<T>::each_run(F f) const {
-  for (int64_t first = 0; first < s_.images; first += together_) {
-    for (int64_t group = 0; group < s_.groups; ++group) f(first, std::min(together_, s_.images - first), group);
+void Convolution<T>::each_tile_group(F f) {
+  int64_t total = s_.images * s_.pixels();
+  for (int64_t first = 0; first < total;) {
+    size_t count = 0;
+    for (; count < tiles_.size() && first < total; ++count, first += kTile) tiles_[count] = tile_at(first);
+    f(count);
   }
 }
 
-// Row (channel, i, j) of the matrix holds, for each pixel of each image, what the filter's tap (i, j) meets.
+// f(position in the tile, element of the image, count) for the pixels of a run whose tap lies inside of the image.
 template <class T>
-const T* Convolution<T>::columns_of(const T* image, int64_t first, int64_t count, int64_t group) {
-  int64_t channel_size = s_.height.size * s_.width.size, image_size = s_.image_size(), pixels = s_.pixels();
-  const T* channel = image + first * image_size + group * s_.in_channels * channel_size;
-  if (plain_) return channel;
-  T* to = columns_.data();
-  for (int64_t c = 0; c < s_.in_channels; ++c, channel += channel_size) {
-    for (int64_t i = 0; i < s_.height.window; ++i) {
-      for (int64_t j = 0; j < s_.width.window; ++j) {
-        Tap tap(s_.height, s_.width, i, j);
-        for (int64_t n = 0; n < count; ++n, to += pixels) tap.copy(channel + n * image_size, to);
-      }
+template <class F>
+inline void Convolution<T>::each_part(const Run& run, const Tap& tap, F f) const {
+  int64_t from = run.offset + tap.offset, step = s_.width.stride;
+  if (!padded_) return f(run.at, from, run.count);
+  int64_t y = run.y + tap.y, x = run.x + tap.x;
+  if (y < 0 || y >= s_.height.size) return;
+  int begin = 0, end = run.count;
+  while (begin < end && x + begin * step < 0) ++begin;
+  while (end > begin && x + (end - 1) * step >= s_.width.size) --end;
+  if (begin < end) f(run.at + begin, from + begin * step, end - begin);
+}
+
+template <class T>
+void Convolution<T>::pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const {
+  const T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
+  bool holes = padded_ || tile.pixel_count < kTile;
+  int64_t step = s_.width.stride;
+  for (const Tap& tap : taps_) {
+    if (holes) std::fill_n(panel, kTile, T(0));
+    for (int r = 0; r < tile.run_count; ++r) {
+      each_part(tile.runs[r], tap, [&](int at, int64_t from, int count) {
+        if (step == 1) copy_run(panel + at, start + from, count);
+        else for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
+      });
+    }
+    panel += kTile;
+  }
+}
+
+// The reverse, for some of the taps: what the pixels' patches got is added where they came from.
+template <class T>
+void Convolution<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const {
+  T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
+  int64_t step = s_.width.stride;
+  for (int i = 0; i < row_count; ++i, rows += kTile) {
+    for (int r = 0; r < tile.run_count; ++r) {
+      each_part(tile.runs[r], taps_[tap + i], [&](int at, int64_t to, int count) {
+        if (step == 1) add_run(start + to, rows + at, count);
+        else for (int k = 0; k < count; ++k) start[to + k * step] += rows[at + k];
+      });
     }
   }
-  return columns_.data();
 }
 
-// The reverse: what a pixel's patch got is added where it came from.
+// panel [out_channels, tile]
 template <class T>
-void Convolution<T>::add_columns(T* image, int64_t first, int64_t count, int64_t group) const {
-  int64_t channel_size = s_.height.size * s_.width.size, image_size = s_.image_size(), pixels = s_.pixels();
-  T* channel = image + first * image_size + group * s_.in_channels * channel_size;
-  const T* from = columns_.data();
-  for (int64_t c = 0; c < s_.in_channels; ++c, channel += channel_size) {
-    for (int64_t i = 0; i < s_.height.window; ++i) {
-      for (int64_t j = 0; j < s_.width.window; ++j) {
-        Tap tap(s_.height, s_.width, i, j);
-        for (int64_t n = 0; n < count; ++n, from += pixels) tap.add(from, channel + n * image_size);
-      }
+void Convolution<T>::pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const {
+  for (int64_t c = 0; c < s_.out_channels; ++c, panel += kTile) {
+    if (tile.pixel_count < kTile) std::fill_n(panel, kTile, T(0));
+    for (int r = 0; r < tile.run_count; ++r) {
+      const Run& run = tile.runs[r];
+      const T* from = out + run.image * s_.out_size() + (group * s_.out_channels + c) * s_.pixels() + run.pixel;
+      copy_run(panel + run.at, from, run.count);
     }
   }
 }
 
-// Outputs lie image by image; the products have them as [out_channels, images * pixels].
+// panel [padded_outs / tile, pixels of the tile, tile]: output channels side by side, zeros where there are none
 template <class T>
-void Convolution<T>::gather(const T* out, int64_t first, int64_t count, int64_t group) {
-  const T* from = out + first * s_.out_size() + group * s_.out_channels * s_.pixels();
+void Convolution<T>::pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const {
+  std::fill_n(panel, padded_outs_ * kTile, T(0));
   for (int64_t c = 0; c < s_.out_channels; ++c) {
-    for (int64_t n = 0; n < count; ++n) {
-      copy_row(outs_.data() + (c * count + n) * s_.pixels(), from + n * s_.out_size() + c * s_.pixels(), s_.pixels());
+    T* column = panel + c / kTile * kTile * kTile + c % kTile;
+    for (int r = 0; r < tile.run_count; ++r) {
+      const Run& run = tile.runs[r];
+      const T* from = out + run.image * s_.out_size() + (group * s_.out_channels + c) * s_.pixels() + run.pixel;
+      for (int i = 0; i < run.count; ++i) column[(run.at + i) * kTile] = from[i];
     }
   }
 }
 
 template <class T>
-void Convolution<T>::scatter(T* out, int64_t first, int64_t count, int64_t group) const {
-  T* to = out + first * s_.out_size() + group * s_.out_channels * s_.pixels();
-  for (int64_t c = 0; c < s_.out_channels; ++c) {
-    for (int64_t n = 0; n < count; ++n) {
-      copy_row(to + n * s_.out_size() + c * s_.pixels(),
-               static_cast<const T*>(outs_.data()) + (c * count + n) * s_.pixels(), s_.pixels());
+void Convolution<T>::store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const {
+  for (int i = 0; i < row_count; ++i, rows += kTile) {
+    T* to = out + (group * s_.out_channels + channel + i) * s_.pixels();
+    for (int r = 0; r < tile.run_count; ++r) {
+      const Run& run = tile.runs[r];
+      copy_run(to + run.image * s_.out_size() + run.pixel, rows + run.at, run.count);
     }
   }
 }
 
 // out = filter columns
 template <class T>
-void Convolution<T>::run(Device& device, const T* image, const T* filter, T* out) {
-  each_run([&](int64_t first, int64_t count, int64_t group) {
-    Gemm<T> product;
-    product.m = s_.out_channels, product.n = count * s_.pixels(), product.k = s_.taps();
-    T* direct = out + first * s_.out_size() + group * s_.out_channels * s_.pixels();
-    const T* columns = columns_of(image, first, count, group);
-    product.run(device, filter + group * s_.out_channels * s_.taps(), columns, together_ == 1 ? direct : outs_.data());
-    if (together_ != 1) scatter(out, first, count, group);
-  });
+void Convolution<T>::run(const T* image, const T* filter, T* out) {
+  int64_t taps = s_.taps();
+  alignas(64) T rows[kMostRows<T> * kTile];
+  for (int64_t group = 0; group < s_.groups; ++group, filter += s_.out_channels * taps) {
+    each_block<T>(s_.out_channels, [&](int64_t first, int count) {
+      pack_block(filter + first * taps, taps, 1, taps, count, filter_.data() + first * taps);
+    });
+    each_tile_group([&](size_t tiles) {
+      for (size_t t = 0; t < tiles; ++t) pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
+      each_block<T>(s_.out_channels, [&](int64_t first, int count) {
+        for (size_t t = 0; t < tiles; ++t) {
+          multiply_panel(count, taps, filter_.data() + first * taps, columns_.data() + t * taps * kTile, rows);
+          store_outputs(rows, first, count, group, tiles_[t], out);
+        }
+      });
+    });
+  }
 }
 
 // columns' gradient = filter' out's gradient
 template <class T>
-void Convolution<T>::input_gradient(Device& device, const T* filter, const T* out_gradient, T* image_gradient) {
-  if (!plain_) std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
-  each_run([&](int64_t first, int64_t count, int64_t group) {
-    Gemm<T> product;
-    product.transpose_a = true;
-    product.m = s_.taps(), product.n = count * s_.pixels(), product.k = s_.out_channels;
-    const T* gradient = out_gradient + first * s_.out_size() + group * s_.out_channels * s_.pixels();
-    if (together_ != 1) gather(out_gradient, first, count, group);
-    T* direct = image_gradient + first * s_.image_size() + group * s_.in_channels * s_.height.size * s_.width.size;
-    product.run(device, filter + group * s_.out_channels * s_.taps(), together_ == 1 ? gradient : outs_.data(),
-                plain_ ? direct : columns_.data());
-    if (!plain_) add_columns(image_gradient, first, count, group);
-  });
+void Convolution<T>::input_gradient(const T* filter, const T* out_gradient, T* image_gradient) {
+  int64_t taps = s_.taps(), outs = s_.out_channels;
+  alignas(64) T rows[kMostRows<T> * kTile];
+  std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
+  for (int64_t group = 0; group < s_.groups; ++group, filter += outs * taps) {
+    each_block<T>(taps, [&](int64_t first, int count) {
+      pack_block(filter + first, 1, taps, outs, count, filter_.data() + first * outs);
+    });
+    each_tile_group([&](size_t tiles) {
+      for (size_t t = 0; t < tiles; ++t) pack_outputs(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+      each_block<T>(taps, [&](int64_t first, int count) {
+        for (size_t t = 0; t < tiles; ++t) {
+          multiply_panel(count, outs, filter_.data() + first * outs, outs_.data() + t * padded_outs_ * kTile, rows);
+          add_columns(rows, first, count, group, tiles_[t], image_gradient);
+        }
+      });
+    });
+  }
 }
 
-// filter's gradient = sum over the images of out's gradient columns'
+// filter's gradient' = sum over the pixels of columns out's gradient'
 template <class T>
-void Convolution<T>::filter_gradient(Device& device, const T* image, const T* out_gradient, T* filter_gradient) {
-  if (s_.images == 0) std::fill_n(filter_gradient, s_.groups * s_.out_channels * s_.taps(), T(0));
-  each_run([&](int64_t first, int64_t count, int64_t group) {
-    Gemm<T> product;
-    product.transpose_b = true;
-    product.m = s_.out_channels, product.n = s_.taps(), product.k = count * s_.pixels();
-    product.beta = first == 0 ? T(0) : T(1);
-    const T* gradient = out_gradient + first * s_.out_size() + group * s_.out_channels * s_.pixels();
-    const T* columns = columns_of(image, first, count, group);
-    if (together_ != 1) gather(out_gradient, first, count, group);
-    product.run(device, together_ == 1 ? gradient : outs_.data(), columns,
-                filter_gradient + group * s_.out_channels * s_.taps());
-  });
+void Convolution<T>::filter_gradient(const T* image, const T* out_gradient, T* filter_gradient) {
+  constexpr int lanes = Vec<T>::size;
+  int64_t taps = s_.taps();
+  for (int64_t group = 0; group < s_.groups; ++group, filter_gradient += s_.out_channels * taps) {
+    std::fill_n(sums_.data(), taps * padded_outs_, T(0));
+    each_tile_group([&](size_t tiles) {
+      for (size_t t = 0; t < tiles; ++t) {
+        pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
+        pack_outputs_by_pixel(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+      }
+      for (int64_t out = 0; out < padded_outs_; out += kTile) {
+        each_block<T>(taps, [&](int64_t first, int count) {
+          with_rows<T>(count, [&](auto constant) {
+            constexpr int n = decltype(constant)::value;
+            T* sums = sums_.data() + (out / kTile * taps + first) * kTile;
+            Vec<T> registers[n][2];
+            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2] = Vec<T>::load(sums + i * lanes);
+            for (size_t t = 0; t < tiles; ++t) {
+              multiply<n>(kTile, columns_.data() + (t * taps + first) * kTile, kTile, 1,
+                          outs_.data() + (t * padded_outs_ + out) * kTile, registers);
+            }
+            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2].store(sums + i * lanes);
+          });
+        });
+      }
+    });
+    for (int64_t out = 0; out < s_.out_channels; ++out) {
+      const T* sums = sums_.data() + out / kTile * taps * kTile + out % kTile;
+      for (int64_t tap = 0; tap < taps; ++tap) filter_gradient[out * taps + tap] = sums[tap * kTile];
+    }
+  }
 }
 
 template class Convolution<float>;

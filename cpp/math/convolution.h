@@ -1,8 +1,8 @@
-// Convolution of images [images, channels, height, width] with filters: as products of matrices.
+// Convolution of images [images, channels, height, width] with filters, and its two gradients.
 #pragma once
 
 #include "core/kernel.h"
-#include "math/gemm.h"
+#include "math/vec.h"
 #include "math/window.h"
 
 namespace paddle_mini {
@@ -12,36 +12,59 @@ struct ConvolutionSizes {
   int64_t in_channels = 0, out_channels = 0;  // of one group
   WindowAxis height, width;
 
-  int64_t taps() const { return in_channels * height.window * width.window; }
+  int64_t taps() const { return in_channels * height.window * width.window; }  // of one filter
   int64_t pixels() const { return height.out * width.out; }
   int64_t image_size() const { return groups * in_channels * height.size * width.size; }
   int64_t out_size() const { return groups * out_channels * pixels(); }
 };
 
-// The patches of several images are written side by side as the columns of one matrix [taps, pixels],
-// so that the products are large; as many images as keep that matrix in the cache.
+// Products of matrices whose operands are never written out whole. The output pixels of all images are
+// taken a tile at a time, as many as two registers hold; what the taps of a filter meet there is copied
+// to a panel [taps, tile] that stays in the cache, and filters are multiplied with it a few at a time,
+// sums in registers. (Goto & van de Geijn 2008, with the patches of the image as the packed operand.)
 template <class T>
 class Convolution {
  public:
-  Convolution(KernelInit& init, const ConvolutionSizes& sizes);
+  Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
 
-  void run(Device& device, const T* image, const T* filter, T* out);
-  void input_gradient(Device& device, const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(Device& device, const T* image, const T* out_gradient, T* filter_gradient);
+  void run(const T* image, const T* filter, T* out);
+  void input_gradient(const T* filter, const T* out_gradient, T* image_gradient);
+  void filter_gradient(const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
-  // f(first image, how many, group) for every run of images that is computed at once.
+  static constexpr int kTile = 2 * Vec<T>::size;
+
+  // One element of a filter: which channel, how far from the window's corner.
+  struct Tap {
+    int64_t channel, y, x, offset;
+  };
+  // Output pixels of one row of one image that belong to a tile, from its position `at` on.
+  struct Run {
+    int64_t image, pixel, y, x, offset;  // y, x: where the window's corner lies in the image
+    int at, count;
+  };
+  struct Tile {
+    Run runs[kTile];
+    int run_count, pixel_count;
+  };
+
+  Tile tile_at(int64_t first) const;
   template <class F>
-  void each_run(F f) const;
-  const T* columns_of(const T* image, int64_t first, int64_t count, int64_t group);
-  void add_columns(T* image, int64_t first, int64_t count, int64_t group) const;
-  void gather(const T* out, int64_t first, int64_t count, int64_t group);
-  void scatter(T* out, int64_t first, int64_t count, int64_t group) const;
+  void each_part(const Run& run, const Tap& tap, F f) const;
+  template <class F>
+  void each_tile_group(F f);
+  void pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const;
+  void pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const;
+  void pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const;
+  void store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const;
+  void add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const;
 
   ConvolutionSizes s_;
-  int64_t together_;  // images
-  bool plain_;        // the patches are the image itself: one tap, no padding
-  Scratch<T> columns_, outs_;
+  std::vector<Tap> taps_;
+  std::vector<Tile> tiles_;  // those that are computed at once
+  bool padded_;
+  int64_t padded_outs_;  // out_channels, in whole tiles
+  Scratch<T> filter_, columns_, outs_, sums_;
 };
 
 extern template class Convolution<float>;

@@ -40,6 +40,8 @@ template <class T> Vec<T> operator+(Vec<T> a, Vec<T> b) { return Eigen::internal
 template <class T> Vec<T> operator-(Vec<T> a, Vec<T> b) { return Eigen::internal::psub(a.p, b.p); }
 template <class T> Vec<T> operator*(Vec<T> a, Vec<T> b) { return Eigen::internal::pmul(a.p, b.p); }
 template <class T> Vec<T> operator/(Vec<T> a, Vec<T> b) { return Eigen::internal::pdiv(a.p, b.p); }
+// a * b + c, rounded once where the machine can: for products of matrices, which Eigen rounds so too.
+template <class T> Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) { return Eigen::internal::pmadd(a.p, b.p, c.p); }
 template <class T> Vec<T> operator-(Vec<T> a) { return Eigen::internal::pnegate(a.p); }
 template <class T> Mask<T> operator<(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(a.p, b.p)}; }
 template <class T> Mask<T> operator>(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(b.p, a.p)}; }

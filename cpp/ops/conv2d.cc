@@ -31,8 +31,8 @@ struct Conv2dKernel : Kernel {
 
   explicit Conv2dKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
-        convolution(init, convolution_sizes(init)) {}
-  void run(Device& device) override { convolution.run(device, input.data(), filter.data(), output.data()); }
+        convolution(init, convolution_sizes(init), false) {}
+  void run(Device&) override { convolution.run(input.data(), filter.data(), output.data()); }
 };
 
 template <class T>
@@ -44,12 +44,10 @@ struct Conv2dGradKernel : Kernel {
   explicit Conv2dGradKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
-        convolution(init, convolution_sizes(init)) {}
-  void run(Device& device) override {
-    if (filter_gradient)
-      convolution.filter_gradient(device, input.data(), output_gradient.data(), filter_gradient.data());
-    if (input_gradient)
-      convolution.input_gradient(device, filter.data(), output_gradient.data(), input_gradient.data());
+        convolution(init, convolution_sizes(init), true) {}
+  void run(Device&) override {
+    if (filter_gradient) convolution.filter_gradient(input.data(), output_gradient.data(), filter_gradient.data());
+    if (input_gradient) convolution.input_gradient(filter.data(), output_gradient.data(), input_gradient.data());
   }
 };
 
