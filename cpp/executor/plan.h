@@ -48,6 +48,7 @@ class Plan {
 
  private:
   void bind_scope(Scope& scope);
+  void give_memory(const std::vector<Variable*>& variables);
   void make_kernels(const std::vector<PlacedOp>& placed);
   void assign_memory(const std::vector<std::vector<Variable*>>& scratches);
   void plan_undo();

@@ -103,6 +103,28 @@ inline void add_run(T* to, const T* from, int64_t n) {
   for (; i < n; ++i) to[i] += from[i];
 }
 
+// Where the patches of pixels lie in the image.
+struct Patches {
+  int64_t height, width, step;
+  bool padded;
+
+  Patches(const ConvolutionSizes& s, bool padded)
+      : height(s.height.size), width(s.width.size), step(s.width.stride), padded(padded) {}
+
+  // f(position in the tile, element of the image, count, step) for the pixels of a run whose tap lies inside of the image.
+  template <class Run, class Tap, class F>
+  void each_part(const Run& run, const Tap& tap, F f) const {
+    int64_t from = run.offset + tap.offset;
+    if (!padded) return f(run.at, from, run.count, step);
+    int64_t y = run.y + tap.y, x = run.x + tap.x;
+    if (y < 0 || y >= height) return;
+    int begin = 0, end = run.count;
+    while (begin < end && x + begin * step < 0) ++begin;
+    while (end > begin && x + (end - 1) * step >= width) --end;
+    if (begin < end) f(run.at + begin, from + begin * step, end - begin, step);
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -117,7 +139,7 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
     for (int64_t i = 0; i < h.window; ++i) {
       for (int64_t j = 0; j < w.window; ++j) {
         int64_t y = i * h.dilation, x = j * w.dilation;
-        taps_.push_back({c, y, x, (c * h.size + y) * w.size + x});
+        taps_.push_back({y, x, (c * h.size + y) * w.size + x});
       }
     }
   }
@@ -158,29 +180,16 @@ void Convolution<T>::each_tile_group(F f) {
   }
 }
 
-// f(position in the tile, element of the image, count) for the pixels of a run whose tap lies inside of the image.
-template <class T>
-template <class F>
-inline void Convolution<T>::each_part(const Run& run, const Tap& tap, F f) const {
-  int64_t from = run.offset + tap.offset, step = s_.width.stride;
-  if (!padded_) return f(run.at, from, run.count);
-  int64_t y = run.y + tap.y, x = run.x + tap.x;
-  if (y < 0 || y >= s_.height.size) return;
-  int begin = 0, end = run.count;
-  while (begin < end && x + begin * step < 0) ++begin;
-  while (end > begin && x + (end - 1) * step >= s_.width.size) --end;
-  if (begin < end) f(run.at + begin, from + begin * step, end - begin);
-}
-
 template <class T>
 void Convolution<T>::pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const {
   const T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
-  bool holes = padded_ || tile.pixel_count < kTile;
-  int64_t step = s_.width.stride;
+  const Patches patches(s_, padded_);
+  const Tile runs = tile;  // here nothing points to it, so that it is not read again after every store
+  bool holes = padded_ || runs.pixel_count < kTile;
   for (const Tap& tap : taps_) {
     if (holes) std::fill_n(panel, kTile, T(0));
-    for (int r = 0; r < tile.run_count; ++r) {
-      each_part(tile.runs[r], tap, [&](int at, int64_t from, int count) {
+    for (int r = 0; r < runs.run_count; ++r) {
+      patches.each_part(runs.runs[r], tap, [&](int at, int64_t from, int count, int64_t step) {
         if (step == 1) copy_run(panel + at, start + from, count);
         else for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
       });
@@ -193,12 +202,13 @@ void Convolution<T>::pack_columns(const T* image, int64_t group, const Tile& til
 template <class T>
 void Convolution<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const {
   T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
-  int64_t step = s_.width.stride;
-  for (int i = 0; i < row_count; ++i, rows += kTile) {
-    for (int r = 0; r < tile.run_count; ++r) {
-      each_part(tile.runs[r], taps_[tap + i], [&](int at, int64_t to, int count) {
+  const Patches patches(s_, padded_);
+  const Tile runs = tile;
+  for (const Tap *next = &taps_[tap], *end = next + row_count; next != end; ++next, rows += kTile) {
+    for (int r = 0; r < runs.run_count; ++r) {
+      patches.each_part(runs.runs[r], *next, [&](int at, int64_t to, int count, int64_t step) {
         if (step == 1) add_run(start + to, rows + at, count);
-        else for (int k = 0; k < count; ++k) start[to + k * step] += rows[at + k];
+        else for (int i = 0; i < count; ++i) start[to + i * step] += rows[at + i];
       });
     }
   }

@@ -34,13 +34,14 @@ class Convolution {
  private:
   static constexpr int kTile = 2 * Vec<T>::size;
 
-  // One element of a filter: which channel, how far from the window's corner.
+  // One element of a filter: how far from the window's corner on the first channel it lies.
   struct Tap {
-    int64_t channel, y, x, offset;
+    int64_t y, x, offset;
   };
   // Output pixels of one row of one image that belong to a tile, from its position `at` on.
   struct Run {
-    int64_t image, pixel, y, x, offset;  // y, x: where the window's corner lies in the image
+    int64_t image, pixel;  // which one in its image
+    int64_t y, x, offset;  // where its window's corner lies; offset: in all images
     int at, count;
   };
   struct Tile {
@@ -49,8 +50,6 @@ class Convolution {
   };
 
   Tile tile_at(int64_t first) const;
-  template <class F>
-  void each_part(const Run& run, const Tap& tap, F f) const;
   template <class F>
   void each_tile_group(F f);
   void pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const;

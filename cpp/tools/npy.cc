@@ -44,8 +44,11 @@ Tensor parse(const std::string& bytes) {
   DType dtype = dtype_of_descr(find(header, "'descr': *'([^']*)'"));
   Shape shape;
   std::string dims = find(header, "'shape': *\\(([0-9, ]*)\\)");
-  std::regex number("[0-9]{1,15}");
-  for (std::sregex_iterator it(dims.begin(), dims.end(), number), end; it != end; ++it) shape.push_back(std::stoll(it->str()));
+  std::regex number("[0-9]+");
+  for (std::sregex_iterator it(dims.begin(), dims.end(), number), end; it != end; ++it) {
+    require<ProgramError>(it->length() <= 15, "the shape (", dims, ") is too large");
+    shape.push_back(std::stoll(it->str()));
+  }
   size_t size = static_cast<size_t>(shape.numel()) * size_of(dtype), data = begin + length;
   require<ProgramError>(bytes.size() - data == size, "the array ", shape.str(), " has ", size, " bytes, the file ", bytes.size() - data);
   Tensor tensor = new_tensor(dtype, shape);

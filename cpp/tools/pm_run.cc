@@ -112,6 +112,14 @@ Tensor rows_of_step(const Tensor& array, int64_t step, int64_t batch, const std:
   return part;
 }
 
+// Arrays of different length would come to their end at different steps, and rows would no longer belong together.
+void require_same_rows(const std::vector<std::string>& names, const std::vector<Tensor>& arrays) {
+  auto rows = [&](size_t i) { return arrays[i].shape.rank() ? arrays[i].shape[0] : 0; };
+  for (size_t i = 1; i < arrays.size(); ++i) {
+    require<ShapeError>(rows(i) == rows(0), "feed '", names[i], "' has ", rows(i), " rows, '", names[0], "' has ", rows(0));
+  }
+}
+
 void print_value(const std::string& name, const Tensor& tensor) {
   constexpr int64_t kMost = 10;
   std::printf("  %s", printable(name, 60).c_str());
@@ -161,6 +169,7 @@ class Run {
       names.push_back(name);
       arrays.push_back(read_npy(path));
     }
+    if (options_.batch > 0) require_same_rows(names, arrays);
     Session session(program, scope_, Place{}, names, fetches);
     for (int64_t step = 0; step < options_.steps; ++step) {
       std::vector<Tensor> feeds;
