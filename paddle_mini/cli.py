@@ -169,7 +169,7 @@ def _doctor(_: argparse.Namespace) -> None:
 
 
 def _read_program(prefix: str) -> pm.Program:
-    program = pm.Program.from_bytes(_core.read_file(prefix + ".pdmodel"))
+    program = pm.io.read_program(prefix)
     program.handle()  # verified before it is used or shown
     return program
 

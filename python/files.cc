@@ -8,7 +8,8 @@ namespace {
 
 // Reads everything before the scope is touched.
 void load_parameters(Scope& scope, const std::string& path, const py::bytes& program, const std::vector<std::string>& names) {
-  auto tensors = read_parameters(read_file(path), decode_program(static_cast<std::string>(program)), names);
+  ProgramDesc desc = decode_program(static_cast<std::string>(program));
+  auto tensors = from_file(path, [&](const std::string& bytes) { return read_parameters(bytes, desc, names); });
   for (const auto& [name, tensor] : tensors) scope.set(name, tensor);
 }
 

@@ -79,6 +79,11 @@ py::list gradient(const py::dict& item) {
 
 }  // namespace
 
+const KernelLibrary& kernel_library() {
+  static const KernelLibrary library = load_kernel_library();
+  return library;
+}
+
 VarInfo info_from_python(const py::dict& info) {
   VarInfo result;
   result.kind = static_cast<VarKind>(info["kind"].cast<int>());
@@ -104,6 +109,11 @@ void define_operators(py::module_& m) {
   m.def("contract", &contract);
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
+  m.def("kernel_library", [] {
+    const KernelLibrary& library = kernel_library();
+    return py::dict(py::arg("level") = library.level, py::arg("path") = library.path, py::arg("reason") = library.reason);
+  });
+  m.def("processor_levels", &processor_levels);
 }
 
 }  // namespace paddle_mini::python

@@ -111,7 +111,8 @@ struct Patches {
   Patches(const ConvolutionSizes& s, bool padded)
       : height(s.height.size), width(s.width.size), step(s.width.stride), padded(padded) {}
 
-  // f(position in the tile, element of the image, count, step) for the pixels of a run whose tap lies inside of the image.
+  // f(position in the tile, element of the image, count, step) for the pixels of a run whose tap lies inside of the
+  // image.
   template <class Run, class Tap, class F>
   void each_part(const Run& run, const Tap& tap, F f) const {
     int64_t from = run.offset + tap.offset;
@@ -158,10 +159,12 @@ typename Convolution<T>::Tile Convolution<T>::tile_at(int64_t first) const {
   int at = 0;
   int64_t end = std::min(first + kTile, s_.images * s_.pixels());
   for (int64_t pixel = first; pixel < end;) {
-    int64_t image = pixel / s_.pixels(), inside = pixel % s_.pixels(), y = inside / s_.width.out, x = inside % s_.width.out;
+    int64_t image = pixel / s_.pixels(), inside = pixel % s_.pixels(), y = inside / s_.width.out,
+            x = inside % s_.width.out;
     int count = static_cast<int>(std::min(s_.width.out - x, end - pixel));
     int64_t top = s_.height.first(y), left = s_.width.first(x);
-    tile.runs[tile.run_count++] = {image, inside, top, left, image * s_.image_size() + top * s_.width.size + left, at, count};
+    tile.runs[tile.run_count++] = {image, inside, top, left, image * s_.image_size() + top * s_.width.size + left,
+                                   at,    count};
     at += count, pixel += count;
   }
   tile.pixel_count = at;
@@ -184,12 +187,14 @@ template <class T>
 void Convolution<T>::pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const {
   const T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
   const Patches patches(s_, padded_);
-  const Tile runs = tile;  // here nothing points to it, so that it is not read again after every store
-  bool holes = padded_ || runs.pixel_count < kTile;
+  Run runs[kTile];  // here no store can change them, so that they are not read again after every store
+  std::copy_n(tile.runs, tile.run_count, runs);
+  const int run_count = tile.run_count;
+  const bool holes = padded_ || tile.pixel_count < kTile;
   for (const Tap& tap : taps_) {
     if (holes) std::fill_n(panel, kTile, T(0));
-    for (int r = 0; r < runs.run_count; ++r) {
-      patches.each_part(runs.runs[r], tap, [&](int at, int64_t from, int count, int64_t step) {
+    for (int r = 0; r < run_count; ++r) {
+      patches.each_part(runs[r], tap, [&](int at, int64_t from, int count, int64_t step) {
         if (step == 1) copy_run(panel + at, start + from, count);
         else for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
       });
@@ -200,17 +205,29 @@ void Convolution<T>::pack_columns(const T* image, int64_t group, const Tile& til
 
 // The reverse, for some of the taps: what the pixels' patches got is added where they came from.
 template <class T>
-void Convolution<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const {
+void Convolution<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile,
+                                 T* image) const {
   T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
   const Patches patches(s_, padded_);
-  const Tile runs = tile;
+  Run runs[kTile];
+  std::copy_n(tile.runs, tile.run_count, runs);
+  const int run_count = tile.run_count;
   for (const Tap *next = &taps_[tap], *end = next + row_count; next != end; ++next, rows += kTile) {
-    for (int r = 0; r < runs.run_count; ++r) {
-      patches.each_part(runs.runs[r], *next, [&](int at, int64_t to, int count, int64_t step) {
+    for (int r = 0; r < run_count; ++r) {
+      patches.each_part(runs[r], *next, [&](int at, int64_t to, int count, int64_t step) {
         if (step == 1) add_run(start + to, rows + at, count);
         else for (int i = 0; i < count; ++i) start[to + i * step] += rows[at + i];
       });
     }
+  }
+}
+
+// What one output channel has at the pixels of a tile.
+template <class T>
+inline void Convolution<T>::copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const {
+  for (int r = 0; r < tile.run_count; ++r) {
+    const Run& run = tile.runs[r];
+    copy_run(to + run.at, out + run.image * s_.out_size() + channel * s_.pixels() + run.pixel, run.count);
   }
 }
 
@@ -219,30 +236,28 @@ template <class T>
 void Convolution<T>::pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const {
   for (int64_t c = 0; c < s_.out_channels; ++c, panel += kTile) {
     if (tile.pixel_count < kTile) std::fill_n(panel, kTile, T(0));
-    for (int r = 0; r < tile.run_count; ++r) {
-      const Run& run = tile.runs[r];
-      const T* from = out + run.image * s_.out_size() + (group * s_.out_channels + c) * s_.pixels() + run.pixel;
-      copy_run(panel + run.at, from, run.count);
-    }
+    copy_outputs(out, group * s_.out_channels + c, tile, panel);
   }
 }
 
 // panel [padded_outs / tile, pixels of the tile, tile]: output channels side by side, zeros where there are none
 template <class T>
 void Convolution<T>::pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const {
-  std::fill_n(panel, padded_outs_ * kTile, T(0));
-  for (int64_t c = 0; c < s_.out_channels; ++c) {
-    T* column = panel + c / kTile * kTile * kTile + c % kTile;
-    for (int r = 0; r < tile.run_count; ++r) {
-      const Run& run = tile.runs[r];
-      const T* from = out + run.image * s_.out_size() + (group * s_.out_channels + c) * s_.pixels() + run.pixel;
-      for (int i = 0; i < run.count; ++i) column[(run.at + i) * kTile] = from[i];
-    }
+  constexpr int lanes = Vec<T>::size;
+  alignas(64) T rows[lanes * kTile];
+  if (tile.pixel_count < kTile) std::fill_n(rows, lanes * kTile, T(0));
+  for (int64_t first = 0; first < padded_outs_; first += lanes) {
+    int64_t count = std::clamp<int64_t>(s_.out_channels - first, 0, lanes);
+    for (int64_t c = 0; c < count; ++c) copy_outputs(out, group * s_.out_channels + first + c, tile, rows + c * kTile);
+    if (count < lanes) std::fill_n(rows + count * kTile, (lanes - count) * kTile, T(0));
+    T* to = panel + first / kTile * kTile * kTile + first % kTile;
+    for (int half = 0; half < 2; ++half) transpose_square(rows + half * lanes, kTile, to + half * lanes * kTile, kTile);
   }
 }
 
 template <class T>
-void Convolution<T>::store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const {
+void Convolution<T>::store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile,
+                                   T* out) const {
   for (int i = 0; i < row_count; ++i, rows += kTile) {
     T* to = out + (group * s_.out_channels + channel + i) * s_.pixels();
     for (int r = 0; r < tile.run_count; ++r) {
@@ -284,7 +299,9 @@ void Convolution<T>::input_gradient(const T* filter, const T* out_gradient, T* i
       pack_block(filter + first, 1, taps, outs, count, filter_.data() + first * outs);
     });
     each_tile_group([&](size_t tiles) {
-      for (size_t t = 0; t < tiles; ++t) pack_outputs(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+      for (size_t t = 0; t < tiles; ++t) {
+        pack_outputs(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+      }
       each_block<T>(taps, [&](int64_t first, int count) {
         for (size_t t = 0; t < tiles; ++t) {
           multiply_panel(count, outs, filter_.data() + first * outs, outs_.data() + t * padded_outs_ * kTile, rows);

@@ -53,6 +53,7 @@ class Convolution {
   template <class F>
   void each_tile_group(F f);
   void pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const;
+  void copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const;
   void pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const;
   void pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const;
   void store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const;

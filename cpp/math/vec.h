@@ -129,6 +129,17 @@ using std::tanh;
 template <class T> T sum_of_lanes(Vec<T> a) { return Eigen::internal::predux(a.p); }
 template <class T> T max_of_lanes(Vec<T> a) { return Eigen::internal::predux_max(a.p); }
 
+// to = from', as many rows and columns as a register has lanes; the steps are distances between rows.
+template <class T>
+void transpose_square(const T* from, int64_t from_step, T* to, int64_t to_step) {
+  Eigen::internal::PacketBlock<typename Vec<T>::Packet, Vec<T>::size> block;
+#pragma GCC unroll 16
+  for (int i = 0; i < Vec<T>::size; ++i) block.packet[i] = Vec<T>::load(from + i * from_step).p;
+  Eigen::internal::ptranspose(block);
+#pragma GCC unroll 16
+  for (int i = 0; i < Vec<T>::size; ++i) Vec<T>(block.packet[i]).store(to + i * to_step);
+}
+
 // Every second lane of a, then of b: what stands at a distance of 2.
 template <class T, int... I>
 Vec<T> every_second(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {

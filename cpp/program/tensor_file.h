@@ -31,6 +31,20 @@ std::vector<std::pair<std::string, Tensor>> read_parameters(std::string_view byt
 std::string parameter_bytes(const Scope& scope, const std::vector<std::string>& names);
 
 std::string read_file(const std::string& path);
+
+// What `read` makes of a file's bytes; a refusal begins with the file's name.
+template <class Read>
+auto from_file(const std::string& path, const Read& read) {
+  std::string bytes = read_file(path);
+  try {
+    return read(bytes);
+  } catch (const ShapeError& e) {
+    fail<ShapeError>("'", printable(path), "': ", e.what());
+  } catch (const ProgramError& e) {
+    fail<ProgramError>("'", printable(path), "': ", e.what());
+  }
+}
+
 // The file is there whole or as it was: written beside it, flushed to the disk, then renamed.
 void write_file(const std::string& path, std::string_view bytes);
 

@@ -58,14 +58,7 @@ Tensor parse(const std::string& bytes) {
 
 }  // namespace
 
-Tensor read_npy(const std::string& path) {
-  std::string bytes = read_file(path);
-  try {
-    return parse(bytes);
-  } catch (const Error& e) {
-    fail<ProgramError>("'", printable(path), "': ", e.what());
-  }
-}
+Tensor read_npy(const std::string& path) { return from_file(path, parse); }
 
 void write_npy(const std::string& path, const Tensor& tensor) {
   std::string descr;

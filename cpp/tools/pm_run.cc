@@ -89,6 +89,8 @@ Options parse(const std::vector<std::string>& words) {
 volatile std::sig_atomic_t stop_asked = 0;
 bool asked_to_stop() { return stop_asked != 0; }
 
+ProgramDesc read_program(const std::string& path) { return from_file(path, decode_program); }
+
 // The names that the program's fetch operators give, by column.
 std::vector<std::string> own_fetches(const VerifiedProgram& program) {
   std::map<int32_t, std::string> by_column;
@@ -142,14 +144,17 @@ class Run {
   explicit Run(const Options& options) : options_(options), library_(load_kernel_library()) { device_.generator.seed(options.seed); }
 
   int operator()() {
-    ProgramDesc desc = decode_program(read_file(options_.model));
+    ProgramDesc desc = read_program(options_.model);
     auto program = load(desc);
     if (!options_.startup.empty()) {
-      Session startup(load(decode_program(read_file(options_.startup))), scope_, Place{}, {}, {});
+      Session startup(load(read_program(options_.startup)), scope_, Place{}, {}, {});
       startup.run({}, device_);
     }
     if (!options_.params.empty()) {
-      for (const auto& [name, tensor] : read_parameters(read_file(options_.params), desc, parameter_file_order(desc))) scope_->set(name, tensor);
+      auto parameters = from_file(options_.params, [&](const std::string& bytes) {
+        return read_parameters(bytes, desc, parameter_file_order(desc));
+      });
+      for (const auto& [name, tensor] : parameters) scope_->set(name, tensor);
     }
     bool finished = train(program);
     if (!options_.save_params.empty()) save(desc);
@@ -205,7 +210,7 @@ class Run {
 
   void save(const ProgramDesc& desc) const {
     ProgramDesc other;
-    if (!options_.save_for.empty()) other = decode_program(read_file(options_.save_for));
+    if (!options_.save_for.empty()) other = read_program(options_.save_for);
     write_file(options_.save_params, parameter_bytes(*scope_, parameter_file_order(options_.save_for.empty() ? desc : other)));
   }
 

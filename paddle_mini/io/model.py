@@ -55,11 +55,20 @@ def save_program(prefix: Path, program: Program, scope: Optional[Scope] = None) 
 
 def load_program(prefix: Path, scope: Optional[Scope] = None) -> Program:
     """Reads what save_program or save_inference_model wrote; the variables go to the scope."""
-    prefix = os.fspath(prefix)
-    program = Program.from_bytes(_core.read_file(prefix + ".pdmodel"))
+    program = read_program(prefix)
     if parameter_names(program):
-        load_parameters(prefix + ".pdiparams", program, scope)
+        load_parameters(os.fspath(prefix) + ".pdiparams", program, scope)
     return program
+
+
+def read_program(prefix: Path) -> Program:
+    """The program in prefix.pdmodel, without its parameters; ProgramError when there is none."""
+    path = os.fspath(prefix) + ".pdmodel"
+    data = _core.read_file(path)
+    try:
+        return Program.from_bytes(data)
+    except ProgramError as error:
+        raise ProgramError(f"'{path}': {error}") from None
 
 
 def _with_feeds_and_fetches(program: Program, feeds: List[str], fetches: List[str]) -> Program:

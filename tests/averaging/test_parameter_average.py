@@ -283,6 +283,21 @@ def test_the_mean_of_a_constant_keeps_its_digits():
                     np.testing.assert_array_max_ulp(scope.get("p"), np.full(2, 0.1, "float32"), maxulp=1)
 
 
+@pytest.mark.parametrize("scheme", [Window(6000), Uniform(), Exponential(0.999)], ids=repr)
+def test_long_averages_stay_near_those_in_float64(scheme):
+    """Values far from zero, whose sum would soon be thousands of times as large as each."""
+    model, steps = averaged_model(scheme), 16_000
+    moved = 3 + np.random.RandomState(0).randn(steps, 3).astype("float32")
+    description = model.main.describe()  # only the operators of averaging: the test sets the parameters
+    description["blocks"][0]["ops"] = [op for op in description["blocks"][0]["ops"] if "average" in op["type"]]
+    program = pm.Program.from_bytes(pm._core.encode_program(description))
+    for value in moved:
+        model.scope.set("fc_1.b_0", value)
+        model.exe.run(program, scope=model.scope)
+    share = weights(scheme, steps)
+    np.testing.assert_allclose(applied(model)["fc_1.b_0"], share @ moved.astype("float64"), rtol=3e-6)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_apply_program_through_pm_run_is_apply(tmp_path, scheme):
     model = averaged_model(scheme)
