@@ -57,11 +57,13 @@ def print_table(title, head, rows):
     lines = [head] + rows
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for number, line in enumerate(lines):
-        print("  " + "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths))).rstrip())
+        cells = [line[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]
+        print(("  " + "  ".join(cells)).rstrip())
         if number == 0:
             print("  " + "  ".join("-" * width for width in widths))
 
 
 def progress(total, what, unit):
     """A bar on a terminal; elsewhere a line now and then."""
-    return tqdm(total=total, desc=what, unit=f" {unit}", mininterval=0.1 if sys.stderr.isatty() else 10, dynamic_ncols=True)
+    seconds = 0.1 if sys.stderr.isatty() else 10
+    return tqdm(total=total, desc=what, unit=f" {unit}", mininterval=seconds, dynamic_ncols=True)

@@ -133,7 +133,8 @@ def compare(averaged, plain, wrong, bar):
 def milliseconds_a_step(plain):
     """The programs take turns of 200 steps; of 25 turns the fastest, which other work on the machine
     disturbed least: {name: ms}."""
-    models = {"last iterate": plain, "linear decay": plain, **{name: Model({name: kind}) for name, kind in AVERAGES.items()}}
+    models = {"last iterate": plain, "linear decay": plain}
+    models.update({name: Model({name: kind}) for name, kind in AVERAGES.items()})
     x, label = next(Data(0, 0).batches())
     times = {name: [] for name in models}
     for _ in range(25):
@@ -148,27 +149,31 @@ def milliseconds_a_step(plain):
     return {name: min(values) for name, values in times.items()}
 
 
-def report(noisy, clean, cost):
-    last = noisy["last iterate"][:, -1]
-    rows = []
-    for name, errors in noisy.items():
+def error_rows(curves):
+    last, rows = curves["last iterate"][:, -1], []
+    for name, errors in curves.items():
         against = ["", ""] if name == "last iterate" else paired(errors[:, -1], last, 2)
-        rows.append([name, plus_minus(errors[:, -1], 2), *against, f"{cost[name]:.3f}", str(BYTES[name])])
-    print_table(f"Test error in % after {SETTINGS['epochs']} epochs, {SETTINGS['share of wrong labels']:.0%} of the training labels wrong; "
-                f"mean ± 95 % interval over {SETTINGS['seeds']} seeds",
-                ["", "error", "minus last iterate", "lower in", "ms/step", "bytes/parameter"], rows)
-    rows = [[name, plus_minus(errors[:, -1], 2), *(["", ""] if name == "last iterate" else
-                                                   paired(errors[:, -1], clean["last iterate"][:, -1], 2))] for name, errors in clean.items()]
+        rows.append([name, plus_minus(errors[:, -1], 2), *against])
+    return rows
+
+
+def report(noisy, clean, cost):
+    head = ["", "error", "minus last iterate", "lower in"]
+    print_table(f"Test error in % after {SETTINGS['epochs']} epochs, {SETTINGS['share of wrong labels']:.0%} of the "
+                f"training labels wrong; mean ± 95 % interval over {SETTINGS['seeds']} seeds",
+                head + ["ms/step", "bytes/parameter"],
+                [row + [f"{cost[row[0]]:.3f}", str(BYTES[row[0]])] for row in error_rows(noisy)])
     gain = -min(np.mean(errors[:, -1] - clean["last iterate"][:, -1]) for errors in clean.values())
-    print_table(f"The same with clean labels, where there is little noise to average away: the greatest gain is {gain:.2f} points",
-                ["", "error", "minus last iterate", "lower in"], rows)
+    print_table("The same with clean labels, where there is little noise to average away: "
+                f"the greatest gain is {gain:.2f} points", head, error_rows(clean))
 
 
 def plot(noisy, clean, path):
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    styles = dict(zip(noisy, (("0.45", "-"), ("tab:orange", "--"), ("tab:blue", "-"), ("tab:green", "-"), ("tab:purple", ":"))))
+    kinds = ("0.45", "-"), ("tab:orange", "--"), ("tab:blue", "-"), ("tab:green", "-"), ("tab:purple", ":")
+    styles = dict(zip(noisy, kinds))
     epochs = np.arange(1, SETTINGS["epochs"] + 1)
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
     titles = f"{SETTINGS['share of wrong labels']:.0%} of the training labels wrong", "clean labels"
@@ -176,7 +181,7 @@ def plot(noisy, clean, path):
         for name, errors in curves.items():
             mean, half = interval(errors)
             color, line = styles[name]
-            axis.plot(epochs, mean, line, color=color, label=name if name in ("last iterate", "linear decay") else f"average: {name}")
+            axis.plot(epochs, mean, line, color=color, label=f"average: {name}" if name in AVERAGES else name)
             axis.fill_between(epochs, mean - half, mean + half, color=color, alpha=0.18, linewidth=0)
         axis.set(title=title, xlabel="epoch", xlim=(1, epochs[-1]), ylim=(0, 16))
         axis.grid(alpha=0.25)
@@ -215,15 +220,16 @@ def run_without_python(model, out):
     for first in range(0, steps * size, size):
         feed = {"x": data.x[first:first + size], "label": data.label[first:first + size]}
         here, = model.exe.run(model.main, feed, [model.loss], model.scope)
-    pm_run(out / "training.pdmodel", "--params", out / "training.pdiparams", "--feed", f"x={out / 'train_x.npy'}", "--feed",
-           f"label={out / 'train_label.npy'}", "--steps", steps, "--batch", size, "--fetch", model.loss.name, "--out", out,
+    pm_run(out / "training.pdmodel", "--params", out / "training.pdiparams",
+           "--feed", f"x={out / 'train_x.npy'}", "--feed", f"label={out / 'train_label.npy'}",
+           "--steps", steps, "--batch", size, "--fetch", model.loss.name, "--out", out,
            "--save-params", out / "trained.pdiparams")
     there = np.load(out / f"{model.loss.name}.npy")
     other = pm.Scope()
     pm.io.load_parameters(out / "trained.pdiparams", model.main, other)
     equal = sum(np.array_equal(model.scope.get(name), other.get(name)) for name in other.names())
-    print(f"pm_run trains, too: after {steps} steps of {out / 'training.pdmodel'} the loss is {there:.7g}, in Python {here:.7g}; "
-          f"{equal} of {len(other.names())} parameters, velocities and averages have the same bits.")
+    print(f"pm_run trains, too: after {steps} steps of {out / 'training.pdmodel'} the loss is {there:.7g}, "
+          f"in Python {here:.7g}; {equal} of {len(other.names())} parameters, velocities and averages have the same bits.")
 
 
 def digits(out):
@@ -248,7 +254,7 @@ def main():
     parser = argparse.ArgumentParser(description="What averaging the parameters buys.")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/demo"), help="folder for what is written")
     parser.add_argument("--experiment", choices=["digits", "e1", "e2"], default="digits",
-                        help="digits with wrong labels; e1: least squares in one pass; e2: diabetes over learning rates")
+                        help="digits with wrong labels; e1: least squares in one pass; e2: diabetes over rates")
     arguments = parser.parse_args()
     if arguments.experiment == "digits":
         arguments.out.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 # Least squares by stochastic gradient descent: where averaging is known to be optimal (e1, e2 of digits.py).
 import numpy as np
-from comparison import interval, minimize_with_averages, paired, plus_minus, print_table, progress, set_rate
+from comparison import minimize_with_averages, paired, plus_minus, print_table, progress, set_rate
 from sklearn.datasets import load_diabetes
 
 import paddle_mini as pm
@@ -19,7 +19,8 @@ class Regression:
         with pm.program_guard(self.main, self.startup):
             x, y = pm.layers.data("x", shape=[1, dimensions]), pm.layers.data("y", shape=[1, 1])
             attr = pm.ParamAttr("w", pm.initializer.Constant(0.0))
-            loss = pm.layers.mean(pm.layers.square_error_cost(pm.layers.fc(x, 1, param_attr=attr, bias_attr=False), y) * 0.5)
+            prediction = pm.layers.fc(x, 1, param_attr=attr, bias_attr=False)
+            loss = pm.layers.mean(pm.layers.square_error_cost(prediction, y) * 0.5)
             self.averages = minimize_with_averages(pm.optimizer.SGD(0.0), loss, averages)
         self.exe = pm.Executor(pm.CPUPlace())
 
@@ -69,10 +70,12 @@ def e1():
             for name, rates in schedules.items():
                 excess[name].append({arm: risk(w) for arm, w in model.fit(x, y, range(n), rates).items()})
                 bar.update()
-    rows = [[name, *(plus_minus([run[arm] for run in runs], 2) if arm in runs[0] else "" for arm in ["last", *averages])]
-            for name, runs in excess.items()]
-    print_table(f"Excess risk over that of the exact solver in theory, σ²d/2n; d = {d}, one pass over n = {n} samples, batch 1; "
-                f"mean ± 95 % interval over {E1['seeds']} seeds", ["learning rate", "last iterate", *averages], rows)
+    rows = []
+    for name, runs in excess.items():
+        rows.append([name, *(plus_minus([run[arm] for run in runs], 2) if arm in runs[0] else ""
+                             for arm in ["last", *averages])])
+    print_table(f"Excess risk over that of the exact solver in theory, σ²d/2n; d = {d}, one pass over n = {n} samples, "
+                f"batch 1; mean ± 95 % interval over {E1['seeds']} seeds", ["learning rate", "last iterate", *averages], rows)
 
 
 def e2():
@@ -103,8 +106,11 @@ def e2():
                 for name, w in {**constant, "decayed": decayed["last"]}.items():
                     errors[name].append(error(w))
                 bar.update()
-    rows = [[str(rate), *(plus_minus(errors[name], 4) for name in errors), *paired(errors["tail half"], errors["last"], 4),
-             "{:+.4f} ± {:.4f}".format(*interval(np.subtract(errors["tail half"], exact)))] for rate, errors in found.items()]
+    rows = []
+    for rate, errors in found.items():
+        rows.append([str(rate), *(plus_minus(errors[name], 4) for name in errors),
+                     *paired(errors["tail half"], errors["last"], 4), paired(errors["tail half"], exact, 4)[0]])
     print_table(f"Test error of diabetes progression, standardized; {passes} passes, batch 1, {E2['splits']} splits; "
                 f"least squares: {plus_minus(exact, 4)}",
-                ["rate × R²", "last iterate", "linear decay", "tail half", "tail - last", "lower in", "tail - least squares"], rows)
+                ["rate × R²", "last iterate", "linear decay", "tail half", "tail - last", "lower in",
+                 "tail - least squares"], rows)

@@ -14,7 +14,8 @@ import numpy as np
 import paddle_mini as pm
 from paddle_mini import _core
 
-EPILOG = "Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped. PM_DEBUG=1 shows tracebacks."
+EPILOG = ("Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped. "
+          "PM_DEBUG=1 shows tracebacks.")
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
@@ -38,17 +39,20 @@ def main(words: Optional[Sequence[str]] = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("paddle-mini", description="Trains, runs and shows programs saved as PREFIX.pdmodel and PREFIX.pdiparams.",
-                                     epilog=EPILOG)
+    parser = argparse.ArgumentParser("paddle-mini", epilog=EPILOG, description="Trains, runs and shows programs saved as "
+                                     "PREFIX.pdmodel and PREFIX.pdiparams.")
     parser.add_argument("--version", action="version", version=f"paddle_mini {pm.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a program that save_program wrote", epilog=EPILOG)
     _add_common(train)
-    train.add_argument("--startup", type=_prefix, metavar="PREFIX", help="run this program for initial values, instead of reading PREFIX.pdiparams")
+    train.add_argument("--startup", type=_prefix, metavar="PREFIX",
+                       help="run this program for initial values, instead of reading PREFIX.pdiparams")
     train.add_argument("--steps", type=_whole, default=1, help="how many times to run the program (default 1)")
-    train.add_argument("--batch", type=_positive, metavar="K", help="each step is fed the next K rows of every array, from the start again at the end")
-    train.add_argument("--every", type=_positive, default=10, metavar="N", help="print what is fetched every N steps (default 10)")
+    train.add_argument("--batch", type=_positive, metavar="K",
+                       help="each step is fed the next K rows of every array, from the start again at the end")
+    train.add_argument("--every", type=_positive, default=10, metavar="N",
+                       help="print what is fetched every N steps (default 10)")
     train.add_argument("--seed", type=_whole, help="of random operators that have no seed of their own")
     train.add_argument("--save", type=_prefix, metavar="PREFIX", help="write the program and its variables afterwards")
     train.set_defaults(command=_train)
@@ -60,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
 
     show = commands.add_parser("show", help="print a program and what it consists of")
     show.add_argument("prefix", type=_prefix, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
-    show.add_argument("--plan", action="append", type=_shape, metavar="NAME=2,3", help="print the plan of a run for feeds of these shapes as well")
+    show.add_argument("--plan", action="append", type=_shape, metavar="NAME=2,3",
+                      help="print the plan of a run for feeds of these shapes as well")
     show.set_defaults(command=_show)
 
     doctor = commands.add_parser("doctor", help="what this build is, what it runs on and why")
@@ -70,8 +75,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prefix", type=_prefix, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
-    parser.add_argument("--feed", action="append", default=[], type=_pair, metavar="NAME=FILE", help="feed a variable from an .npy file; may be repeated")
-    parser.add_argument("--fetch", action="append", default=[], metavar="NAME[,NAME]", help="what to print; default: the program's own fetches")
+    parser.add_argument("--feed", action="append", default=[], type=_pair, metavar="NAME=FILE",
+                        help="feed a variable from an .npy file; may be repeated")
+    parser.add_argument("--fetch", action="append", default=[], metavar="NAME[,NAME]",
+                        help="what to print; default: the program's own fetches")
 
 
 def _train(arguments: argparse.Namespace) -> int:
@@ -117,8 +124,9 @@ def _show(arguments: argparse.Namespace) -> None:
     print(program)
     print()
     ops = Counter(op.type for block in program.blocks for op in block.ops)
-    print(f"{sum(ops.values())} operators: {', '.join(f'{count} {kind}' if count > 1 else kind for kind, count in ops.most_common())}")
-    parameters = [var for var in program.all_parameters()]
+    counted = (f"{count} {kind}" if count > 1 else kind for kind, count in ops.most_common())
+    print(f"{sum(ops.values())} operators: {', '.join(counted)}")
+    parameters = program.all_parameters()
     elements = sum(int(np.prod(var.shape)) for var in parameters)
     print(f"{len(parameters)} parameters with {elements:,} elements")
     for suffix in (".pdmodel", ".pdiparams"):
@@ -194,7 +202,8 @@ def _batches(feeds: Dict[str, np.ndarray], size: Optional[int]) -> Iterator[Dict
             yield feeds
     rows = {name: array.shape[0] if array.ndim else 0 for name, array in feeds.items()}
     if len(set(rows.values())) > 1:
-        raise pm.ShapeError("the arrays have different numbers of rows: " + ", ".join(f"{name} {count}" for name, count in rows.items()))
+        listed = ", ".join(f"{name} {count}" for name, count in rows.items())
+        raise pm.ShapeError(f"the arrays have different numbers of rows: {listed}")
     for name, count in rows.items():
         if count < size:
             raise pm.ShapeError(f"feed '{name}' {list(feeds[name].shape)} has fewer than {size} rows")
@@ -212,7 +221,8 @@ def _fetches(program: pm.Program, asked: List[str]) -> List[str]:
 
 def _short(value: Any) -> str:
     flat = np.ravel(value.to_dense() if isinstance(value, pm.SelectedRows) else value)
-    return " ".join(f"{item:.7g}" if flat.dtype.kind == "f" else str(item) for item in flat[:6]) + (" …" if flat.size > 6 else "")
+    shown = [f"{item:.7g}" if flat.dtype.kind == "f" else str(item) for item in flat[:6]]
+    return " ".join(shown + ["…"] if flat.size > 6 else shown)
 
 
 def _file_name(name: str) -> str:

@@ -132,7 +132,8 @@ def test_paddlepaddles_streams_of_one_variable():
 
 def test_every_truncation_of_a_parameter_file_is_refused(tmp_path, model):
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
-    program, data, path = pm.Program.from_bytes((tmp_path / "m.pdmodel").read_bytes()), (tmp_path / "m.pdiparams").read_bytes(), tmp_path / "cut"
+    program, path = pm.io.read_program(tmp_path / "m"), tmp_path / "cut"
+    data = (tmp_path / "m.pdiparams").read_bytes()
     for size in range(len(data)):
         path.write_bytes(data[:size])
         refused(path, program, pm.ProgramError, "cut off|description")
@@ -143,7 +144,8 @@ def test_every_truncation_of_a_parameter_file_is_refused(tmp_path, model):
 def test_no_changed_byte_of_a_header_goes_unseen(tmp_path, model):
     """Every other value of every byte of the first tensor's header: refused, or the same tensor."""
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
-    program, data, path = pm.Program.from_bytes((tmp_path / "m.pdmodel").read_bytes()), (tmp_path / "m.pdiparams").read_bytes(), tmp_path / "flipped"
+    program, path = pm.io.read_program(tmp_path / "m"), tmp_path / "flipped"
+    data = (tmp_path / "m.pdiparams").read_bytes()
     header = 4 + 8 + 4 + 4 + int.from_bytes(data[16:20], "little")
     for place in range(header):
         for value in set(range(0, 256, 5)) - {data[place]}:
@@ -162,7 +164,7 @@ def test_no_changed_byte_of_a_header_goes_unseen(tmp_path, model):
 def test_sizes_that_a_file_claims_are_not_believed(tmp_path, model, damage):
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
     (tmp_path / "m.pdiparams").write_bytes(damage((tmp_path / "m.pdiparams").read_bytes()))
-    refused(tmp_path / "m.pdiparams", pm.Program.from_bytes((tmp_path / "m.pdmodel").read_bytes()))
+    refused(tmp_path / "m.pdiparams", pm.io.read_program(tmp_path / "m"))
 
 
 def test_a_file_of_another_program_is_refused(tmp_path, model):

@@ -43,7 +43,8 @@ def folder(tmp_path):
 
 
 def training(path):
-    return [path / "train.pdmodel", "--params", path / "train.pdiparams", "--feed", f"x={path / 'x.npy'}", "--feed", f"label={path / 'label.npy'}"]
+    return [path / "train.pdmodel", "--params", path / "train.pdiparams",
+            "--feed", f"x={path / 'x.npy'}", "--feed", f"label={path / 'label.npy'}"]
 
 
 def inference(path):
@@ -64,8 +65,9 @@ def test_inference_gives_pythons_bits(folder):
 
 
 @pytest.mark.parametrize("scheme", [None, Window(3), Uniform(), Exponential(0.8)], ids=repr)
-@pytest.mark.parametrize("optimizer", [lambda: pm.optimizer.SGD(0.2), lambda: pm.optimizer.Momentum(0.1, 0.9), lambda: pm.optimizer.Adam(0.05)],
-                         ids=["sgd", "momentum", "adam"])
+@pytest.mark.parametrize("optimizer", [
+    lambda: pm.optimizer.SGD(0.2), lambda: pm.optimizer.Momentum(0.1, 0.9), lambda: pm.optimizer.Adam(0.05),
+], ids=["sgd", "momentum", "adam"])
 def test_training_gives_pythons_bits(tmp_path, optimizer, scheme):
     wrap = (lambda inner: inner) if scheme is None else (lambda inner: pm.optimizer.ParameterAverage(inner, scheme))
     model, steps = SmallModel(wrap(optimizer()).minimize), 7
@@ -214,8 +216,10 @@ def test_files_that_cannot_be_written(folder):
         assert result.returncode == 1 and "can't open" in result.stderr
 
 
-@pytest.mark.parametrize("words", [["--bad"], ["m", "--steps"], ["m", "--steps", "-1"], ["m", "--steps", "1e3"], ["m", "--batch", "x"], ["m", "n"],
-                                   ["m", "--feed", "x"], ["--quiet"], ["m", "--save-for", "n"], ["m", "--steps", "9" * 30]], ids=" ".join)
+@pytest.mark.parametrize("words", [
+    ["--bad"], ["m", "--steps"], ["m", "--steps", "-1"], ["m", "--steps", "1e3"], ["m", "--batch", "x"], ["m", "n"],
+    ["m", "--feed", "x"], ["--quiet"], ["m", "--save-for", "n"], ["m", "--steps", "9" * 30],
+], ids=" ".join)
 def test_command_lines_that_are_wrong(words):
     assert "pm_run --help" in refused(*words, status=2, lines=1)
 
@@ -234,7 +238,8 @@ def test_a_kernel_library_that_is_not_there(folder):
 def test_stopping_leaves_a_whole_step(folder):
     """SIGINT: status 130, and the file holds the state after some whole step."""
     path, model = folder
-    words = [*training(path), "--batch", "8", "--steps", str(10**12), "--fetch", model.loss.name, "--save-params", path / "stopped.pdiparams"]
+    words = [*training(path), "--batch", "8", "--steps", str(10**12), "--fetch", model.loss.name,
+             "--save-params", path / "stopped.pdiparams"]
     process = subprocess.Popen([PM_RUN, *map(str, words)], stdout=subprocess.PIPE, text=True)
     for _ in range(20):
         process.stdout.readline()

@@ -129,6 +129,8 @@ using std::tanh;
 template <class T> T sum_of_lanes(Vec<T> a) { return Eigen::internal::predux(a.p); }
 template <class T> T max_of_lanes(Vec<T> a) { return Eigen::internal::predux_max(a.p); }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // those of a register as a template argument
 // to = from', as many rows and columns as a register has lanes; the steps are distances between rows.
 template <class T>
 void transpose_square(const T* from, int64_t from_step, T* to, int64_t to_step) {
@@ -139,6 +141,7 @@ void transpose_square(const T* from, int64_t from_step, T* to, int64_t to_step) 
 #pragma GCC unroll 16
   for (int i = 0; i < Vec<T>::size; ++i) Vec<T>(block.packet[i]).store(to + i * to_step);
 }
+#pragma GCC diagnostic pop
 
 // Every second lane of a, then of b: what stands at a distance of 2.
 template <class T, int... I>
