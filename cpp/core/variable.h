@@ -27,7 +27,9 @@ struct VarInfo {
   int64_t row_count = 0;  // of SelectedRows: at most so many touched rows
 
   std::string str() const { return shape.str() + " " + name_of(dtype); }  // "[8, 4] float32"
-  bool operator==(const VarInfo& o) const { return kind == o.kind && dtype == o.dtype && shape == o.shape; }
+  bool operator==(const VarInfo& o) const {
+    return kind == o.kind && dtype == o.dtype && shape == o.shape && row_count == o.row_count;
+  }
 };
 
 // SelectedRows are the rows of a table that a gradient touches: rows[i] says which row of the table

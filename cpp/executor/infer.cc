@@ -127,6 +127,12 @@ class Walk {
       run.copies_after.emplace_back(aside, same);
       return aside;
     }
+    // One name in the scope is one piece of memory: kernels that hold it must all see the same shape.
+    if (persistable && it != current_.end() && result_.variables[it->second].origin == Origin::InScope) {
+      const VarInfo& held = result_.variables[it->second].info;
+      fail<ShapeError>(op.desc.outputs[slot].name, " '", name, "' would be ", info.str(), ", but it is ", held.str(),
+                       " in this run and persistable");
+    }
     int fresh = add_variable(name, info, persistable ? Origin::InScope : Origin::Temporary);
     return current_[name] = fresh;
   }

@@ -10,7 +10,7 @@ namespace paddle_mini {
 
 namespace map_loop {
 
-#ifdef __AVX512F__
+#if defined(__AVX512F__) && !defined(__SANITIZE_ADDRESS__)  // which does not see masked stores
 // With masks a row of a few elements costs no more than a whole register.
 inline Vec<float> load_part(const float* from, int64_t count) {
   return Vec<float>::Packet(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from));

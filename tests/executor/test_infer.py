@@ -90,3 +90,28 @@ def test_a_fed_array_is_never_written():
     x.flags.writeable = False
     value, = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (x,), ("x",))
     assert value.tolist() == [2, 2, 2] and x.tolist() == [1, 1, 1]
+
+
+def test_a_persistable_keeps_its_shape_within_a_run():
+    """Two kernels would hold one memory with two shapes."""
+    vars = [var("a", [3], persistable=True), var("b", [40], persistable=True), var("y", [3])]
+    ops = [op("relu", {"X": ["a"]}, {"Out": ["y"]}), op("relu", {"X": ["b"]}, {"Out": ["a"]})]
+    scope = _core.Scope()
+    scope.set("a", ones(3))
+    scope.set("b", ones(40))
+    with pytest.raises(pm.ShapeError, match=r"'a' would be \[40\] float32, but it is \[3\] float32 in this run"):
+        _core.Executor("cpu").run(program(vars, ops), scope, (), (), ("y",))
+    assert scope.get("a").shape == (3,)
+    # A program that only makes it may give it another shape than the scope holds.
+    _core.Executor("cpu").run(program(vars[:2], ops[1:]), scope, (), (), ())
+    assert scope.get("a").shape == (40,)
+
+
+def test_more_rows_than_the_plan_was_made_for():
+    vars = [var("r", [50, 2], kind=8, persistable=True), var("y", [50, 2], kind=8)]
+    handle = program(vars, [op("scale", {"X": ["r"]}, {"Out": ["y"]}, ("scale", 1, 2.0))])
+    executor, scope = _core.Executor("cpu"), _core.Scope()
+    for count in (1, 40, 3):
+        scope.set_rows("r", list(range(count)), ones(count, 2), 50)
+        (rows, values, height), = executor.run(handle, scope, (), (), ("y",))
+        assert rows.tolist() == list(range(count)) and (values == 2).all() and height == 50
