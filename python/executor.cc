@@ -23,31 +23,31 @@ class Executor {
 
   py::list run(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope, const py::tuple& feed_names,
                const py::tuple& feeds, const py::tuple& fetches) {
-    Session& session = session_for(program, scope, feed_names, fetches);
+    std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
     require<ProgramError>(feeds.size() == feed_names.size(), feeds.size(), " arrays for ", feed_names.size(), " feeds");
     std::vector<Tensor> tensors;
     std::vector<py::array> kept;  // what had to be made contiguous
     tensors.reserve(feeds.size());
-    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session.feed_names()[i], kept));
+    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session->feed_names()[i], kept));
     std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
     {
       py::gil_scoped_release release;
       lock.lock();
-      session.run(tensors, device_, user_wants_to_stop);
+      session->run(tensors, device_, user_wants_to_stop);
     }
-    py::list results(session.fetch_count());
-    for (size_t i = 0; i < session.fetch_count(); ++i) results[i] = variable_to_python(session.fetched(i));
+    py::list results(session->fetch_count());
+    for (size_t i = 0; i < session->fetch_count(); ++i) results[i] = variable_to_python(session->fetched(i));
     return results;
   }
 
   std::string plan_text(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
                         const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches) {
-    Session& session = session_for(program, scope, feed_names, fetches);
+    std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
     std::vector<Tensor> tensors;
     std::vector<py::array> kept;
-    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session.feed_names()[i], kept));
+    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session->feed_names()[i], kept));
     std::lock_guard<std::mutex> lock(mutex_);
-    return session.plan_text(tensors);
+    return session->plan_text(tensors);
   }
 
   void seed(uint64_t seed) { device_.generator.seed(seed); }
@@ -57,7 +57,7 @@ class Executor {
     std::shared_ptr<VerifiedProgram> program;
     std::shared_ptr<Scope> scope;
     py::tuple feeds, fetches;
-    std::unique_ptr<Session> session;
+    std::shared_ptr<Session> session;  // shared with the runs that go on while it is dropped from here
   };
 
   static Tensor feed(const py::handle& item, const std::string& name, std::vector<py::array>& kept) {
@@ -71,16 +71,16 @@ class Executor {
   }
 
   // The names are compared by identity first: callers that keep their tuples pay nothing.
-  Session& session_for(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
+  std::shared_ptr<Session> session_for(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
                        const py::tuple& feeds, const py::tuple& fetches) {
     for (Entry& entry : entries_) {
-      if (entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches)) return *entry.session;
+      if (entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches)) return entry.session;
     }
     constexpr size_t kMostSessions = 64;
     if (entries_.size() == kMostSessions) entries_.erase(entries_.begin());
-    auto session = std::make_unique<Session>(program, scope, place_, feeds.cast<std::vector<std::string>>(), fetches.cast<std::vector<std::string>>());
-    entries_.push_back({program, scope, feeds, fetches, std::move(session)});
-    return *entries_.back().session;
+    auto session = std::make_shared<Session>(program, scope, place_, feeds.cast<std::vector<std::string>>(), fetches.cast<std::vector<std::string>>());
+    entries_.push_back({program, scope, feeds, fetches, session});
+    return session;
   }
 
   static bool same(const py::tuple& a, const py::tuple& b) { return a.ptr() == b.ptr() || a.equal(b); }
