@@ -74,11 +74,13 @@ class Executor {
   std::shared_ptr<Session> session_for(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
                        const py::tuple& feeds, const py::tuple& fetches) {
     for (Entry& entry : entries_) {
-      if (entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches)) return entry.session;
+      bool fits = entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches);
+      if (fits) return entry.session;
     }
     constexpr size_t kMostSessions = 64;
     if (entries_.size() == kMostSessions) entries_.erase(entries_.begin());
-    auto session = std::make_shared<Session>(program, scope, place_, feeds.cast<std::vector<std::string>>(), fetches.cast<std::vector<std::string>>());
+    using Names = std::vector<std::string>;
+    auto session = std::make_shared<Session>(program, scope, place_, feeds.cast<Names>(), fetches.cast<Names>());
     entries_.push_back({program, scope, feeds, fetches, session});
     return session;
   }
@@ -101,8 +103,10 @@ void define_executor(py::module_& m) {
       }));
   py::class_<Executor>(m, "Executor")
       .def(py::init<const std::string&, std::optional<uint64_t>>(), py::arg("place"), py::arg("seed") = py::none())
-      .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"), py::arg("fetches"))
-      .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"), py::arg("fetches"))
+      .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
+           py::arg("fetches"))
+      .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
+           py::arg("fetches"))
       .def("seed", &Executor::seed, py::arg("seed"));
   m.def("plan_memory", [](const std::vector<std::tuple<int, int, size_t>>& lifetimes) {
     std::vector<Lifetime> given;

@@ -16,7 +16,9 @@ void load_parameters(Scope& scope, const std::string& path, const py::bytes& pro
 }  // namespace
 
 void define_files(py::module_& m) {
-  m.def("parameter_file_order", [](const py::bytes& program) { return parameter_file_order(decode_program(static_cast<std::string>(program))); });
+  m.def("parameter_file_order", [](const py::bytes& program) {
+    return parameter_file_order(decode_program(static_cast<std::string>(program)));
+  });
   m.def("save_parameters", [](const Scope& scope, const std::string& path, const std::vector<std::string>& names) {
     write_file(path, parameter_bytes(scope, names));
   });

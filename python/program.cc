@@ -37,11 +37,17 @@ T element_from_python(const py::handle& value) {
   else return value.cast<T>();
 }
 
+// Attribute values of a file may hold bytes that are no text; they come back as they were.
+py::object text_to_python(const std::string& text) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  return py::reinterpret_steal<py::object>(decoded);
+}
+
 template <class T>
 py::object element_to_python(const T& value) {
   if constexpr (std::is_same_v<T, BlockIndex>) return py::int_(value.index);
   else if constexpr (std::is_same_v<T, VarName>) return py::str(value.name);
-  else if constexpr (std::is_same_v<T, std::string>) return py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(value.data(), static_cast<Py_ssize_t>(value.size()), "surrogateescape"));
+  else if constexpr (std::is_same_v<T, std::string>) return text_to_python(value);
   else if constexpr (std::is_same_v<T, ScalarValue>) return std::visit([](const auto& v) { return py::object(py::cast(v)); }, value);
   else return py::cast(value);
 }
@@ -86,7 +92,8 @@ VarDesc var_from_python(const py::dict& item) {
   var.name = item["name"].cast<std::string>();
   var.kind = item["kind"].cast<int32_t>();
   py::object dtype = item["dtype"];
-  var.dtype = py::isinstance<py::str>(dtype) ? static_cast<int32_t>(dtype_from_name(dtype.cast<std::string>())) : dtype.cast<int32_t>();
+  bool named = py::isinstance<py::str>(dtype);
+  var.dtype = named ? static_cast<int32_t>(dtype_from_name(dtype.cast<std::string>())) : dtype.cast<int32_t>();
   var.dims = item["shape"].cast<std::vector<int64_t>>();
   var.lod_level = item["lod_level"].cast<int32_t>();
   auto kind = static_cast<VarKind>(var.kind);

@@ -72,7 +72,10 @@ class Walk {
       if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor) check_against(var, held->info(), "the scope's");
       return current_[name] = add_variable(name, held->info(), Origin::InScope);
     }
-    if (var.need_check_feed) fail<OpError>("feed '", name, "' is missing: data ", Shape(var.dims).str(), " ", name_of(static_cast<DType>(var.dtype)));
+    if (var.need_check_feed) {
+      fail<OpError>("feed '", name, "' is missing: data ", Shape(var.dims).str(), " ",
+                    name_of(static_cast<DType>(var.dtype)));
+    }
     if (var.persistable) fail<OpError>("'", name, "' has no value in the scope: run the startup program, or load it, first");
     fail<OpError>("'", name, "' has no value: no operator before this one makes it, and it is not fed");
   }

@@ -26,7 +26,8 @@ void check_variable(const VarDesc& var, int block) {
   require<ProgramError>(var.has_tensor, "variable '", printable(var.name), "' in block ", block, " has no tensor description");
   require<ProgramError>(is_dtype(var.dtype), "variable '", printable(var.name), "' has data type number ", var.dtype,
                         ", which is not supported");
-  require<ProgramError>(var.lod_level >= 0 && var.lod_level <= 8, "variable '", printable(var.name), "' has lod_level ", var.lod_level);
+  require<ProgramError>(var.lod_level >= 0 && var.lod_level <= 8, "variable '", printable(var.name),
+                        "' has lod_level ", var.lod_level);
   try {
     Shape shape(var.dims);
     if (shape.known()) shape.numel();

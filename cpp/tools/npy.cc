@@ -40,7 +40,8 @@ Tensor parse(const std::string& bytes) {
   size_t begin = wide ? 12 : 10;
   require<ProgramError>(length <= bytes.size() - begin && length <= 4096, "the file is cut off in its header");
   std::string header = bytes.substr(begin, length);
-  require<ProgramError>(find(header, "'fortran_order': *(True|False)") == "False", "the array is in Fortran order: save it with numpy.ascontiguousarray");
+  require<ProgramError>(find(header, "'fortran_order': *(True|False)") == "False",
+                        "the array is in Fortran order: save it with numpy.ascontiguousarray");
   DType dtype = dtype_of_descr(find(header, "'descr': *'([^']*)'"));
   Shape shape;
   std::string dims = find(header, "'shape': *\\(([0-9, ]*)\\)");
@@ -50,7 +51,8 @@ Tensor parse(const std::string& bytes) {
     shape.push_back(std::stoll(it->str()));
   }
   size_t size = static_cast<size_t>(shape.numel()) * size_of(dtype), data = begin + length;
-  require<ProgramError>(bytes.size() - data == size, "the array ", shape.str(), " has ", size, " bytes, the file ", bytes.size() - data);
+  require<ProgramError>(bytes.size() - data == size, "the array ", shape.str(), " has ", size, " bytes, the file ",
+                        bytes.size() - data);
   Tensor tensor = new_tensor(dtype, shape);
   if (size) std::memcpy(tensor.data, &bytes[data], size);
   return tensor;

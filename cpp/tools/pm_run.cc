@@ -188,7 +188,9 @@ class Run {
       if (stop_asked) return false;
     }
     if (!options_.out.empty() && options_.steps > 0) {
-      for (size_t i = 0; i < fetches.size(); ++i) write_npy(options_.out + "/" + file_name(fetches[i]) + ".npy", session.fetched(i).tensor);
+      for (size_t i = 0; i < fetches.size(); ++i) {
+        write_npy(options_.out + "/" + file_name(fetches[i]) + ".npy", session.fetched(i).tensor);
+      }
     }
     return true;
   }

@@ -161,7 +161,8 @@ class ParameterAverage:
             for parameter, average, previous in self._averages:
                 out = parameter.name
                 if not in_place:
-                    out = block.create_var(_aside(parameter), shape=parameter.shape, dtype=parameter.dtype, persistable=True).name
+                    out = _aside(parameter)
+                    block.create_var(out, shape=parameter.shape, dtype=parameter.dtype, persistable=True)
                 inputs = {"Param": parameter.name, "Average": average.name, "Counters": self._counters.name}
                 if previous is not None:
                     inputs["Previous"] = previous.name
