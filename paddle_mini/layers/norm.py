@@ -38,5 +38,6 @@ def batch_norm(input: Variable, act: Optional[str] = None, is_test: bool = False
         {"is_test": is_test, "momentum": momentum, "epsilon": epsilon, "data_layout": data_layout,
          "use_global_stats": use_global_stats},
         name=prefix,
-        outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "Y": 1})
+        # PaddlePaddle asks for ReserveSpace in training; it stays empty here.
+        outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "ReserveSpace": 1, "Y": 1})
     return activation(act, outputs["Y"], prefix)  # type: ignore[arg-type]

@@ -1,8 +1,7 @@
 # ParameterAverage: any optimizer, with an average of the parameters it changes.
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from .._core import OpError, ProgramError, Scope
 from ..averaging import Exponential, Scheme, Uniform, Window
@@ -15,6 +14,20 @@ from ..roles import OPTIMIZE, device_guard, op_role_guard
 from ..scope import global_scope
 from ..variable import Parameter, Variable
 from .optimizer import Optimizer, Pairs
+
+
+class Applied:
+    """What apply() returns: leaving its `with` block gives the raw values back."""
+
+    def __init__(self, restore: Optional[Callable[[], None]]):
+        self._restore = restore
+
+    def __enter__(self) -> None:
+        """The averages are bound already."""
+
+    def __exit__(self, *error: Any) -> None:
+        if self._restore is not None:
+            self._restore()
 
 
 class ParameterAverage:
@@ -34,6 +47,8 @@ class ParameterAverage:
     def __init__(self, optimizer: Optimizer, scheme: Optional[Scheme] = None, window_size: Optional[int] = None,
                  every: int = 1, start_step: int = 0, parameters: Optional[Sequence[Union[str, Variable]]] = None,
                  place: Optional[Place] = None):
+        if isinstance(optimizer, type):
+            raise ProgramError(f"ParameterAverage takes an optimizer, not its class: {optimizer.__name__}(...)")
         if not callable(getattr(optimizer, "minimize", None)) or isinstance(optimizer, ParameterAverage):
             raise ProgramError(f"ParameterAverage takes an optimizer, not {type(optimizer).__name__}")
         if (scheme is None) == (window_size is None):
@@ -65,22 +80,20 @@ class ParameterAverage:
             self._append([parameter for parameter, _ in result[1]], loss.block.program, startup)
         return result
 
-    @contextmanager
-    def apply(self, exe: Executor, scope: Optional[Scope] = None, need_restore: bool = True) -> Iterator[None]:
-        """Inside, every averaged parameter has its average as value: evaluate or save there.
+    def apply(self, exe: Executor, scope: Optional[Scope] = None, need_restore: bool = True) -> Applied:
+        """`with average.apply(exe):` inside, every averaged parameter has its average as value:
+        evaluate or save there, and do not train.
 
         Afterwards the raw values are back bit for bit, also when the body raises; with
-        need_restore=False only after restore(). Before the first averaged step the raw values stay.
-        Costs a copy of the parameters' memory while it lasts. OpError when averages are applied in
-        this scope already.
+        need_restore=False, or without `with`, only after restore(). Before the first averaged step
+        the raw values stay. Costs a copy of the parameters' memory while it lasts. OpError when
+        averages are applied in this scope already.
         """
+        if not isinstance(exe, Executor):
+            raise ProgramError(f"apply takes an Executor, not {type(exe).__name__}")
         scope = global_scope() if scope is None else scope
         self._bind(exe, scope)
-        try:
-            yield
-        finally:
-            if need_restore:
-                self.restore(exe, scope)
+        return Applied((lambda: self.restore(exe, scope)) if need_restore else None)
 
     def restore(self, exe: Executor, scope: Optional[Scope] = None) -> None:
         """Gives the raw values back after apply(need_restore=False); does nothing when none are kept."""
@@ -93,7 +106,8 @@ class ParameterAverage:
 
     def apply_program(self) -> Program:
         """A program that overwrites every averaged parameter with its average, for runs without
-        Python: run it on a trained scope or parameter file before saving the model."""
+        Python. It declares all persistable variables of the training program, so it reads that
+        program's parameter file."""
         return self._program(in_place=True)
 
     def _device(self) -> Optional[str]:
@@ -156,8 +170,9 @@ class ParameterAverage:
         if in_place not in self._programs:
             program = Program()
             block = program.global_block()
-            for variable in [self._counters] + [item for triple in self._averages for item in triple if item is not None]:
-                block.create_var(variable.name, shape=variable.shape, dtype=variable.dtype, persistable=True)
+            for variable in self._counters.block.program.global_block().vars.values():
+                if variable.persistable:
+                    block.create_var(variable.name, shape=variable.shape, dtype=variable.dtype, persistable=True)
             for parameter, average, previous in self._averages:
                 out = parameter.name
                 if not in_place:

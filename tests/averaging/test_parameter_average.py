@@ -307,9 +307,7 @@ def test_apply_program_through_pm_run_is_apply(tmp_path, scheme):
         (tmp_path / "apply.pdmodel").write_bytes(model.average.apply_program().to_bytes())
         with model.average.apply(model.exe, scope=model.scope):
             pm.io.save_inference_model(tmp_path / "here", [model.x], [model.logits], model.exe, scope=model.scope)
-        # The program of averaging declares what it needs, which is less than the training program's file holds.
-        pm.io.save_parameters(tmp_path / "state.pdiparams", model.average.apply_program(), model.scope)
-        done = subprocess.run([Path(sys.executable).parent / "pm_run", tmp_path / "apply.pdmodel", "--params", tmp_path / "state.pdiparams",
+        done = subprocess.run([Path(sys.executable).parent / "pm_run", tmp_path / "apply.pdmodel", "--params", tmp_path / "trained.pdiparams",
                                "--save-params", tmp_path / "there.pdiparams", "--save-for", tmp_path / "here.pdmodel"],
                               capture_output=True, text=True, timeout=20)
         assert (done.returncode, done.stderr) == (0, "")
@@ -320,6 +318,7 @@ def test_apply_program_through_pm_run_is_apply(tmp_path, scheme):
     (lambda sgd: ParameterAverage(sgd), "either a scheme or a window_size"),
     (lambda sgd: ParameterAverage(sgd, Uniform(), 3), "either a scheme or a window_size"),
     (lambda sgd: ParameterAverage("sgd", Uniform()), "takes an optimizer, not str"),
+    (lambda sgd: ParameterAverage(type(sgd), Uniform()), "not its class: SGD"),
     (lambda sgd: ParameterAverage(ParameterAverage(sgd, Uniform()), Uniform()), "takes an optimizer, not ParameterAverage"),
     (lambda sgd: ParameterAverage(sgd, "uniform"), "scheme is 'uniform'"),
     (lambda sgd: ParameterAverage(sgd, window_size=0), r"Window\(0\)"),
