@@ -1,8 +1,6 @@
 // Running programs from Python: arrays in, arrays out, without the GIL in between.
 #include "executor/executor.h"
 
-#include <mutex>
-
 #include "module.h"
 
 namespace paddle_mini::python {
@@ -24,15 +22,13 @@ class Executor {
   py::list run(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope, const py::tuple& feed_names,
                const py::tuple& feeds, const py::tuple& fetches) {
     std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
-    require<ProgramError>(feeds.size() == feed_names.size(), feeds.size(), " arrays for ", feed_names.size(), " feeds");
-    std::vector<Tensor> tensors;
-    std::vector<py::array> kept;  // what had to be made contiguous
-    tensors.reserve(feeds.size());
-    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session->feed_names()[i], kept));
-    std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
+    std::vector<py::array> kept;
+    std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
+    Turn::Use executor(turn_, "this executor"), in_scope(scope->turn(), "a program in this scope");
     {
       py::gil_scoped_release release;
-      lock.lock();
+      executor.wait();
+      in_scope.wait();
       session->run(tensors, device_, user_wants_to_stop);
     }
     py::list results(session->fetch_count());
@@ -43,14 +39,21 @@ class Executor {
   std::string plan_text(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
                         const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches) {
     std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
-    std::vector<Tensor> tensors;
     std::vector<py::array> kept;
-    for (size_t i = 0; i < feeds.size(); ++i) tensors.push_back(feed(feeds[i], session->feed_names()[i], kept));
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
+    Turn::Use executor(turn_, "this executor"), in_scope(scope->turn(), "a program in this scope");
+    py::gil_scoped_release release;
+    executor.wait();
+    in_scope.wait();
     return session->plan_text(tensors);
   }
 
-  void seed(uint64_t seed) { device_.generator.seed(seed); }
+  void seed(uint64_t seed) {
+    Turn::Use executor(turn_, "this executor");
+    py::gil_scoped_release release;
+    executor.wait();
+    device_.generator.seed(seed);
+  }
 
  private:
   struct Entry {
@@ -60,14 +63,24 @@ class Executor {
     std::shared_ptr<Session> session;  // shared with the runs that go on while it is dropped from here
   };
 
-  static Tensor feed(const py::handle& item, const std::string& name, std::vector<py::array>& kept) {
-    require<ShapeError>(py::isinstance<py::array>(item), "feed '", printable(name), "' is not an array");
-    auto array = py::reinterpret_borrow<py::array>(item);
-    if (!(array.flags() & py::array::c_style)) {
-      array = py::array::ensure(array, py::array::c_style);
-      kept.push_back(array);
+  // The callers' arrays; `kept` keeps those alive that had to be copied to be contiguous or aligned.
+  static std::vector<Tensor> tensors_of(const Session& session, const py::tuple& feeds, std::vector<py::array>& kept) {
+    const auto& names = session.feed_names();
+    require<ProgramError>(feeds.size() == names.size(), feeds.size(), " arrays for ", names.size(), " feeds");
+    constexpr int kUsable = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+    std::vector<Tensor> tensors;
+    tensors.reserve(feeds.size());
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      py::object item = feeds[i];
+      require<ShapeError>(py::isinstance<py::array>(item), "feed '", printable(names[i]), "' is not an array");
+      auto array = py::reinterpret_borrow<py::array>(item);
+      if ((array.flags() & kUsable) != kUsable) {
+        array = array.attr("copy")("C");
+        kept.push_back(array);
+      }
+      tensors.push_back(view_of(array, names[i]));
     }
-    return view_of(array, name);
+    return tensors;
   }
 
   // The names are compared by identity first: callers that keep their tuples pay nothing.
@@ -89,7 +102,7 @@ class Executor {
 
   Place place_;
   Device device_;
-  std::mutex mutex_;
+  Turn turn_;
   std::vector<Entry> entries_;
 };
 

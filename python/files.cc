@@ -10,6 +10,7 @@ namespace {
 void load_parameters(Scope& scope, const std::string& path, const py::bytes& program, const std::vector<std::string>& names) {
   ProgramDesc desc = decode_program(static_cast<std::string>(program));
   auto tensors = from_file(path, [&](const std::string& bytes) { return read_parameters(bytes, desc, names); });
+  scope.require_idle();
   for (const auto& [name, tensor] : tensors) scope.set(name, tensor);
 }
 

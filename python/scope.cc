@@ -1,6 +1,7 @@
 // Scopes and NumPy arrays.
 #include "core/scope.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "module.h"
@@ -14,15 +15,28 @@ const Variable& at(const Scope& scope, const std::string& name) {
   return *variable;
 }
 
+// Offsets of every level begin at 0 and never fall; the last level ends at the rows of the tensor.
+void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
+  for (size_t i = 0; i < lod.size(); ++i) {
+    const auto& level = lod[i];
+    int64_t end = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : shape.rank() ? shape[0] : 0;
+    bool fits = !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
+    require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end);
+  }
+}
+
 void set(Scope& scope, const std::string& name, const py::array& array, const py::object& lod) {
+  scope.require_idle();
   py::array contiguous = py::array::ensure(array, py::array::c_style);
   require<ShapeError>(static_cast<bool>(contiguous), "'", printable(name), "' can't be made an array");
   Tensor tensor = view_of(contiguous, name);
   if (!lod.is_none()) tensor.lod = lod.cast<Lod>();
+  check_lod(tensor.lod, tensor.shape, name);
   scope.set(name, tensor);
 }
 
 void set_rows(Scope& scope, const std::string& name, std::vector<int64_t> rows, const py::array& array, int64_t height) {
+  scope.require_idle();
   py::array contiguous = py::array::ensure(array, py::array::c_style);
   Tensor values = view_of(contiguous, name);
   require<ShapeError>(values.shape.rank() > 0 && values.shape[0] == static_cast<int64_t>(rows.size()), "'", name, "' has ",
@@ -103,8 +117,14 @@ void define_scope(py::module_& m) {
       .def("get_rows", &get_rows, py::arg("name"), "(rows, values, height) of selected rows, copied.")
       .def("lod", [](const Scope& scope, const std::string& name) { return at(scope, name).tensor.lod; }, py::arg("name"))
       .def("info", [](const Scope& scope, const std::string& name) { return info_to_python(at(scope, name).info()); }, py::arg("name"))
-      .def("erase", &Scope::erase, py::arg("name"))
-      .def("swap", &Scope::swap, py::arg("a"), py::arg("b"), "Exchanges two values of the same dtype and shape, without copying.")
+      .def("erase", [](Scope& scope, const std::string& name) {
+        scope.require_idle();
+        scope.erase(name);
+      }, py::arg("name"))
+      .def("swap", [](Scope& scope, const std::string& a, const std::string& b) {
+        scope.require_idle();
+        scope.swap(a, b);
+      }, py::arg("a"), py::arg("b"), "Exchanges two values of the same dtype and shape, without copying.")
       .def("names", &Scope::names)
       .def("__contains__", [](const Scope& scope, const std::string& name) {
         const Variable* variable = scope.find(name);

@@ -22,6 +22,12 @@ constexpr size_t kLargePage = size_t{1} << 21;
 
 }  // namespace
 
+size_t checked_sum(size_t a, size_t b) {
+  constexpr size_t kMost = size_t{1} << 56;
+  require<DeviceError>(a <= kMost && b <= kMost - a, "out of memory: the variables of the program need more than any machine has");
+  return a + b;
+}
+
 std::shared_ptr<void> allocate(size_t bytes) {
   require<DeviceError>(bytes <= physical_memory(), "out of memory: ", bytes, " bytes asked for at once, the machine has ",
                        physical_memory());

@@ -9,6 +9,9 @@ namespace paddle_mini {
 inline constexpr size_t kAlignment = 64;
 inline size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+// a + b bytes; DeviceError when no machine has that much, so that a sum of sizes can't come round to 0.
+size_t checked_sum(size_t a, size_t b);
+
 // Uninitialised memory; DeviceError when the machine does not have it. Never null, also for 0 bytes.
 std::shared_ptr<void> allocate(size_t bytes);
 

@@ -49,6 +49,20 @@ void check_ports(const std::vector<PortSpec>& specs, const std::vector<Slot>& sl
   }
 }
 
+// A hole in a port of one variable means that the port is absent; kernels never see one. In a list only
+// an optional output may have holes: a gradient that nobody wants.
+void drop_holes(const std::vector<PortSpec>& specs, std::vector<Slot>& slots, bool inputs) {
+  for (Slot& slot : slots) {
+    auto spec = std::find_if(specs.begin(), specs.end(), [&](const PortSpec& s) { return s.name == slot.name; });
+    if (spec == specs.end()) continue;
+    if (!spec->list && slot.arguments.size() == 1 && slot.arguments[0] == kEmptyName) slot.arguments.clear();
+    if (!spec->list || (!inputs && spec->optional)) continue;
+    for (const std::string& name : slot.arguments) {
+      require<ProgramError>(name != kEmptyName, slot.name, " has a hole among its variables");
+    }
+  }
+}
+
 }  // namespace
 
 AttrCheck at_least(double low) { return between(low, 1e300); }
@@ -125,6 +139,7 @@ OpSpec& OpSpec::dtype_from_output(const char* port) { dtype_port_ = port; dtype_
 OpSpec& OpSpec::in_place(const char* input, const char* output) { in_places_.emplace_back(input, output); return *this; }
 OpSpec& OpSpec::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
 OpSpec& OpSpec::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
+OpSpec& OpSpec::takes_rows(const char* input) { row_ports_.push_back(input); return *this; }
 OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
 OpSpec& OpSpec::role(OpRole role) { role_ = role; return *this; }
 
@@ -136,6 +151,8 @@ const AttrSpec* OpSpec::find_attr(const std::string& name) const {
 }
 
 void OpSpec::complete(OpDesc& op) const {
+  drop_holes(inputs_, op.inputs, true);
+  drop_holes(outputs_, op.outputs, false);
   check_ports(inputs_, op.inputs, "input");
   check_ports(outputs_, op.outputs, "output");
   for (const AttrSpec& spec : attrs_) {
@@ -147,7 +164,17 @@ void OpSpec::complete(OpDesc& op) const {
   }
 }
 
-void OpSpec::run_infer(InferContext& context) const { infer_(context); }
+void OpSpec::run_infer(InferContext& context) const {
+  for (const Slot& slot : context.op().inputs) {
+    bool rows_too = std::find(row_ports_.begin(), row_ports_.end(), slot.name) != row_ports_.end();
+    for (size_t i = 0; i < slot.arguments.size(); ++i) {
+      VarKind kind = context.input(slot.name.c_str(), i).kind;
+      bool fits = kind == VarKind::Tensor || (rows_too && kind == VarKind::SelectedRows);
+      require<ShapeError>(fits, slot.name, " is ", name_of(kind), ", a tensor is needed");
+    }
+  }
+  infer_(context);
+}
 
 std::vector<OpDesc> OpSpec::make_gradient(const OpDesc& forward) const {
   require<ProgramError>(has_gradient(), "operator '", type_, "' has no gradient: ", no_gradient_reason_);

@@ -89,6 +89,7 @@ class OpSpec {
   OpSpec& in_place(const char* input, const char* output);  // the kernel may write the output over this input
   OpSpec& view(const char* input, const char* output);      // the output's bytes are the input's
   OpSpec& updates(const char* input, const char* output);   // the program may, and usually does, name the same variable for both
+  OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
   OpSpec& checks_data();   // run() may refuse the data: an id out of range, say
   OpSpec& role(OpRole role);
 
@@ -130,6 +131,7 @@ class OpSpec {
   std::string dtype_port_;
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
+  std::vector<std::string> row_ports_;
   bool checks_data_ = false;
   OpRole role_ = OpRole::Compute;
 };

@@ -12,6 +12,10 @@ uint64_t Scope::next_id() {
   return next++;
 }
 
+void Scope::require_idle() const {
+  require<OpError>(turn_.idle(), "the scope is in use by a run: change it before or after");
+}
+
 Variable* Scope::find(const std::string& name) const {
   auto it = variables_.find(name);
   return it == variables_.end() ? nullptr : it->second.get();

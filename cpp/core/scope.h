@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/turn.h"
 #include "core/variable.h"
 
 namespace paddle_mini {
@@ -25,6 +26,10 @@ class Scope {
   // Exchanges what two names stand for, without copying; both must have the same dtype and shape.
   void swap(const std::string& a, const std::string& b);
 
+  // Runs in one scope take turns, and while there are any nobody else may change what it holds.
+  Turn& turn() { return turn_; }
+  void require_idle() const;  // OpError while a run uses it, or waits to
+
   std::vector<std::string> names() const;  // sorted
   uint64_t generation() const { return generation_; }
   void changed() { ++generation_; }
@@ -34,6 +39,7 @@ class Scope {
   static uint64_t next_id();
   uint64_t id_ = next_id();
   uint64_t generation_ = 1;
+  Turn turn_;
   std::unordered_map<std::string, std::unique_ptr<Variable>> variables_;
 };
 

@@ -52,14 +52,24 @@ void Session::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)
   try {
     plan.run(feeds, device, stop, timed ? &times : nullptr);
   } catch (...) {
-    // Its first run may have been the one that made variables, which are gone again.
-    plans_.erase(std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p.get() == &plan; }));
-    current_ = nullptr;
+    drop(plan);  // its first run may have been the one that made variables, which are gone again
     throw;
   }
   if (timed) std::cerr << plan.times_text(times);
 }
 
-std::string Session::plan_text(const std::vector<Tensor>& feeds) { return plan_for(feeds).str(); }
+std::string Session::plan_text(const std::vector<Tensor>& feeds) {
+  Plan& plan = plan_for(feeds);
+  std::string text = plan.str();
+  if (plan.has_run()) return text;
+  plan.unbind();  // looking leaves no trace in the scope
+  drop(plan);
+  return text;
+}
+
+void Session::drop(const Plan& plan) {
+  plans_.erase(std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p.get() == &plan; }));
+  current_ = nullptr;
+}
 
 }  // namespace paddle_mini

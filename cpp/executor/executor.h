@@ -33,6 +33,7 @@ class Session {
 
  private:
   Plan& plan_for(const std::vector<Tensor>& feeds);
+  void drop(const Plan& plan);
 
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;

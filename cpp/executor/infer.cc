@@ -54,6 +54,8 @@ class Walk {
 
   // A value against its declaration. One element is one element, whether [1] or [].
   void check_against(const VarDesc& var, const VarInfo& info, const char* what) const {
+    require<ShapeError>(info.kind == static_cast<VarKind>(var.kind), what, " '", var.name, "' is ", name_of(info.kind),
+                        ", the program declares ", name_of(static_cast<VarKind>(var.kind)));
     auto declared = static_cast<DType>(var.dtype);
     require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype), ", the program declares ",
                         name_of(declared));
@@ -119,11 +121,12 @@ class Walk {
     auto it = current_.find(name);
     int same = it == current_.end() ? -1 : it->second;
     if (same >= 0 && !(result_.variables[same].info == info)) same = -1;
-    if (same >= 0 && result_.variables[same].origin == Origin::Fed) same = -1;  // never write the caller's array
+    // Neither the caller's array is ever written, nor what lies in the scope under a name that does not persist.
+    if (same >= 0 && result_.variables[same].origin != Origin::Temporary && !keeps(same, persistable)) same = -1;
     // How many rows there are changes from one writing to the next: each has memory of its own.
     if (same >= 0 && info.kind == VarKind::SelectedRows && !persistable) same = -1;
     bool read_here = same >= 0 && is_input(run, same);
-    bool may_overwrite = !read_here || overwrites(op, run, same, op.desc.outputs[slot].name);
+    bool may_overwrite = !read_here || (info.kind != VarKind::SelectedRows && overwrites(op, run, same, op.desc.outputs[slot].name));
     if (same >= 0 && may_overwrite) return same;
     if (persistable && same >= 0) {
       int aside = add_variable(name, info, Origin::Temporary);
@@ -138,6 +141,10 @@ class Walk {
     }
     int fresh = add_variable(name, info, persistable ? Origin::InScope : Origin::Temporary);
     return current_[name] = fresh;
+  }
+
+  bool keeps(int variable, bool persistable) const {
+    return result_.variables[variable].origin == Origin::InScope && persistable;
   }
 
   static bool is_input(const RunOp& run, int variable) {

@@ -49,12 +49,12 @@ class FreeList {
       if (last->first + last->second == end_) {
         size_t offset = last->first;
         pieces_.erase(last);
-        end_ = offset + bytes;
+        end_ = checked_sum(offset, bytes);
         return offset;
       }
     }
     size_t offset = end_;
-    end_ += bytes;
+    end_ = checked_sum(end_, bytes);
     return offset;
   }
 
@@ -158,8 +158,12 @@ Sharing share_memory(const InferredProgram& program) {
         bool same_bytes = bytes_of(program.variables[in].info) == bytes_of(program.variables[out].info) &&
                           sharing.lifetimes[root].bytes == bytes_of(program.variables[out].info);
         if (!fresh || !same_bytes || count_uses(op.inputs, in) != 1) continue;
+        bool read_as_view = false;  // the same bytes under another name
+        for (const auto& slot : op.inputs) {
+          for (int v : slot) read_as_view |= v >= 0 && v != in && sharing.share[v] == root;
+        }
         // A view stays right only while nobody writes either name again; an overwritten input must be dead.
-        bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1 : sharing.lifetimes[root].last == step;
+        bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1 : sharing.lifetimes[root].last == step && !read_as_view;
         if (allowed) join(in, out);
       }
     };

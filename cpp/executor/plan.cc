@@ -30,6 +30,7 @@ void describe(const VarInfo& info, Variable& variable) {
   if (info.kind != VarKind::SelectedRows) return;
   variable.height = info.shape.rank() ? info.shape[0] : 0;
   if (info.shape.rank()) variable.tensor.shape[0] = info.row_count;
+  require<DeviceError>(info.row_count < int64_t{1} << 32, "out of memory: ", info.row_count, " rows");
   variable.rows.reserve(static_cast<size_t>(info.row_count));
 }
 
@@ -43,8 +44,7 @@ Plan::Plan(InferredProgram inferred, const Place& place, Scope& scope)
     make_kernels(placed);
     plan_undo();
   } catch (...) {
-    backups_.clear();  // nothing has run: they hold no values yet
-    undo();
+    unbind();
     throw;
   }
   generation_ = scope.generation();
@@ -80,13 +80,17 @@ void Plan::bind_scope(Scope& scope) {
     variables_.push_back(held);
   }
   give_memory(fresh);
+  for (size_t v = 0; v < variables_.size(); ++v) {
+    bool kept = inferred_.variables[v].origin == Origin::InScope && variables_[v]->is_rows();
+    if (kept) kept_rows_.emplace_back(variables_[v], variables_[v]->rows.size());
+  }
 }
 
 // Variables that one program makes live as long as each other, so they get one block: many of them
 // together fill large pages (memory.cc) that each alone is too small for.
 void Plan::give_memory(const std::vector<Variable*>& variables) {
   size_t total = 0;
-  for (Variable* variable : variables) total += aligned(variable->tensor.bytes());
+  for (Variable* variable : variables) total = checked_sum(total, aligned(variable->tensor.bytes()));
   std::shared_ptr<void> block = allocate(total);
   char* next = static_cast<char*>(block.get());
   for (Variable* variable : variables) {

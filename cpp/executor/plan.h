@@ -41,7 +41,11 @@ class Plan {
   // scope as it was. `stop` is asked now and then while stopping leaves a whole step. `times`, when
   // given, receives the microseconds of each step.
   void run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)(), std::vector<double>* times = nullptr);
+  bool has_run() const { return has_run_; }
   const Variable& fetched(size_t i) const { return *variables_[inferred_.fetches[i]]; }
+
+  // Takes back what the plan made in the scope, if it has not run yet; it can't be run afterwards.
+  void unbind();
 
   std::string str() const;  // one line a step
   std::string times_text(const std::vector<double>& times) const;  // by type of operator, the longest first
@@ -50,6 +54,7 @@ class Plan {
   void bind_scope(Scope& scope);
   void give_memory(const std::vector<Variable*>& variables);
   void make_kernels(const std::vector<PlacedOp>& placed);
+  void note_row_counts();
   void assign_memory(const std::vector<std::vector<Variable*>>& scratches);
   void plan_undo();
   void undo();
@@ -70,8 +75,10 @@ class Plan {
     std::string name;
     std::unique_ptr<Variable> before;  // none: the scope had no such variable
   };
+  bool has_run_ = false;
   std::vector<Made> made_;             // taken back when the first run fails
   std::vector<Backup> backups_;
+  std::vector<std::pair<Variable*, size_t>> kept_rows_;  // SelectedRows of the scope, and how many rows they had
   size_t stoppable_steps_ = 0;         // stopping before this step leaves a whole step
 };
 

@@ -63,7 +63,23 @@ void Plan::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)(),
     auto inputs = infos_of(inferred_, op.inputs);
     at_op({op.op->desc, op.index, 0, &inputs}, [] { throw; });
   }
+  has_run_ = true;
   made_.clear();
+  note_row_counts();
+}
+
+// Other plans were made for the number of rows that there was: they must look again.
+void Plan::note_row_counts() {
+  for (auto& [variable, count] : kept_rows_) {
+    if (variable->rows.size() == count) continue;
+    count = variable->rows.size();
+    scope_->changed();
+  }
+}
+
+void Plan::unbind() {
+  backups_.clear();  // nothing has run: they hold no values
+  undo();
 }
 
 // Puts back what the scope held; in reverse, since a name may have been made more than once.
@@ -75,6 +91,7 @@ void Plan::undo() {
     scope_->changed();
   }
   made_.clear();
+  note_row_counts();
 }
 
 }  // namespace paddle_mini

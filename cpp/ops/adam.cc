@@ -134,7 +134,7 @@ void infer_adam(InferContext& c) {
     require<ShapeError>(c.input("SkipUpdate").dtype == DType::Bool, "SkipUpdate is ",
                         name_of(c.input("SkipUpdate").dtype), ", it must be bool");
   }
-  for (const char* port : {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow", "MasterParam"}) {
+  for (const char* port : {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"}) {
     if (c.has_input(port)) c.set_output(text(port, "Out").c_str(), c.input(port));
   }
 }
@@ -155,7 +155,6 @@ void define_adam(OpTable& ops) {
               .input("Moment2", "shape of Param")
               .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
               .input("Beta2Pow", "one element: beta2 to the power of this step's number")
-              .optional_input("MasterParam", "of mixed precision; not used by float32 and float64")
               .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
               .optional_input("Beta1Tensor", "one element: used instead of beta1")
               .optional_input("Beta2Tensor", "one element: used instead of beta2")
@@ -165,13 +164,13 @@ void define_adam(OpTable& ops) {
               .output("Moment2Out", "the variable of Moment2")
               .optional_output("Beta1PowOut", "the variable of Beta1Pow")
               .optional_output("Beta2PowOut", "the variable of Beta2Pow")
-              .optional_output("MasterParamOut", "of mixed precision; not used by float32 and float64")
               .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
               .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
               .attr("epsilon", 1e-8f, "keeps the division finite")
               .attr("lazy_mode", false, "whether rows without gradient stay as they are")
               .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .takes_rows("Grad")
               .infer(infer_adam)
               .no_gradient("an optimizer's step is not differentiated")
               .updates("Param", "ParamOut")

@@ -24,6 +24,7 @@ void define_assign(OpTable& ops) {
               .doc("Out = X, a copy.")
               .input("X", "any shape; a tensor or selected rows")
               .output("Out", "shape of X")
+              .takes_rows("X")
               .infer([](InferContext& c) {
                 VarKind kind = c.input("X").kind;
                 require<ShapeError>(kind == VarKind::Tensor || kind == VarKind::SelectedRows, "X is ", name_of(kind),

@@ -124,6 +124,7 @@ void define_clip(OpTable& ops) {
               .output("Out", "shape of X")
               .required_attr("min", AttrType::Float, "lower bound")
               .required_attr("max", AttrType::Float, "upper bound")
+              .takes_rows("X")
               .infer(infer_clip)
               .gradient("clip_grad", {"X", "Min", "Max", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()

@@ -47,6 +47,7 @@ void define_clip_by_norm(OpTable& ops) {
               .input("X", "any shape; a tensor or selected rows")
               .output("Out", "shape of X")
               .required_attr("max_norm", AttrType::Float, "the largest norm that stays", at_least(0))
+              .takes_rows("X")
               .infer([](InferContext& c) {
                 if (c.input("X").kind != VarKind::Tensor) require_rows(c, "X");
                 c.set_output("Out", c.input("X"));

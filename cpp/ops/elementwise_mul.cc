@@ -46,6 +46,7 @@ void define_elementwise_mul(OpTable& ops) {
   ops.add(binary("elementwise_mul")
               .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
                    "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
+              .takes_rows("X")
               .infer(infer_elementwise_mul)
               .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>());

@@ -16,7 +16,6 @@ struct GetTensorFromSelectedRowsKernel : Kernel {
   void run(Device&) override {
     std::copy_n(x.data(), x.numel(), out.data());
     std::fill(out.data() + x.numel(), out.data() + most, T(0));
-    out.variable().tensor.shape[0] = x.shape()[0];
   }
 };
 
@@ -26,7 +25,8 @@ void define_get_tensor_from_selected_rows(OpTable& ops) {
   ops.add(OpSpec("get_tensor_from_selected_rows")
               .doc("Out = the values of the touched rows, in their order: not the whole table.")
               .input("X", "selected rows")
-              .output("Out", "[touched rows, ...]: the number of rows depends on the data")
+              .output("Out", "[rows, ...] for the most rows that X can touch; zeros behind those it does")
+              .takes_rows("X")
               .infer([](InferContext& c) {
                 require_rows(c, "X");
                 const VarInfo& x = c.input("X");

@@ -29,6 +29,7 @@ void define_merge_selected_rows(OpTable& ops) {
               .doc("Out has the rows of X sorted, and each once: the sum of its values.")
               .input("X", "selected rows")
               .output("Out", "selected rows of the same table")
+              .takes_rows("X")
               .infer([](InferContext& c) {
                 require_rows(c, "X");
                 c.set_output("Out", c.input("X"));

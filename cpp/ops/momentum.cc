@@ -77,7 +77,6 @@ void infer_momentum(InferContext& c) {
   for (const char* port : {"Grad", "Velocity"}) require_same_shape(c, "Param", port);
   c.set_output("ParamOut", c.input("Param"));
   c.set_output("VelocityOut", c.input("Velocity"));
-  if (c.has_input("MasterParam")) c.set_output("MasterParamOut", c.input("MasterParam"));
 }
 
 }  // namespace
@@ -91,10 +90,8 @@ void define_momentum(OpTable& ops) {
               .input("Grad", "shape of Param; a tensor or selected rows")
               .input("Velocity", "shape of Param")
               .input("LearningRate", "one element")
-              .optional_input("MasterParam", "of mixed precision; not used by float32 and float64")
               .output("ParamOut", "the variable of Param")
               .output("VelocityOut", "the variable of Velocity")
-              .optional_output("MasterParamOut", "of mixed precision; not used by float32 and float64")
               .required_attr("mu", AttrType::Float, "part of the velocity that stays")
               .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
               .attr("regularization_method", "", "'l2_decay' adds regularization_coeff * Param to the gradient",
@@ -103,6 +100,7 @@ void define_momentum(OpTable& ops) {
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .attr("rescale_grad", 1.0f,
                     "factor of a sparse gradient; on a CPU PaddlePaddle leaves a dense one as it is, and so do we")
+              .takes_rows("Grad")
               .infer(infer_momentum)
               .no_gradient("an optimizer's step is not differentiated")
               .updates("Param", "ParamOut")

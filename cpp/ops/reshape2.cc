@@ -22,8 +22,8 @@ Shape reshaped(const Shape& x, const std::vector<int32_t>& wanted) {
                             ": only one can be worked out");
       to_work_out = static_cast<int>(i);
     } else {
+      require<ShapeError>(dim <= (int64_t{1} << 48) / rest, "attribute 'shape' has too many elements");
       rest *= dim;
-      require<ShapeError>(rest <= int64_t{1} << 48, "attribute 'shape' has too many elements");
     }
     out.push_back(dim);
   }

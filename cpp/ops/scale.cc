@@ -36,6 +36,7 @@ void define_scale(OpTable& ops) {
               .attr("scale", 1.0f, "factor")
               .attr("bias", 0.0f, "added after, or before, scaling")
               .attr("bias_after_scale", true, "whether the bias is added after scaling")
+              .takes_rows("X")
               .infer([](InferContext& c) {
                 if (c.has_input("ScaleTensor")) require_scalar(c, "ScaleTensor");
                 c.set_output("Out", c.input("X"));

@@ -40,10 +40,9 @@ void define_sgd(OpTable& ops) {
               .input("Param", "any shape")
               .input("LearningRate", "one element")
               .input("Grad", "shape of Param; a tensor or selected rows")
-              .optional_input("MasterParam", "of mixed precision; not used by float32 and float64")
               .output("ParamOut", "the variable of Param")
-              .optional_output("MasterParamOut", "of mixed precision; not used by float32 and float64")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .takes_rows("Grad")
               .infer([](InferContext& c) {
                 require_scalar(c, "LearningRate");
                 require_same_dtype(c, "Param", "Grad");

@@ -99,6 +99,7 @@ void define_sum(OpTable& ops) {
                    "among them they are added to it and Out is a tensor.")
               .input_list("X", "tensors or selected rows of one shape and element type")
               .output("Out", "shape of each X")
+              .takes_rows("X")
               .infer(infer_sum)
               .gradient([](const OpDesc& forward) {
                 std::vector<OpDesc> result;

@@ -1,5 +1,6 @@
 """Memory of temporaries: lifetimes that meet never overlap, and what is free is used again."""
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
 import paddle_mini as pm
@@ -78,3 +79,23 @@ def test_random_programs_give_the_same_with_and_without_sharing():
         last = executor.run(handle, scope, ("v0",), (x,), (f"v{count - 1}",))[0]
         kept = executor.run(handle, scope, ("v0",), (x,), tuple(f"v{i}" for i in range(count)))
         np.testing.assert_array_equal(last, kept[-1])
+
+
+def test_an_output_never_lies_over_an_input_that_is_read_under_another_name():
+    """b is a view of a; the loss may not be written over a while b is read."""
+    vars = [var("x", [3, 4], need_check_feed=True), var("a", [3, 4]), var("b", [3, 4]), var("s", [0, 3, 4]), var("y", [3, 4])]
+    ops = [op("scale", {"X": ["x"]}, {"Out": ["a"]}), op("reshape2", {"X": ["a"]}, {"Out": ["b"], "XShape": ["s"]}, ("shape", 3, [3, 4])),
+           op("elementwise_sub", {"X": ["a"], "Y": ["b"]}, {"Out": ["y"]})]
+    text = _core.Executor("cpu").plan_text(program(vars, ops), _core.Scope(), ("x",), (np.ones((3, 4), "float32"),), ("y",))
+    line = next(line for line in text.splitlines() if "elementwise_sub" in line)
+    assert line.split("X=a")[1].split("@")[1].split(",")[0] != line.split("@")[-1].strip(") ")
+
+
+def test_sizes_never_come_round_to_zero():
+    vars = [var(f"v{i}", [2**48], "int64", persistable=kept) for kept in (True, False) for i in range(8192 * kept, 8192 + 8192 * kept)]
+    for kept in (True, False):
+        names = [v["name"] for v in vars if v["persistable"] == kept]
+        ops = [op("fill_constant", {}, {"Out": [name]}, ("shape", 11, [2**48]), ("dtype", 0, 3)) for name in names]
+        handle = program([v for v in vars if v["persistable"] == kept], ops)
+        with pytest.raises(pm.DeviceError, match="out of memory"):
+            _core.Executor("cpu").run(handle, _core.Scope(), (), (), tuple(names))

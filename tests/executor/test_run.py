@@ -124,3 +124,56 @@ def test_ctrl_c_is_answered_and_leaves_a_whole_step():
     word, *counts = process.communicate(timeout=30)[0].split()
     # One matrix product of this step takes some 20 ms, the step some seconds.
     assert word == "stopped" and counts[0] in ("0", counts[1])
+
+
+def test_looking_at_a_plan_leaves_no_trace():
+    x = pm.layers.fill_constant([2], "float32", 1.0)
+    x.persistable = True
+    exe = pm.Executor(pm.CPUPlace())
+    assert "fill_constant" in exe.plan_text(fetch_list=[x])
+    assert pm.global_scope().names() == []
+    assert exe.run(fetch_list=[x])[0].tolist() == [1, 1]
+
+
+def test_selected_rows_that_persist_may_grow_between_runs():
+    """A plan made for one row must not be used for many."""
+    from descriptions import op, program, var
+
+    vars = [var("ids", [-1], "int64", need_check_feed=True), var("w", [50, 2], persistable=True), var("g", [-1, 2], need_check_feed=True),
+            var("r", [50, 2], kind=8, persistable=True), var("y", [50, 2], kind=8)]
+    make = program(vars, [op("lookup_table_v2_grad", {"W": ["w"], "Ids": ["ids"], "Out@GRAD": ["g"]}, {"W@GRAD": ["r"]}, ("is_sparse", 6, True))])
+    use = program(vars, [op("scale", {"X": ["r"]}, {"Out": ["y"]}, ("scale", 1, 2.0))])
+    exe, scope = pm._core.Executor("cpu"), pm._core.Scope()
+    scope.set("w", np.zeros((50, 2), "float32"))
+    for count in (1, 40, 2):
+        exe.run(make, scope, ("ids", "g"), (np.arange(count), np.ones((count, 2), "float32")), ())
+        rows, values, _ = exe.run(use, scope, (), (), ("y",))[0]
+        assert rows.tolist() == list(range(count)) and values.shape == (count, 2) and (values == 2).all()
+
+
+def test_a_scope_in_use_is_not_changed_and_a_signal_handler_can_not_run():
+    x = pm.layers.data("x", shape=[-1, 1200])
+    h = x
+    for _ in range(40):
+        h = pm.layers.fc(h, 1200, bias_attr=False)
+    exe = pm.Executor(pm.CPUPlace())
+    exe.run(pm.default_startup_program())
+    program, scope, feed = pm.default_main_program(), pm.global_scope(), {"x": np.ones((800, 1200), "float32")}
+    worker = threading.Thread(target=lambda: exe.run(program, feed=feed, fetch_list=[h], scope=scope))
+    worker.start()
+    time.sleep(0.1)
+    refused = worker.is_alive()
+    if refused:
+        with pytest.raises(pm.OpError, match="in use by a run"):
+            scope.erase("fc_0.w_0")
+    worker.join()
+    assert refused, "the run ended before the scope could be changed: make it longer"
+    before = signal.signal(signal.SIGALRM, lambda *_: exe.run(program, feed=feed, fetch_list=[h], scope=scope))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(pm.OpError, match="running already in this thread"):
+            exe.run(program, feed=feed, fetch_list=[h], scope=scope)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    exe.run(program, feed=feed, fetch_list=[h], scope=scope)

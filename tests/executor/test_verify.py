@@ -1,4 +1,5 @@
 """verify: what bytes can claim, and is refused before anything runs."""
+import numpy as np
 import pytest
 
 import paddle_mini as pm
@@ -69,7 +70,24 @@ def test_names_operator_and_line():
 def test_accepts_attributes_it_does_not_know_and_numbers_of_a_wider_type():
     ops = [op("scale", {"X": ["x"]}, {"Out": ["y"]}, ("use_mkldnn", 6, True), ("scale", INT, 2))]
     handle = _core.Program(program_bytes(block([X, Y], ops)))
-    import numpy as np
-
     value, = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (np.ones((2, 4), "float32"),), ("y",))
     assert (value == 2).all()
+
+
+@pytest.mark.parametrize("hole", [
+    op("cast", {"X": ["@EMPTY@"]}, {"Out": ["y"]}, ("in_dtype", INT, 5), ("out_dtype", INT, 5)),
+    op("relu", {"X": ["x"]}, {"Out": ["@EMPTY@"]}),
+    op("sum", {"X": ["x", "@EMPTY@"]}, {"Out": ["y"]}),
+], ids=["input", "output", "list"])
+def test_a_hole_is_an_absent_variable(hole):
+    with pytest.raises(pm.ProgramError, match="is missing|has a hole"):
+        _core.Program(program_bytes(block([X, Y], [hole])))
+
+
+def test_selected_rows_only_where_the_record_takes_them():
+    vars = [var("w", [5, 2], kind=8, persistable=True), var("y", [5, 2])]
+    scope = _core.Scope()
+    scope.set_rows("w", [4], np.ones((1, 2), "float32"), 5)
+    handle = _core.Program(program_bytes(block(vars, [op("softmax", {"X": ["w"]}, {"Out": ["y"]})])))
+    with pytest.raises(pm.ShapeError, match="X is selected rows, a tensor is needed"):
+        _core.Executor("cpu").run(handle, scope, (), (), ("y",))
