@@ -4,6 +4,8 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+import numpy as np
+
 from . import dtypes
 from ._core import ProgramError
 
@@ -13,11 +15,11 @@ def add(x: Any, y: Any) -> Any:
 
 
 def subtract(x: Any, y: Any) -> Any:
-    return _scale(x, 1.0, -y) if _is_number(y) else _binary("elementwise_sub", x, y)
+    return _scale(x, 1.0, -float(y)) if _is_number(y) else _binary("elementwise_sub", x, y)
 
 
 def subtract_from(x: Any, y: Any) -> Any:
-    return _scale(x, -1.0, y) if _is_number(y) else NotImplemented
+    return _scale(x, -1.0, y) if _is_number(y) else _no_variable(x, y)
 
 
 def multiply(x: Any, y: Any) -> Any:
@@ -29,12 +31,12 @@ def divide(x: Any, y: Any) -> Any:
         return _binary("elementwise_div", x, y)
     if y == 0:
         raise ProgramError(f"'{x.name}' is divided by zero")
-    return _scale(x, 1.0 / y, 0.0)
+    return _scale(x, 1.0 / float(y), 0.0)
 
 
 def divide_into(x: Any, y: Any) -> Any:
     if not _is_number(y):
-        return NotImplemented
+        return _no_variable(x, y)
     number = _append(x, "fill_constant", {}, shape=[1], dtype=x.dtype, value=float(y))
     number.stop_gradient = True
     return _append(x, "elementwise_div", {"X": number, "Y": x}, axis=-1)
@@ -54,13 +56,19 @@ def _is_number(value: Any) -> bool:
 
 def _binary(op_type: str, x: Any, y: Any) -> Any:
     if not hasattr(y, "block"):
-        return NotImplemented
+        return _no_variable(x, y)
     return _append(x, op_type, {"X": x, "Y": y})
+
+
+def _no_variable(x: Any, y: Any) -> Any:
+    if isinstance(y, np.ndarray):
+        raise ProgramError(f"'{x.name}' meets a NumPy array: layers.assign(array) makes a variable of it")
+    return NotImplemented
 
 
 def _scale(x: Any, scale: float, bias: float) -> Any:
     # The kernel computes in x's dtype, where a fraction would be cut off.
-    if x.dtype in dtypes.INTEGER_NAMES and (scale != int(scale) or bias != int(bias)):
+    if x.dtype in dtypes.INTEGER_NAMES and not (float(scale).is_integer() and float(bias).is_integer()):
         raise ProgramError(f"'{x.name}' is {x.dtype} and the number is not whole: cast it to float32 first")
     return _append(x, "scale", {"X": x}, scale=float(scale), bias=float(bias))
 

@@ -30,12 +30,13 @@ def append_backward(loss: Variable, parameter_list: Names = None,
     Raises ProgramError where an operator on the way has no gradient, saying why.
     """
     block = _block_of(loss)
+    chosen = None if parameter_list is None else _names_of(parameter_list)
+    _require_parameters(chosen or (), block)
     for op in block.ops:
         if loss.name in op.output_names:
             op.set_attr("op_role", op.attr("op_role", 0) | roles.LOSS)
     stops = _stops(block, no_grad_set)
     made = _append(block, [loss], [None], stops, wanted=None)
-    chosen = None if parameter_list is None else {name_of(p) for p in parameter_list}
     pairs = [(parameter, block.var(made[parameter.name])) for parameter in block.program.all_parameters()
              if parameter.name in made and (chosen is None or parameter.name in chosen)]
     _tell_role_vars(block, pairs)
@@ -82,6 +83,8 @@ def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable
 
 
 def _block_of(var: Variable) -> Block:
+    if not isinstance(var, Variable):
+        raise _core.ProgramError(f"gradients are those of a Variable, not of {var!r}")
     block = var.block
     if block.idx != 0:
         raise _core.ProgramError(f"'{var.name}' is in block {block.idx}; gradients begin in block 0")
@@ -92,7 +95,19 @@ def _block_of(var: Variable) -> Block:
 
 def _stops(block: Block, no_grad_set: Names) -> Set[str]:
     stops = {var.name for var in block.vars.values() if var.stop_gradient}
-    return stops | {name_of(var) for var in no_grad_set or ()}
+    return stops | _names_of(no_grad_set or ())
+
+
+def _names_of(items: Any) -> Set[str]:
+    return {name_of(item) for item in ([items] if isinstance(items, (str, Variable)) else items)}
+
+
+def _require_parameters(names: Iterable[str], block: Block) -> None:
+    there = [parameter.name for parameter in block.program.all_parameters()]
+    for name in names:
+        if name not in there:
+            raise _core.ProgramError(f"parameter_list: '{name}' is no parameter of the program; "
+                                     f"it has {', '.join(there) or 'none'}")
 
 
 def _op_path(block: Block, targets: Set[str], stops: Set[str]) -> List[Operator]:

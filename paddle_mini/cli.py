@@ -13,6 +13,7 @@ import numpy as np
 
 import paddle_mini as pm
 from paddle_mini import _core
+from paddle_mini.io.model import prefix_of
 
 EPILOG = ("Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped. "
           "PM_DEBUG=1 shows tracebacks.")
@@ -46,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
     train = commands.add_parser("train", help="train a program that save_program wrote", epilog=EPILOG)
     _add_common(train)
-    train.add_argument("--startup", type=_prefix, metavar="PREFIX",
+    train.add_argument("--startup", type=prefix_of, metavar="PREFIX",
                        help="run this program for initial values, instead of reading PREFIX.pdiparams")
     train.add_argument("--steps", type=_whole, default=1, help="how many times to run the program (default 1)")
     train.add_argument("--batch", type=_positive, metavar="K",
@@ -54,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--every", type=_positive, default=10, metavar="N",
                        help="print what is fetched every N steps (default 10)")
     train.add_argument("--seed", type=_whole, help="of random operators that have no seed of their own")
-    train.add_argument("--save", type=_prefix, metavar="PREFIX", help="write the program and its variables afterwards")
+    train.add_argument("--save", type=prefix_of, metavar="PREFIX", help="write the program and its variables afterwards")
     train.set_defaults(command=_train)
 
     run = commands.add_parser("run", help="run a program once", epilog=EPILOG)
@@ -63,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
 
     show = commands.add_parser("show", help="print a program and what it consists of")
-    show.add_argument("prefix", type=_prefix, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
+    show.add_argument("prefix", type=prefix_of, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
     show.add_argument("--plan", action="append", type=_shape, metavar="NAME=2,3",
                       help="print the plan of a run for feeds of these shapes as well")
     show.set_defaults(command=_show)
@@ -74,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prefix", type=_prefix, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
+    parser.add_argument("prefix", type=prefix_of, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
     parser.add_argument("--feed", action="append", default=[], type=_pair, metavar="NAME=FILE",
                         help="feed a variable from an .npy file; may be repeated")
     parser.add_argument("--fetch", action="append", default=[], metavar="NAME[,NAME]",
@@ -229,10 +230,6 @@ def _file_name(name: str) -> str:
     """A variable's name is never a path."""
     plain = name.replace("/", "_").replace("\0", "_")
     return "_" if plain in (".", "..") else plain
-
-
-def _prefix(word: str) -> str:
-    return word[:-len(".pdmodel")] if word.endswith(".pdmodel") else word
 
 
 def _pair(word: str) -> Tuple[str, str]:

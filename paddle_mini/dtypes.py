@@ -1,6 +1,7 @@
 # Element types and attribute types: names in Python, numbers in framework.proto.
 from __future__ import annotations
 
+import operator
 from typing import Any, List, Optional, Tuple
 
 import numpy as np
@@ -107,7 +108,7 @@ def shape_list(shape: Any) -> List[int]:
     if isinstance(shape, (int, np.integer)):
         shape = [shape]
     try:
-        dims = [int(dim) for dim in shape]
+        dims = [operator.index(dim) for dim in shape]
     except (TypeError, ValueError):
         raise ProgramError(f"{shape!r} is not a shape; give a list of integers") from None
     if any(dim < -1 for dim in dims):

@@ -1,18 +1,19 @@
 # Executor: runs programs; feeds in, fetches out.
 from __future__ import annotations
 
+import numbers
 import weakref
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._core import OpError, ProgramError, ShapeError
+from ._core import Error, OpError, ProgramError, ShapeError
 from .errors import near
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
-from .scope import LoDTensor, SelectedRows, global_scope
+from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .variable import Variable
 
 _seed: Optional[int] = None
@@ -23,8 +24,8 @@ def seed(number: int) -> None:
     """Starts the random generators of all executors, made before or after, from this number: the
     same programs then give the same bits again."""
     global _seed
-    if not 0 <= number < 2**64:
-        raise ProgramError(f"seed {number} is not in [0, 2**64)")
+    if not isinstance(number, numbers.Integral) or not 0 <= number < 2**64:
+        raise ProgramError(f"seed {number!r} is not a whole number in [0, 2**64)")
     _seed = int(number)
     for executor in _executors:
         executor._core.seed(_seed)
@@ -61,15 +62,21 @@ class Executor:
             call = program._calls.get((*feed, None, *(fetch_list or ())))
         except (AttributeError, TypeError):  # _new_call says what is wrong
             call = None
-        if call is None:
-            call = _new_call(program, feed, fetch_list)
-        handle, names, wanted, fetches = call
-        values = tuple(feed.values())
-        for value, dtype in zip(values, wanted):
-            if type(value) is not np.ndarray or value.dtype is not dtype:
-                values = tuple(map(_converted, names, values, wanted))
-                break
-        results = self._core.run(handle, scope if scope is not None else global_scope(), names, values, fetches)
+        try:
+            if call is None:
+                call = _new_call(program, feed, fetch_list)
+            handle, names, wanted, fetches = call
+            values = tuple(feed.values())
+            for value, dtype in zip(values, wanted):
+                if type(value) is not np.ndarray or value.dtype is not dtype:
+                    values = tuple(map(_converted, names, values, wanted))
+                    break
+            results = self._core.run(handle, scope if scope is not None else global_scope(), names, values, fetches)
+        except Error as error:  # the message says it all: what is below here would hide the user's frame
+            raise error.with_traceback(None) from None
+        except TypeError:
+            _require_scope(scope)
+            raise
         for i, value in enumerate(results):
             if type(value) is tuple:
                 results[i] = SelectedRows(*value)
@@ -81,6 +88,7 @@ class Executor:
         program = default_main_program() if program is None else program
         handle, names, wanted, fetches = _new_call(program, feed or {}, fetch_list)
         values = tuple(map(_converted, names, (feed or {}).values(), wanted))
+        _require_scope(scope)
         return self._core.plan_text(handle, scope if scope is not None else global_scope(), names, values, fetches)
 
 
@@ -98,6 +106,8 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
                            "it must be a list of variables or names")
     variables = program.global_block().vars
     for name in feed:
+        if isinstance(name, Variable):
+            raise ProgramError(f"feed has a variable as key; keys are names: use .name, which is '{name.name}'")
         if name not in variables:
             data = [var.name for var in variables.values() if var.need_check_feed]
             hint = near(str(name), data or variables)
@@ -107,6 +117,11 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
     call = program.handle(), tuple(feed), wanted, fetches
     program._calls[(*feed, None, *(fetch_list or ()))] = call
     return call
+
+
+def _require_scope(scope: Any) -> None:
+    if scope is not None and not isinstance(scope, Scope):
+        raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope") from None
 
 
 def _fetch_name(item: Any, variables: Dict[str, Variable]) -> str:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
@@ -112,6 +113,12 @@ class NumpyArrayInitializer(Initializer):
 def constant_attrs(shape: Any, dtype: str, value: float) -> Dict[str, Any]:
     """The attributes of fill_constant. Its `value` is a float32; where that is not exact enough,
     `str_value` says the number in digits."""
+    if not isinstance(value, numbers.Real):
+        raise ProgramError(f"value is {value!r}, it must be a number")
+    if dtype in dtypes.INTEGER_NAMES:
+        limits = np.iinfo(dtype)
+        if value != value or not limits.min <= value <= limits.max or value != int(value):
+            raise ProgramError(f"value is {value!r}, which is no {dtype}")
     attrs: Dict[str, Any] = {"shape": shape, "dtype": dtype, "value": float(value)}
     if dtype in ("float64", "int32", "int64") and float(np.float32(value)) != value:
         attrs["str_value"] = repr(value.item() if isinstance(value, np.generic) else value)

@@ -41,4 +41,6 @@ class ParamAttr:
             return ParamAttr(name=value)
         if isinstance(value, Initializer):
             return ParamAttr(initializer=value)
-        raise ProgramError(f"{value!r} does not describe a parameter; give a ParamAttr, a name or an initializer")
+        what = repr(value) if isinstance(value, (bool, int, float)) else type(value).__name__
+        raise ProgramError(f"{what} does not describe a parameter; give a ParamAttr, a name or an initializer, "
+                           "such as NumpyArrayInitializer(array)")

@@ -6,7 +6,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 
-from ._core import Scope
+from ._core import ProgramError, Scope
 
 __all__ = ["LoDTensor", "Scope", "SelectedRows", "global_scope", "scope_guard"]
 
@@ -22,6 +22,8 @@ def global_scope() -> Scope:
 def scope_guard(scope: Scope) -> Iterator[Scope]:
     """Runs inside that name no scope use this one."""
     global _scope
+    if not isinstance(scope, Scope):
+        raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope")
     before, _scope = _scope, scope
     try:
         yield scope

@@ -17,6 +17,9 @@ class Variable:
     `+ - * / @` and unary minus append operators to the block that is being built.
     """
 
+    # NumPy then leaves `array + variable` to the variable, instead of adding element by element.
+    __array_ufunc__ = None
+
     def __init__(self, block: Block, name: str, dtype: Any = "float32", shape: Any = None,
                  kind: int = dtypes.TENSOR, lod_level: int = 0, persistable: bool = False,
                  need_check_feed: bool = False, stop_gradient: Optional[bool] = False):

@@ -176,3 +176,14 @@ def test_gradients_from_given_ones():
 def test_what_is_no_float_has_no_gradient():
     with pytest.raises(pm.ShapeError, match="'n' is int64; only floats have gradients"):
         pm.append_backward(pm.layers.data("n", [2], dtype="int64"))
+
+
+def test_arguments_that_are_refused():
+    w, count = parameter("w"), len(ops())
+    loss = pm.layers.mean(w)
+    for name in ("W", "mean_0.tmp_0"):
+        with pytest.raises(pm.ProgramError, match=f"parameter_list: '{name}' is no parameter of the program; it has w"):
+            pm.append_backward(loss, parameter_list=[name])
+    with pytest.raises(pm.ProgramError, match="not of 3.0"):
+        pm.append_backward(3.0)
+    assert len(ops()) == count + 1

@@ -198,6 +198,9 @@ def test_truncated_programs_are_refused(tmp_path, model):
     (lambda m, path: pm.io.save_inference_model(path / "m", ["x"], ["y"]), "give the program"),
     (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], ["y"], program=m.main), "'y'"),
     (lambda m, path: pm.io.save_inference_model(path / "m", [m.label], [m.logits], scope=m.scope), "'x'"),
+    (lambda m, path: pm.io.save_inference_model(path / "m", m.x, [m.logits]), "feed_vars must be a list, not Variable"),
+    (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], m.logits), "fetch_vars must be a list, not Variable"),
+    (lambda m, path: pm.io.save_program(path / "m", m.loss), "belongs to a Program, not to Variable"),
     (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "has no value in the scope to be saved"),
 ])
 def test_what_is_refused(tmp_path, model, call, words):
@@ -237,3 +240,12 @@ def test_where_no_file_can_be_is_told(tmp_path, model):
         with pytest.raises(pm.ProgramError, match="can't"):
             pm.io.save_parameters(path, model.main, model.scope)
     assert not any(tmp_path.iterdir())
+
+
+def test_the_suffix_may_be_there(tmp_path, model):
+    pm.io.save_inference_model(tmp_path / "m.pdmodel", [model.x], [model.logits], scope=model.scope)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.pdiparams", "m.pdmodel"]
+    scopes = [pm.Scope(), pm.Scope()]
+    program, _, _ = pm.io.load_inference_model(tmp_path / "m.pdmodel", scope=scopes[0])
+    assert pm.io.load_program(str(tmp_path / "m.pdmodel"), scopes[1]).to_bytes() == program.to_bytes()
+    assert_same_bits(everything(scopes[0]), everything(scopes[1]))

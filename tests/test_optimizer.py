@@ -1,4 +1,6 @@
 # Optimizers: operators as PaddlePaddle appends them, and steps against their formulas.
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,37 @@ def test_refusals():
         pm.optimizer.SGD("fast")
     with pytest.raises(pm.ProgramError, match="grad_clip must be one of"):
         pm.optimizer.SGD(0.1, grad_clip=5.0)
+    for rate in (float("nan"), float("inf"), -0.1):
+        with pytest.raises(pm.ProgramError, match="learning_rate is .*, it must be a finite number, at least 0"):
+            pm.optimizer.SGD(rate)
+    with pytest.raises(pm.ProgramError, match="beta1 is 'x', it must be a finite number, at least 0 and below 1"):
+        pm.optimizer.Adam(beta1="x")
+    with pytest.raises(pm.ProgramError, match="momentum is None"):
+        pm.optimizer.Momentum(momentum=None)
+
+
+@pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.int64(0), Fraction(1, 2)])
+def test_every_real_number_is_a_learning_rate(number):
+    pm.optimizer.SGD(number, regularization=number).minimize(pm.layers.mean(weight()))
+    start()
+    assert pm.global_scope().get("learning_rate_0") == float(number)
+
+
+@pytest.mark.parametrize("loss, words", [
+    (lambda w: 3.0, "a Variable, not 3.0"), (lambda w: None, "not None"), (lambda w: "w", "not 'w'"),
+    (lambda w: w, r"loss 'w' has shape \[3\], not one element: take its mean"),
+    (lambda w: w + pm.layers.data("x", [-1, 3]), r"shape \[-1, 3\], not one element: take its mean"),
+])
+def test_what_is_no_loss(loss, words):
+    with pytest.raises(pm.ProgramError, match=words):
+        pm.optimizer.SGD(0.1).minimize(loss(weight()))
+
+
+def test_a_parameter_has_one_optimizer():
+    w, v = weight(), pm.layers.create_parameter([3], name="v")
+    loss = pm.layers.mean(w * v)
+    for parameter in (w, v):             # as the two halves of an adversarial network
+        pm.optimizer.SGD(0.1, parameter_list=[parameter]).minimize(loss)
+    with pytest.raises(pm.ProgramError, match="'v' is changed by an operator sgd already"):
+        pm.optimizer.Adam(0.1, parameter_list="v").minimize(loss)
+    start().run()

@@ -22,6 +22,9 @@ def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, execut
     pm_run and PaddlePaddle read; there is no .pdiparams when there are no parameters. program: None:
     the program of fetch_vars[0]. Operators of training are left out and is_test is set.
     """
+    for argument, given in (("feed_vars", feed_vars), ("fetch_vars", fetch_vars)):
+        if not isinstance(given, (list, tuple)):
+            raise ProgramError(f"save_inference_model: {argument} must be a list, not {type(given).__name__}")
     if not fetch_vars:
         raise ProgramError("save_inference_model: fetch_vars is empty")
     if program is None:
@@ -41,13 +44,19 @@ def load_inference_model(prefix: Path, executor: Optional[Executor] = None, scop
     feeds = sorted((op.attr("col"), op.output("Out")[0]) for op in program.global_block().ops if op.type == "feed")
     fetches = sorted((op.attr("col"), op.input("X")[0]) for op in program.global_block().ops if op.type == "fetch")
     if not fetches:
-        raise ProgramError(f"'{os.fspath(prefix)}.pdmodel' fetches nothing: it is no inference model; load_program reads it")
+        raise ProgramError(f"'{prefix_of(prefix)}.pdmodel' fetches nothing: it is no inference model; load_program reads it")
     return program, [name for _, name in feeds], [program.global_block().var(name) for _, name in fetches]
+
+
+def prefix_of(path: Path) -> str:
+    """PREFIX for PREFIX and for PREFIX.pdmodel."""
+    path = os.fspath(path)
+    return path[:-len(".pdmodel")] if path.endswith(".pdmodel") else path
 
 
 def save_program(prefix: Path, program: Program, scope: Optional[Scope] = None) -> None:
     """Writes a whole program, for training too, and its persistable variables."""
-    prefix = os.fspath(prefix)
+    prefix = prefix_of(prefix)
     if parameter_names(program):
         save_parameters(prefix + ".pdiparams", program, scope)
     _core.write_file(prefix + ".pdmodel", program.to_bytes())
@@ -57,13 +66,13 @@ def load_program(prefix: Path, scope: Optional[Scope] = None) -> Program:
     """Reads what save_program or save_inference_model wrote; the variables go to the scope."""
     program = read_program(prefix)
     if parameter_names(program):
-        load_parameters(os.fspath(prefix) + ".pdiparams", program, scope)
+        load_parameters(prefix_of(prefix) + ".pdiparams", program, scope)
     return program
 
 
 def read_program(prefix: Path) -> Program:
     """The program in prefix.pdmodel, without its parameters; ProgramError when there is none."""
-    path = os.fspath(prefix) + ".pdmodel"
+    path = prefix_of(prefix) + ".pdmodel"
     data = _core.read_file(path)
     try:
         return Program.from_bytes(data)

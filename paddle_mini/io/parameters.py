@@ -5,7 +5,7 @@ import os
 from typing import List, Optional, Union
 
 from .. import _core
-from .._core import Scope
+from .._core import ProgramError, Scope
 from ..program import Program
 from ..scope import global_scope
 
@@ -14,6 +14,8 @@ Path = Union[str, "os.PathLike[str]"]
 
 def parameter_names(program: Program) -> List[str]:
     """The variables that the program's parameter file holds, in its order."""
+    if not isinstance(program, Program):
+        raise ProgramError(f"a file of parameters belongs to a Program, not to {type(program).__name__}")
     return _core.parameter_file_order(program.to_bytes())
 
 
@@ -33,5 +35,5 @@ def load_parameters(path: Path, program: Program, scope: Optional[Scope] = None)
     for a file that is cut off, damaged or of another program, ShapeError for a value that does not
     fit its variable.
     """
-    _core.load_parameters(global_scope() if scope is None else scope, os.fspath(path), program.to_bytes(),
-                          parameter_names(program))
+    names = parameter_names(program)
+    _core.load_parameters(global_scope() if scope is None else scope, os.fspath(path), program.to_bytes(), names)

@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, Dict, List, Optional, Sequence, Union
+
+import numpy as np
 
 from .._core import ProgramError
 from ..initializer import Normal
 from ..variable import Variable
-from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float
+from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
 
 Size = Union[int, Sequence[int]]
 
@@ -27,7 +30,8 @@ def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 
     """
     require_float("conv2d", input)
     channels = known_dim(input, _channel_axis(data_format), "conv2d")
-    if groups < 1 or channels % groups or num_filters % groups:
+    num_filters, groups = whole("conv2d", "num_filters", num_filters), whole("conv2d", "groups", groups)
+    if channels % groups or num_filters % groups:
         refuse(ProgramError, f"conv2d: groups {groups} must divide {channels} channels and {num_filters} filters")
     prefix = layer_name("conv2d", name)
     window = _pair(filter_size, "filter_size")
@@ -53,7 +57,7 @@ def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
     _channel_axis(data_format)
     if pool_type not in ("max", "avg"):
         refuse(ProgramError, f"pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
-    if not global_pooling and pool_size == -1:
+    if not global_pooling and isinstance(pool_size, int) and pool_size == -1:
         refuse(ProgramError, "pool2d: pool_size is missing; give it, or global_pooling=True")
     attrs = {"ksize": [1, 1] if global_pooling else _pair(pool_size, "pool_size"), "pooling_type": pool_type,
              "strides": _pair(pool_stride, "pool_stride"), "global_pooling": global_pooling, "ceil_mode": ceil_mode,
@@ -68,10 +72,10 @@ def _channel_axis(data_format: str) -> int:
 
 
 def _pair(size: Size, what: str) -> List[int]:
-    pair = [size, size] if isinstance(size, int) else list(size)
-    if len(pair) != 2 or not all(isinstance(item, int) for item in pair):
-        refuse(ProgramError, f"{what} is {size!r}, it must be a number or [height, width]")
-    return pair
+    pair = list(size) if np.ndim(size) else [size, size]
+    if len(pair) != 2 or not all(isinstance(item, numbers.Integral) for item in pair):
+        refuse(ProgramError, f"{what} is {size!r}, it must be a whole number or [height, width]")
+    return [int(item) for item in pair]
 
 
 def _padding(padding: Union[Size, str]) -> Dict[str, Any]:
@@ -79,6 +83,6 @@ def _padding(padding: Union[Size, str]) -> Dict[str, Any]:
         if padding.upper() not in ("SAME", "VALID"):
             refuse(ProgramError, f"padding is {padding!r}, as a string it must be 'SAME' or 'VALID'")
         return {"padding_algorithm": padding.upper(), "paddings": [0, 0]}
-    if not isinstance(padding, int) and len(padding) == 4:
+    if np.shape(padding) == (4,):
         return {"padding_algorithm": "EXPLICIT", "paddings": list(padding)}
     return {"padding_algorithm": "EXPLICIT", "paddings": _pair(padding, "padding")}

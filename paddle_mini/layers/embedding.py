@@ -3,9 +3,11 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence
 
+import numpy as np
+
 from .._core import ProgramError
 from ..variable import Variable
-from .emit import create_parameter, emit, layer_name, refuse
+from .emit import create_parameter, emit, layer_name, refuse, whole
 
 
 def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, padding_idx: Optional[int] = None,
@@ -20,13 +22,13 @@ def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, pad
     gradient, except, as in PaddlePaddle, with is_sparse.
     Returns [..., width].
     """
-    if len(size) != 2:
-        refuse(ProgramError, f"embedding: size is {list(size)}, it must be [rows, width]")
-    rows = size[0]
-    if padding_idx is not None and not -rows <= padding_idx < rows:
+    if np.shape(size) != (2,):
+        refuse(ProgramError, f"embedding: size is {size!r}, it must be [rows, width]")
+    rows, width = whole("embedding", "rows of size", size[0]), whole("embedding", "width of size", size[1])
+    if padding_idx is not None and not -rows <= whole("embedding", "padding_idx", padding_idx, low=-rows) < rows:
         refuse(ProgramError, f"embedding: padding_idx {padding_idx} is not in a table of {rows} rows")
     padding = -1 if padding_idx is None else padding_idx % rows
     prefix = layer_name("embedding", name)
-    table = create_parameter(size, dtype, param_attr, prefix)
+    table = create_parameter([rows, width], dtype, param_attr, prefix)
     return emit("lookup_table_v2", {"Ids": input, "W": table}, {"is_sparse": is_sparse, "padding_idx": padding},
                 name=prefix)

@@ -1,6 +1,7 @@
 # The only door into a program: layer functions append operators and parameters through here.
 from __future__ import annotations
 
+import numbers
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Type, Union
 
@@ -32,15 +33,28 @@ def at_users_line() -> Iterator[None]:
         raise type(error)(str(error) + callsite.added_at(callsite.user_callstack())) from None
 
 
-def require_float(layer: str, x: Variable) -> None:
+def require_variable(layer: str, x: Variable) -> None:
     if not isinstance(x, Variable):
         refuse(ProgramError, f"{layer}: the input is {_kind(x)}, it must be a Variable")
+
+
+def require_float(layer: str, x: Variable) -> None:
+    require_variable(layer, x)
     if not dtypes.is_float(x.dtype):
         refuse(ShapeError, f"{layer}: '{x.name}' is {x.dtype}, it must be float: cast it")
 
 
+def whole(layer: str, argument: str, value: Any, low: int = 1) -> int:
+    """The value as an int; ProgramError when it is no whole number or below `low`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
+        refuse(ProgramError, f"{layer}: {argument} is {_kind(value)}, it must be a whole number, at least {low}")
+    return int(value)
+
+
 def layer_name(kind: str, name: Optional[str] = None) -> str:
     """What the variables of one call of a layer function begin with: fc_0, or the name given."""
+    if name is not None and not isinstance(name, str):
+        refuse(ProgramError, f"{kind}: name is {_kind(name)}, it must be a string")
     return name if name else unique_name.generate(kind)
 
 
@@ -65,9 +79,12 @@ def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[st
     and for a port that takes a list).
     """
     record = record_of(op_type)
-    name = name or layer_name(op_type)
+    name = layer_name(op_type, name)
     _check_attrs(op_type, attrs or {})
+    lists = {port["name"] for ports in ("inputs", "outputs") for port in record[ports] if port["list"]}
     for port, value in inputs.items():
+        if port in lists and not isinstance(value, (list, tuple)):
+            refuse(ProgramError, f"{op_type}: {port} is {_kind(value)}, it must be a list of Variables")
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if item is not None and not isinstance(item, Variable):
                 refuse(ProgramError, f"{op_type}: {port} is {_kind(item)}, it must be a Variable")
@@ -83,7 +100,6 @@ def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[st
             names[port_name] = [item.name for item in (value if isinstance(value, (list, tuple)) else [value])]
     here = block()
     here.append_op(op_type, inputs, names, attrs)
-    lists = {port["name"] for port in record["outputs"] if port["list"]}
     return {port_name: [here.var(item) for item in made] if port_name in lists else here.var(made[0])
             for port_name, made in names.items()}
 
@@ -133,16 +149,20 @@ def create_state(name: str, shape: Sequence[int], dtype: str, value: float) -> V
     """A persistable variable that no optimizer changes; the startup program sets it to `value`."""
     main = default_main_program().global_block()
     startup = default_startup_program().global_block()
-    if name not in startup.vars:
-        initial = startup.create_var(name, shape=shape, dtype=dtype, persistable=True, stop_gradient=True)
-        initializer.Constant(value)(initial, startup)
-    return main.create_var(name, shape=shape, dtype=dtype, persistable=True, stop_gradient=True)
+    facts: Dict[str, Any] = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
+    with at_users_line():
+        if name not in startup.vars:
+            initializer.Constant(value)(startup.create_var(name, **facts), startup)
+        return main.create_var(name, **facts)
 
 
 def activation(op_type: Optional[str], x: Variable, name: str) -> Variable:
     """`op_type` applied to x, or x itself when it is None."""
     if op_type is None:
         return x
+    if not isinstance(op_type, str):
+        known = getattr(op_type, "__name__", "relu")
+        refuse(ProgramError, f"act is {'a function' if callable(op_type) else _kind(op_type)}, give its name '{known}'")
     record = record_of(op_type)
     if len([port for port in record["inputs"] if not port["optional"]]) != 1:
         refuse(ProgramError, f"act='{op_type}': that operator does not take one input")

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Union
 
 from .._core import ProgramError
 from ..variable import Variable
-from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float
+from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
 
 
 def fc(input: Union[Variable, List[Variable]], size: int, num_flatten_dims: int = 1, param_attr: Any = None,
@@ -23,12 +23,14 @@ def fc(input: Union[Variable, List[Variable]], size: int, num_flatten_dims: int 
     inputs = input if isinstance(input, (list, tuple)) else [input]
     if not inputs:
         refuse(ProgramError, "fc: no input")
+    size = whole("fc", "size", size)
     prefix = layer_name("fc", name)
     for x in inputs:
         require_float("fc", x)
     products = []
     for x in inputs:
-        rows = num_flatten_dims if num_flatten_dims >= 0 else len(x.shape) + num_flatten_dims
+        rows = whole("fc", "num_flatten_dims", num_flatten_dims, low=-len(x.shape))
+        rows = rows if rows >= 0 else len(x.shape) + rows
         features = math.prod(known_dim(x, axis, "fc") for axis in range(rows, len(x.shape)))
         weight = create_parameter([features, size], x.dtype, param_attr, prefix)
         products.append(emit("mul", {"X": x, "Y": weight}, {"x_num_col_dims": rows, "y_num_col_dims": 1}, name=prefix))

@@ -11,7 +11,7 @@ from ..guards import default_main_program
 from ..initializer import constant_attrs, value_attrs
 from ..variable import Parameter, Variable
 from . import emit as door
-from .emit import emit, layer_name, refuse
+from .emit import at_users_line, emit, layer_name, refuse, require_variable
 
 Axes = Union[None, int, Sequence[int]]
 
@@ -22,11 +22,16 @@ def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int
     shape: with -1, or None, for dimensions that differ from run to run. append_backward stops here;
     set .stop_gradient = False to have a gradient.
     """
-    dims = dtypes.shape_list([-1 if dim is None else dim for dim in shape])
+    if not isinstance(name, str) or not name:
+        refuse(ProgramError, f"data: name is {name!r}, it must be a string that is not empty")
+    if not isinstance(shape, (list, tuple, np.ndarray)):
+        refuse(ProgramError, f"data: shape of '{name}' is {shape!r}, it must be a list such as [-1, 4]")
+    with at_users_line():
+        dims, dtype = dtypes.shape_list([-1 if dim is None else dim for dim in shape]), dtypes.dtype_name(dtype)
     block = default_main_program().global_block()
     if name in block.vars:
         there = block.vars[name]
-        if list(there.shape) != dims or there.dtype != dtypes.dtype_name(dtype):
+        if list(there.shape) != dims or there.dtype != dtype:
             refuse(ProgramError, f"data '{name}' is there already as {list(there.shape)} {there.dtype}")
         return there
     return block.create_var(name, shape=dims, dtype=dtype, lod_level=lod_level, need_check_feed=True,
@@ -54,7 +59,8 @@ def create_global_var(shape: Sequence[int], value: float, dtype: Any = "float32"
 
 def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: Optional[str] = None) -> Variable:
     """A tensor of this shape whose elements are all `value`."""
-    attrs = constant_attrs(dtypes.shape_list(shape), dtypes.dtype_name(dtype), value)
+    with at_users_line():
+        attrs = constant_attrs(dtypes.shape_list(shape), dtypes.dtype_name(dtype), value)
     out = emit("fill_constant", {}, attrs, name=name)
     out.stop_gradient = True
     return out
@@ -85,23 +91,24 @@ def assign(input: Any, output: Optional[Variable] = None, name: Optional[str] = 
 
 def cast(x: Variable, dtype: Any, name: Optional[str] = None) -> Variable:
     """x with another element type; floats lose their fraction when they become integers."""
+    require_variable("cast", x)
     return emit("cast", {"X": x}, {"in_dtype": x.dtype, "out_dtype": dtypes.dtype_name(dtype)}, name=name)
 
 
 def concat(input: Sequence[Variable], axis: int = 0, name: Optional[str] = None) -> Variable:
     """Tensors put one after the other along an axis; their other dimensions must agree."""
-    return emit("concat", {"X": list(input)}, {"axis": axis}, name=name)
+    return emit("concat", {"X": input}, {"axis": axis}, name=name)
 
 
 def reshape(x: Variable, shape: Sequence[int], name: Optional[str] = None) -> Variable:
     """The same elements in another shape. 0 keeps x's dimension at that place; -1, once, is what is
     left over."""
-    return emit("reshape2", {"X": x}, {"shape": list(shape)}, name=name, outputs={"Out": 1, "XShape": 1})
+    return emit("reshape2", {"X": x}, {"shape": shape}, name=name, outputs={"Out": 1, "XShape": 1})
 
 
 def transpose(x: Variable, perm: Sequence[int], name: Optional[str] = None) -> Variable:
     """Axes in another order: axis i of the result is axis perm[i] of x."""
-    return emit("transpose2", {"X": x}, {"axis": list(perm)}, name=name, outputs={"Out": 1, "XShape": 1})
+    return emit("transpose2", {"X": x}, {"axis": perm}, name=name, outputs={"Out": 1, "XShape": 1})
 
 
 def flatten(x: Variable, start_axis: int = 1, stop_axis: int = -1, name: Optional[str] = None) -> Variable:
@@ -117,7 +124,7 @@ def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: Opti
 
 def sums(input: Sequence[Variable], out: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
     """The sum of tensors of one shape, element by element. out: the variable to write; None: a new one."""
-    return emit("sum", {"X": list(input)}, name=name or layer_name("sum"), outputs={"Out": 1 if out is None else out})
+    return emit("sum", {"X": input}, name=name or layer_name("sum"), outputs={"Out": 1 if out is None else out})
 
 
 def reduce_mean(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
@@ -131,5 +138,5 @@ def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: 
 
 
 def _reduce(op_type: str, input: Variable, dim: Axes, keep_dim: bool, name: Optional[str]) -> Variable:
-    axes: List[int] = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    axes: List[int] = [] if dim is None else list(dim) if isinstance(dim, (list, tuple, np.ndarray)) else [dim]
     return emit(op_type, {"X": input}, {"dim": axes, "keep_dim": keep_dim, "reduce_all": not axes}, name=name)

@@ -6,7 +6,7 @@ from typing import Any, Union
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer
+from .optimizer import Optimizer, finite
 
 
 class Adam(Optimizer):
@@ -20,7 +20,10 @@ class Adam(Optimizer):
     def __init__(self, learning_rate: Union[float, Variable] = 0.001, beta1: float = 0.9, beta2: float = 0.999,
                  epsilon: float = 1e-8, lazy_mode: bool = False, **common: Any):
         super().__init__(learning_rate, **common)
-        self.beta1, self.beta2, self.epsilon, self.lazy_mode = beta1, beta2, epsilon, lazy_mode
+        self.beta1 = finite("Adam: beta1", beta1, low=0.0, below=1.0)
+        self.beta2 = finite("Adam: beta2", beta2, low=0.0, below=1.0)
+        self.epsilon = finite("Adam: epsilon", epsilon, low=0.0)
+        self.lazy_mode = lazy_mode
 
     def create_accumulators(self, parameter: Parameter) -> None:
         self.accumulator("moment1", parameter)

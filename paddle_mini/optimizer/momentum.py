@@ -6,7 +6,7 @@ from typing import Any, Union
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer
+from .optimizer import Optimizer, finite
 
 
 class Momentum(Optimizer):
@@ -19,7 +19,8 @@ class Momentum(Optimizer):
     def __init__(self, learning_rate: Union[float, Variable] = 0.001, momentum: float = 0.9,
                  use_nesterov: bool = False, **common: Any):
         super().__init__(learning_rate, **common)
-        self.momentum, self.use_nesterov = momentum, use_nesterov
+        self.momentum = finite("Momentum: momentum", momentum)
+        self.use_nesterov = use_nesterov
 
     def create_accumulators(self, parameter: Parameter) -> None:
         self.accumulator("velocity", parameter)

@@ -1,7 +1,9 @@
 # Optimizer: from a loss to the operators that change the parameters.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple, Union
+import math
+import numbers
+from typing import Any, Dict, List, Optional, Set, Tuple, Union
 
 from .. import dtypes
 from .._core import ProgramError
@@ -32,11 +34,10 @@ class Optimizer:
                  name: Optional[str] = None):
         if grad_clip is not None and not isinstance(grad_clip, GradientClip):
             raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
-        if not isinstance(learning_rate, (int, float, Variable)):
-            raise ProgramError(f"learning_rate is {learning_rate!r}, it must be a number or a variable")
-        self.learning_rate = learning_rate
+        self.learning_rate = learning_rate if isinstance(learning_rate, Variable) else finite(
+            "learning_rate", learning_rate, low=0.0)
         self.parameter_list = parameter_list
-        self.regularization = L2Decay(regularization) if isinstance(regularization, (int, float)) else regularization
+        self.regularization = L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization
         self.grad_clip = grad_clip
         self.name = name
         self._rates: Dict[Tuple[int, str], Variable] = {}
@@ -49,6 +50,10 @@ class Optimizer:
 
         Returns the optimizer's operators and the (parameter, gradient) pairs.
         """
+        if not isinstance(loss, Variable):
+            raise ProgramError(f"minimize takes a Variable, not {loss!r}")
+        if any(dim != 1 for dim in loss.shape):
+            raise ProgramError(f"the loss '{loss.name}' has shape {list(loss.shape)}, not one element: take its mean")
         with program_guard(loss.block.program, startup_program or default_startup_program()):
             pairs = self.backward(loss, parameter_list=parameter_list, no_grad_set=no_grad_set)
             return self.apply_gradients(pairs), pairs
@@ -63,11 +68,12 @@ class Optimizer:
 
     def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
         """Clips, regularizes and appends one operator a parameter, in the order of their names."""
+        block = default_main_program().global_block()
         pairs = sorted(params_grads, key=lambda pair: pair[0].name)
+        _require_unchanged(block, {parameter.name for parameter, _ in pairs})
         if self.grad_clip is not None:
             pairs = self.grad_clip(pairs)
         pairs = append_regularization_ops(pairs, self.regularization)
-        block = default_main_program().global_block()
         for parameter, _ in pairs:
             self._rate_of_program(parameter.dtype)
         for parameter, _ in pairs:
@@ -114,9 +120,24 @@ class Optimizer:
         main = default_main_program()
         made = self._rates.get((id(main), dtype))
         if made is None or made.block.program is not main:
-            made = _state("learning_rate", [], dtype, float(self.learning_rate))
+            made = _state("learning_rate", [], dtype, self.learning_rate)
             self._rates[id(main), dtype] = made
         return made
+
+
+def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:
+    """The number as a float; ProgramError when it is none, not finite, or not in [low, below)."""
+    if isinstance(value, numbers.Real) and math.isfinite(value) and low <= value < below:
+        return float(value)
+    limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
+    raise ProgramError(f"{what} is {value!r}, it must be a finite number{limits}")
+
+
+def _require_unchanged(block: Block, names: Set[str]) -> None:
+    for op in block.ops:
+        if op.attr("op_role", 0) & OPTIMIZE and not names.isdisjoint(op.output("ParamOut")):
+            raise ProgramError(f"'{op.output('ParamOut')[0]}' is changed by an operator {op.type} already; "
+                               "give a second optimizer other parameters, with parameter_list")
 
 
 def _state(key: str, shape: Any, dtype: str, value: float) -> Variable:

@@ -113,3 +113,31 @@ def test_places():
 def test_the_plan_can_be_read(double):
     text = pm.Executor().plan_text(feed={"x": [[1, 2]], "n": [1]}, fetch_list=[double[0]])
     assert "scale" in text
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ({"scope": {}}, "scope is of type dict, it must be a Scope"),
+    ({"fetch_list": ["nothing"]}, "fetch 'nothing'"),
+    ({"feed": {"x": [[1, 2, 3]], "n": [1]}}, "'x' has shape"),
+    ({"feed": {"x": np.ones((1, 2)), "n": [1]}}, "astype"),
+])
+def test_errors_end_at_run(double, arguments, words):
+    with pytest.raises(pm.Error, match=words) as caught:
+        pm.Executor().run(**{"feed": {"x": [[1, 2]], "n": [1]}, "fetch_list": [double[0]], **arguments})
+    if "scope" not in arguments:
+        assert caught.traceback[-1].name == "run" and len(caught.traceback) == 2
+        assert caught.value.__suppress_context__
+    with pytest.raises(pm.ProgramError, match="scope is of type dict"), pm.scope_guard({}):
+        pass
+
+
+def test_a_variable_is_no_key_of_a_feed():
+    x = pm.layers.data("x", [-1, 2])
+    with pytest.raises(pm.ProgramError, match="use .name, which is 'x'"):
+        pm.Executor().run(feed={x: [[1, 2]]}, fetch_list=[x])
+
+
+@pytest.mark.parametrize("number", ["a", 1.5, -1, 2**64, None])
+def test_what_is_no_seed(number):
+    with pytest.raises(pm.ProgramError, match="is not a whole number in"):
+        pm.seed(number)

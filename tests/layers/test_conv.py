@@ -10,6 +10,7 @@ IMAGE = np.random.default_rng(0).normal(size=(2, 4, 7, 6)).astype("float32")
 
 @pytest.mark.parametrize("options, shape", [
     ({}, (-1, 6, 5, 4)), ({"padding": 1}, (-1, 6, 7, 6)), ({"padding": "same"}, (-1, 6, 7, 6)),
+    ({"padding": np.array([1, 1]), "stride": np.int32(1)}, (-1, 6, 7, 6)),
     ({"padding": [0, 1, 2, 0], "stride": [2, 1]}, (-1, 6, 3, 6)), ({"dilation": 2, "groups": 2}, (-1, 6, 3, 2)),
 ])
 def test_conv2d_shapes(options, shape):
@@ -52,6 +53,11 @@ def test_pool2d():
     (lambda x: pm.layers.conv2d(x, 6, 3, groups=3), "groups 3 must divide 4 channels"),
     (lambda x: pm.layers.conv2d(x, 6, [3, 3, 3]), "filter_size is"),
     (lambda x: pm.layers.conv2d(x, 6, 9), "conv2d"),
+    (lambda x: pm.layers.conv2d(x, 6, 3.0), "filter_size is 3.0"),
+    (lambda x: pm.layers.conv2d(x, "6", 3), "conv2d: num_filters is '6'"),
+    (lambda x: pm.layers.conv2d(x, 0, 3), "conv2d: num_filters is 0"),
+    (lambda x: pm.layers.conv2d(x, 6, 3, groups=2.0), "conv2d: groups is 2.0"),
+    (lambda x: pm.layers.conv2d(x, 6, 3, padding=None), "padding is None"),
     (lambda x: pm.layers.conv2d(x, 6, 3, padding="full"), "'SAME' or 'VALID'"),
     (lambda x: pm.layers.pool2d(x), "pool_size is missing"),
     (lambda x: pm.layers.pool2d(x, 2, "median"), "'max' or 'avg'"),

@@ -41,3 +41,12 @@ def test_an_id_outside_the_table():
     with pytest.raises(pm.OpError, match="test_embedding.py:") as caught:
         run(out, ids=IDS + 2)
     assert "5" in str(caught.value)
+
+
+@pytest.mark.parametrize("size, options, words", [
+    (10, {}, "size is 10, it must be"), ([0, 3], {}, "rows of size is 0"), ([5, 2.5], {}, "width of size is 2.5"),
+    ([5, 4], {"padding_idx": "1"}, "padding_idx is '1'"),
+])
+def test_refusals(size, options, words):
+    with pytest.raises(pm.ProgramError, match="embedding: " + words):
+        pm.layers.embedding(pm.layers.data("ids", [-1, 2], dtype="int64"), size, **options)

@@ -72,3 +72,27 @@ def test_operator_layers_compute(name, function):
     x = np.array([[-1.5, 0.25], [2.0, -0.5]], "float32")
     value, = run(getattr(pm.layers, name)(pm.layers.data("x", [-1, 2])), x=x)
     np.testing.assert_allclose(value, function(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mistake, words", [
+    (lambda x: pm.layers.fc(x, 3, act=pm.layers.relu), "act is a function, give its name 'relu'"),
+    (lambda x: pm.layers.fc(x, 3, act=3), "act is 3, give its name"),
+    (lambda x: pm.layers.fc(x, 3, param_attr=np.ones((99, 99))), "ndarray does not describe a parameter"),
+    (lambda x: pm.layers.relu(x, name=3), "relu: name is 3, it must be a string"),
+    (lambda x: pm.layers.create_parameter("4"), "'4' is not a shape"),
+    (lambda x: pm.layers.create_global_var([1], 1.5, "int64"), "value is 1.5, which is no int64"),
+])
+def test_arguments_of_every_layer_that_are_refused(mistake, words):
+    with pytest.raises(pm.ProgramError, match=words) as caught:
+        mistake(pm.layers.data("x", [-1, 4]))
+    assert "test_emit.py:" in str(caught.value) and len(str(caught.value)) < 400
+
+
+def test_numpys_numbers_are_numbers_and_its_arrays_no_operands():
+    x, array = pm.layers.data("x", [-1, 2]), np.ones(2, "float32")
+    outs = [np.float32(2) * x, x - np.uint8(3), np.float64(1) / x]
+    values = run(*outs, x=np.array([[1, 4]], "float32"))
+    np.testing.assert_array_equal(np.concatenate(values), [[2, 8], [-2, 1], [1, 0.25]])
+    for mix in (lambda: x + array, lambda: array + x, lambda: array - x, lambda: array / x, lambda: x @ array):
+        with pytest.raises(pm.ProgramError, match="'x' meets a NumPy array"):
+            mix()

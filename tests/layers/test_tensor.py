@@ -26,7 +26,7 @@ X = np.arange(24, dtype="float32").reshape(2, 3, 4)
     (lambda x: pm.layers.ones([3]), np.ones(3, "float32")),
     (lambda x: pm.layers.reduce_sum(x), X.sum()),
     (lambda x: pm.layers.reduce_sum(x, dim=[0, -1], keep_dim=True), X.sum((0, 2), keepdims=True)),
-    (lambda x: pm.layers.reduce_mean(x, dim=1), X.mean(1)),
+    (lambda x: pm.layers.reduce_mean(x, dim=np.int64(1)), X.mean(1)),
     (lambda x: pm.layers.clip(x, min=2.0, max=9.5), X.clip(2, 9.5)),
 ])
 def test_layers_compute_what_numpy_does(layer, expected):
@@ -64,3 +64,23 @@ def test_dropout_keeps_the_mean(way, train, test):
     np.testing.assert_allclose(np.unique(first), [0, train], rtol=1e-6)
     assert (first != 0).mean() == pytest.approx(0.75, abs=0.02)
     np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=[out])[0], test)
+
+
+@pytest.mark.parametrize("mistake, words", [
+    (lambda x: pm.layers.concat(x), "concat: X is of type Variable, it must be a list"),
+    (lambda x: pm.layers.sums(3), "sum: X is 3, it must be a list"),
+    (lambda x: pm.layers.reshape(x, -1), "'shape' is -1, it must be a list of integers"),
+    (lambda x: pm.layers.reduce_sum(x, dim=1.5), "'dim' is 1.5, it must be a list of integers"),
+    (lambda x: pm.layers.cast(3, "int64"), "cast: the input is 3"),
+    (lambda x: pm.layers.data("y", 4), "data: shape of 'y' is 4"),
+    (lambda x: pm.layers.data("y", [2.5]), r"\[2.5\] is not a shape"),
+    (lambda x: pm.layers.data("", [2]), "data: name is ''"),
+    (lambda x: pm.layers.data(3, [2]), "data: name is 3"),
+    (lambda x: pm.layers.fill_constant([2], "int64", 1.5), "value is 1.5, which is no int64"),
+    (lambda x: pm.layers.fill_constant([2], "int32", 2**31), "value is 2147483648, which is no int32"),
+    (lambda x: pm.layers.fill_constant([2], "float32", "1"), "value is '1', it must be a number"),
+])
+def test_refusals(mistake, words):
+    with pytest.raises(pm.ProgramError, match=words) as caught:
+        mistake(pm.layers.data("x", [-1, 3, 4]))
+    assert "test_tensor.py:" in str(caught.value)
