@@ -215,7 +215,7 @@ void infer_batch_norm_grad(InferContext& c) {
 }
 
 OpSpec& with_attributes(OpSpec& spec) {
-  return spec.attr("momentum", 0.9f, "part of the kept statistics that stays")
+  return spec.attr("momentum", 0.9f, "part of the kept statistics that stays", between(0, 1))
       .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
       .attr("is_test", false, "whether the kept statistics are used, and left as they are")
       .attr("use_global_stats", false, "the same in training")
