@@ -74,13 +74,13 @@ class OpSpec {
   // by what dtype_from_input / dtype_from_attr names.
   template <template <class> class K, class... Ts>
   OpSpec& kernels() {
-    (set_kernel(dtype_of<Ts>::value, [](KernelInit& init) -> std::unique_ptr<Kernel> { return std::make_unique<K<Ts>>(init); }), ...);
+    (set_kernel(dtype_of<Ts>::value, &make_kernel<K<Ts>>), ...);
     return *this;
   }
   // One kernel whatever the element type: K moves bytes or chooses by itself.
   template <class K>
   OpSpec& kernel_for_any() {
-    any_kernel_ = [](KernelInit& init) -> std::unique_ptr<Kernel> { return std::make_unique<K>(init); };
+    any_kernel_ = &make_kernel<K>;
     return *this;
   }
   OpSpec& dtype_from_input(const char* port);
@@ -119,6 +119,11 @@ class OpSpec {
   OpRole role() const { return role_; }
 
  private:
+  // No lambda: GCC gives its function one name for all files, so that kernels of the same name in unnamed
+  // namespaces of two files would become one.
+  template <class Made>
+  static std::unique_ptr<Kernel> make_kernel(KernelInit& init) { return std::make_unique<Made>(init); }
+
   void set_kernel(DType dtype, KernelFactory factory) { kernels_[dtype] = factory; }
 
   std::string type_, doc_, no_gradient_reason_;

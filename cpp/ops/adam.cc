@@ -1,27 +1,10 @@
 // adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), m and v averages of Grad and Grad^2 without bias
 #include "core/op_table.h"
+#include "math/adam_step.h"
 #include "math/selected_rows.h"
 
 namespace paddle_mini {
 namespace {
-
-// Kingma & Ba 2015, in the order of computation of its section 2: the corrections of both moments
-// are folded into the rate and into epsilon. One pass: three arrays and the gradient in, three out.
-template <class T>
-struct AdamStep {
-  T beta1, beta2, rate, epsilon;
-
-  AdamStep(T beta1, T beta2, T beta1_power, T beta2_power, T learning_rate, T plain_epsilon)
-      : beta1(beta1), beta2(beta2), rate(learning_rate * std::sqrt(T(1) - beta2_power) / (T(1) - beta1_power)),
-        epsilon(plain_epsilon * std::sqrt(T(1) - beta2_power)) {}
-
-  template <class V>
-  std::tuple<V, V, V> operator()(V param, V moment1, V moment2, V gradient) const {
-    V m = V(beta1) * moment1 + V(T(1) - beta1) * gradient;
-    V v = V(beta2) * moment2 + V(T(1) - beta2) * gradient * gradient;
-    return {param - V(rate) * (m / (sqrt(v) + V(epsilon))), m, v};
-  }
-};
 
 template <class T>
 struct AdamKernel : Kernel {

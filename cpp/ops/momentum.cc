@@ -1,25 +1,10 @@
 // momentum: VelocityOut = mu Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut
 #include "core/op_table.h"
+#include "math/momentum_step.h"
 #include "math/selected_rows.h"
 
 namespace paddle_mini {
 namespace {
-
-// Polyak 1964; with `nesterov` the step looks ahead along the velocity (Nesterov 1983, as in
-// Sutskever et al. 2013). `decay` adds L2 regularization, decay * param, to the gradient.
-template <class T>
-struct MomentumStep {
-  T mu, rate, decay;
-  bool nesterov;
-
-  template <class V>
-  std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
-    V g = decay == T(0) ? gradient : gradient + V(decay) * param;
-    V v = V(mu) * velocity + g;
-    V step = nesterov ? g + V(mu) * v : v;
-    return {param - V(rate) * step, v};
-  }
-};
 
 template <class T>
 struct MomentumKernel : Kernel {

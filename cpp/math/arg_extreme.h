@@ -1,0 +1,74 @@
+// arg_max and arg_min: where along an axis the extreme element lies.
+#pragma once
+
+#include "core/op_table.h"
+#include "math/axis_lines.h"
+
+namespace paddle_mini {
+
+// Better(a, b): whether a goes before b. Of equal elements the first is taken; NaN goes before all numbers.
+template <class Better>
+struct ArgExtremeKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Variable& out;
+    AxisLines lines;
+
+    explicit For(KernelInit& init) : x(init, "X"), out(*init.output("Out")) {
+      if (init.attr<bool>("flatten")) lines.length = x.numel();
+      else lines = AxisLines(x.shape(), init.attr<int64_t>("axis"));
+    }
+
+    void run(Device&) override {
+      int64_t at = 0;
+      lines.each([&](int64_t begin) {
+        const T* line = x.data() + begin;
+        int64_t best = 0;
+        for (int64_t j = 1; j < lines.length && line[best * lines.inner] == line[best * lines.inner]; ++j) {
+          T a = line[j * lines.inner], b = line[best * lines.inner];
+          if (a != a || Better{}(a, b)) best = j;
+        }
+        if (out.tensor.dtype == DType::Int32) static_cast<int32_t*>(out.tensor.data)[at++] = static_cast<int32_t>(best);
+        else static_cast<int64_t*>(out.tensor.data)[at++] = best;
+      });
+    }
+  };
+};
+
+inline void infer_arg_extreme(InferContext& c) {
+  require_tensors(c);
+  const Shape& x = c.shape("X");
+  bool keep = c.attr<bool>("keepdims"), flatten = c.attr<bool>("flatten");
+  int64_t axis = c.attr<int64_t>("axis");
+  if (!flatten) check_axis(x, axis);
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    bool gone = flatten || i == normal_axis(axis, x.rank(), "axis");
+    require<ShapeError>(!gone || x[i] != 0, "X has shape ", x.str(), ": there is nothing to choose from");
+    if (!gone) out.push_back(x[i]);
+    else if (keep) out.push_back(1);
+  }
+  DType dtype = c.attr<int32_t>("dtype") == -1 ? DType::Int64 : c.dtype_attr("dtype");
+  require<ProgramError>(dtype == DType::Int32 || dtype == DType::Int64, "attribute 'dtype' is ", name_of(dtype),
+                        ", it must be int32 or int64");
+  c.set_output("Out", dtype, out);
+}
+
+template <class Better>
+void add_arg_extreme(OpTable& ops, const char* type, const char* doc) {
+  ops.add(OpSpec(type)
+              .doc(doc)
+              .input("X", "any shape")
+              .output("Out", "X's shape without the axis, int32 or int64")
+              .required_attr("axis", AttrType::Long, "the axis; negative ones count from the end")
+              .attr("keepdims", false, "whether the axis stays, with one element")
+              .attr("flatten", false, "whether X is one line, whatever `axis` says")
+              .attr("dtype", static_cast<int32_t>(DType::Int64), "element type of Out: int32 or int64; -1: int64")
+              .infer(infer_arg_extreme)
+              .no_gradient("positions have no slope")
+              .template kernels<ArgExtremeKernel<Better>::template For, float, double, int32_t, int64_t, int16_t,
+                                uint8_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,30 @@
+// A tensor as the lines of elements along one of its axes.
+#pragma once
+
+#include "core/shape.h"
+
+namespace paddle_mini {
+
+// Element j of the line (o, i) is at (o * length + j) * inner + i.
+struct AxisLines {
+  int64_t outer = 1, length = 1, inner = 1;
+
+  AxisLines() = default;
+  AxisLines(const Shape& x, int64_t axis) {  // a tensor without dimensions is a line of one element
+    if (x.rank() == 0) return;
+    int at = normal_axis(axis, x.rank(), "axis");
+    outer = x.numel(0, at), length = x[at], inner = x.numel(at + 1, x.rank());
+  }
+
+  // f(where the line begins); its elements are `inner` apart.
+  template <class F>
+  void each(F f) const {
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);
+    }
+  }
+};
+
+inline void check_axis(const Shape& x, int64_t axis) { normal_axis(axis, x.rank() ? x.rank() : 1, "axis"); }
+
+}  // namespace paddle_mini

@@ -1,0 +1,126 @@
+// Tensors whose elements are elements of another one, each axis walked by a rule of its own: slices, repeats, pads.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+
+// Position i along an axis of the result is position start + i * step along that axis of the source.
+struct AxisWalk {
+  // What a position beyond the source means: there is none; a constant; the source again from its other
+  // end; mirrored at the outermost element; the outermost element.
+  enum class Edge { Inside, Constant, Wrap, Reflect, Replicate };
+
+  int64_t in = 1, out = 1;  // -1: not known yet
+  int64_t start = 0, step = 1;
+  Edge edge = Edge::Inside;
+
+  int64_t at(int64_t i) const;  // -1: the constant
+  bool identity() const { return in == out && start == 0 && step == 1; }
+};
+
+using AxisWalks = std::vector<AxisWalk>;
+
+// Every axis as it is; rules change some of them afterwards.
+AxisWalks unchanged_axes(const Shape& x);
+Shape shape_of(const AxisWalks& walks);
+// Walks from a stretched tensor back to x: axes of 1 stand still. Refuses shapes that x can't be stretched to.
+AxisWalks stretching(const Shape& x, const Shape& to, const char* what);
+
+// The walk over a whole result: runs of `block` elements that lie next to each other in the source.
+class AxisLoop {
+ public:
+  static constexpr int64_t kOutside = INT64_MIN;
+
+  explicit AxisLoop(const AxisWalks& walks);
+
+  // f(position in the result, offset in the source or kOutside) for each block.
+  template <class F>
+  void each_block(F f) const {
+    if (numel_ == 0) return;
+    int64_t index[2 * Shape::kMaxRank] = {};
+    int64_t to = 0;
+    while (true) {
+      int64_t base = 0;
+      for (size_t d = 0; d < outer_.size(); ++d) base = sum(base, outer_[d][static_cast<size_t>(index[d])]);
+      for (int64_t offset : inner_) {
+        f(to, sum(base, offset));
+        to += block_;
+      }
+      int d = static_cast<int>(outer_.size()) - 1;
+      while (d >= 0 && ++index[d] == static_cast<int64_t>(outer_[d].size())) index[d--] = 0;
+      if (d < 0) return;
+    }
+  }
+
+  // out = the elements of the source, `outside` where there are none.
+  template <class T>
+  void copy(const T* in, T* out, T outside) const {
+    each_block([&](int64_t to, int64_t from) {
+      if (from == kOutside) std::fill_n(out + to, block_, outside);
+      else if (block_ == 1) out[to] = in[from];
+      else std::copy_n(in + from, block_, out + to);
+    });
+  }
+
+  // source[where from] = f(that, out[i]) for every element of the result.
+  template <class T, class Source, class F>
+  void fold(F f, const T* out, Source* source) const {
+    each_block([&](int64_t to, int64_t from) {
+      if (from == kOutside) return;
+      for (int64_t i = 0; i < block_; ++i) source[from + i] = f(source[from + i], out[to + i]);
+    });
+  }
+
+  // source = 0, and then the sum of the elements of the result that come from there: the gradient of copy.
+  template <class T>
+  void add_back(const T* out, T* source) const {
+    std::fill_n(source, in_numel_, T(0));
+    fold([](T total, T one) { return static_cast<T>(total + one); }, out, source);
+  }
+
+  int64_t block() const { return block_; }
+
+ private:
+  static int64_t sum(int64_t a, int64_t b) { return a == kOutside || b == kOutside ? kOutside : a + b; }
+
+  std::vector<std::vector<int64_t>> outer_;  // offsets in the source for each position along an axis
+  std::vector<int64_t> inner_{0};
+  int64_t block_ = 1, numel_ = 1, in_numel_ = 1;
+};
+
+// Out is read from the source by these walks, whatever the element type.
+class AxisCopyKernel : public Kernel {
+ public:
+  // `constant` is what Out holds outside of the source.
+  AxisCopyKernel(const Variable* in, Variable* out, const AxisWalks& walks, double constant = 0);
+  void run(Device& device) override;
+
+ private:
+  const Variable& in_;
+  Variable& out_;
+  AxisLoop loop_;
+  double constant_;
+};
+
+// The gradient of the source from that of Out.
+template <class T>
+class AxisCopyGradKernel : public Kernel {
+ public:
+  AxisCopyGradKernel(const KernelInit& init, const char* out_gradient, const char* gradient, const AxisWalks& walks)
+      : out_gradient_(init, out_gradient), gradient_(init, gradient), loop_(walks) {}
+  void run(Device&) override { loop_.add_back(out_gradient_.data(), gradient_.data()); }
+
+ private:
+  In<T> out_gradient_;
+  Out<T> gradient_;
+  AxisLoop loop_;
+};
+
+// Refuses an Out@GRAD of another shape or element type than Out would have.
+void require_like_out(const InferContext& c, const char* source, const Shape& out);
+
+}  // namespace paddle_mini

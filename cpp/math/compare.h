@@ -1,0 +1,87 @@
+// Operators that answer true or false for each element, and those on the bits of whole numbers.
+#pragma once
+
+#include "core/op_table.h"
+#include "math/broadcast.h"
+
+namespace paddle_mini {
+
+// The axis where Y lies against X; operators without the attribute let the last axes lie together.
+int axis_of(const OpDesc& op);
+
+// Out = F(X) != 0
+template <class F>
+struct TestKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<bool> out;
+
+    explicit For(KernelInit& init) : x(init, "X"), out(init, "Out") {}
+    void run(Device& device) override {
+      map(device, x.numel(), [](T a) { return F{}(a) != 0; }, out.data(), x.data());
+    }
+  };
+};
+
+// Out = F(X, Y) != 0. The functor gives 1 or 0 of the operands' type: where one operand is stretched,
+// those are kept for a moment and then written as true and false.
+template <class F>
+struct CompareKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, y;
+    Out<bool> out;
+    Broadcast broadcast;
+    Scratch<T> answers;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), axis_of(init.op())),
+          answers(init, broadcast.same_shape() ? 0 : broadcast.numel()) {}
+
+    void run(Device& device) override {
+      if (broadcast.same_shape()) {
+        map(device, out.numel(), [](T a, T b) { return F{}(a, b) != 0; }, out.data(), x.data(), y.data());
+      } else {
+        broadcast.map(device, F{}, x.data(), y.data(), answers.data());
+        const T* from = answers.data();
+        map(device, out.numel(), [](T answer) { return answer != 0; }, out.data(), from);
+      }
+    }
+  };
+};
+
+// Out = F(X, Y), of the operands' type
+template <class F>
+struct BitwiseKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, y;
+    Out<T> out;
+    Broadcast broadcast;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), axis_of(init.op())) {}
+    void run(Device& device) override { broadcast.map(device, F{}, x.data(), y.data(), out.data()); }
+  };
+};
+
+// 1 where x and y are equal, else 0. PaddlePaddle takes floating point numbers less than 1e-8 apart for equal.
+template <class V>
+V equal_or_not(V x, V y) {
+  if constexpr (std::is_integral_v<V>) {
+    return x == y;
+  } else {
+    using T = number_of<V>;
+    const V last(sizeof(T) == 4 ? T(1e-8) : T(9.999999999999998e-09));  // the last number below 1e-8
+    return select(x == y, V(1), select(abs(x - y) <= last, V(1), V(0)));
+  }
+}
+
+// Records that lack what is the operator's own: doc and kernels.
+OpSpec test_of(const char* type);             // X -> Out, bool
+OpSpec comparison(const char* type);          // X, Y, axis -> Out, bool
+OpSpec logical(const char* type);             // X, Y -> Out, bool
+OpSpec bitwise(const char* type);             // X, Y -> Out
+
+}  // namespace paddle_mini

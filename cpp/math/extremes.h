@@ -1,0 +1,144 @@
+// Folds over some axes of a tensor that are no sums: largest, smallest, product, all, any.
+#pragma once
+
+#include <limits>
+
+#include "math/axis_walk.h"
+#include "math/reduce.h"
+
+namespace paddle_mini {
+
+// Walks of X over Out: a reduced axis stands still.
+inline AxisWalks fold_walks(const Shape& x, const std::vector<bool>& reduced) {
+  AxisWalks walks = unchanged_axes(x);
+  for (size_t i = 0; i < walks.size(); ++i) {
+    if (reduced[i]) walks[i].in = 1, walks[i].step = 0;
+  }
+  return walks;
+}
+
+inline std::vector<bool> fold_axes(const KernelInit& init, const Shape& x) {
+  return reduced_axes(x.rank(), init.attr<std::vector<int32_t>>("dim"), init.attr<bool>("reduce_all"));
+}
+
+// Out = the fold of X by F, beginning with F::first<T>().
+template <class F>
+struct FoldKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    AxisLoop loop;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), loop(fold_walks(x.shape(), fold_axes(init, x.shape()))) {}
+    void run(Device&) override {
+      std::fill_n(out.data(), out.numel(), F::template first<T>());
+      loop.fold(F{}, x.data(), out.data());
+    }
+  };
+};
+
+// X@GRAD[i] = F(X[i], Out[j], Out@GRAD[j]) where j is what i was reduced to.
+template <class F>
+struct FoldGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, out, out_gradient;
+    Out<T> x_gradient;
+    AxisLoop loop;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+          loop(fold_walks(x.shape(), fold_axes(init, x.shape()))) {}
+    void run(Device&) override {
+      int64_t block = loop.block();
+      loop.each_block([&](int64_t at, int64_t from) {
+        for (int64_t i = 0; i < block; ++i) {
+          x_gradient[at + i] = F{}(x[at + i], out[from + i], out_gradient[from + i]);
+        }
+      });
+    }
+  };
+};
+
+// The gradient is shared out to every element that is the extreme one, in full.
+struct ToExtreme {
+  template <class T>
+  T operator()(T x, T out, T gradient) const { return x == out ? gradient : T(0); }
+};
+
+// Records that lack what is the operator's own: doc, kernels.
+inline OpSpec fold_reduction(const char* type, const char* gradient) {
+  return reduction(type)
+      .infer([](InferContext& c) {
+        int32_t out = c.attr<int32_t>("out_dtype");
+        require<ProgramError>(out < 0 || out == static_cast<int32_t>(c.input("X").dtype), "out_dtype ", out,
+                              " is not X's element type");
+        infer_reduction(c, c.input("X").dtype);
+      })
+      .gradient(gradient, {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
+}
+
+inline OpSpec fold_gradient(const char* type) {
+  return reduction_gradient(type).input("Out", "of the forward operator").infer([](InferContext& c) {
+    const Shape& x = c.shape("X");
+    std::vector<bool> axes = reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
+    Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
+    require_like_out(c, "X", out);
+    require_same_dtype(c, "X", "Out");
+    require<ShapeError>(same_shape(out, c.shape("Out")), "Out has shape ", c.shape("Out").str(), ", not ", out.str());
+    gradients_like_inputs(c);
+  });
+}
+
+// Axes of all and any, which PaddlePaddle keeps as 64-bit numbers.
+inline std::vector<bool> truth_axes(const OpDesc& op, int rank) {
+  std::vector<int32_t> dim;
+  for (int64_t axis : attr_of<std::vector<int64_t>>(op, "dim")) {
+    dim.push_back(static_cast<int32_t>(std::clamp<int64_t>(axis, INT32_MIN, INT32_MAX)));
+  }
+  return reduced_axes(rank, dim, attr_of<bool>(op, "reduce_all"));
+}
+
+// Out = the fold by F of whether each element of X is other than 0.
+template <class F>
+struct TruthKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<bool> out;
+    AxisLoop loop;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), loop(fold_walks(x.shape(), truth_axes(init.op(), x.shape().rank()))) {}
+    void run(Device&) override {
+      std::fill_n(out.data(), out.numel(), F::first);
+      loop.fold([](bool all, T one) { return F{}(all, one != T(0)); }, x.data(), out.data());
+    }
+  };
+};
+
+// The whole record of reduce_all or reduce_any.
+template <class F>
+void add_truth_reduction(OpTable& ops, const char* type, const char* doc) {
+  ops.add(OpSpec(type)
+              .doc(doc)
+              .input("X", "any shape")
+              .output("Out", "X's shape without the reduced axes, bool")
+              .attr("dim", std::vector<int64_t>{0}, "the axes to reduce; empty: all")
+              .attr("keep_dim", false, "whether a reduced axis stays, with one element")
+              .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
+              .attr("in_dtype", -1, "not read: X knows its element type")
+              .attr("out_dtype", -1, "not read: Out is bool")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                const Shape& x = c.shape("X");
+                c.set_output("Out", DType::Bool,
+                             reduced_shape(x, truth_axes(c.op(), x.rank()), c.attr<bool>("keep_dim")));
+              })
+              .no_gradient("truth has no slope")
+              .template kernels<TruthKernel<F>::template For, bool, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

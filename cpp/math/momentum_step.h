@@ -1,0 +1,26 @@
+// The step along a velocity on one element, for every operator that takes it.
+#pragma once
+
+#include <tuple>
+
+#include "math/vec.h"
+
+namespace paddle_mini {
+
+// Polyak 1964; with `nesterov` the step looks ahead along the velocity (Nesterov 1983, as in
+// Sutskever et al. 2013). `decay` adds L2 regularization, decay * param, to the gradient.
+template <class T>
+struct MomentumStep {
+  T mu, rate, decay;
+  bool nesterov;
+
+  template <class V>
+  std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
+    V g = decay == T(0) ? gradient : gradient + V(decay) * param;
+    V v = V(mu) * velocity + g;
+    V step = nesterov ? g + V(mu) * v : v;
+    return {param - V(rate) * step, v};
+  }
+};
+
+}  // namespace paddle_mini

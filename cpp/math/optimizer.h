@@ -1,0 +1,75 @@
+// What optimizers share: checks of their ports, several parameters at once, and walks along sparse gradients.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "math/selected_rows.h"
+
+namespace paddle_mini {
+
+using Ports = std::initializer_list<const char*>;
+
+// Param and `like_param` are of one dtype and shape, `numbers` have one element of that dtype.
+void require_state(const InferContext& c, Ports like_param, Ports numbers);
+// Grad has Param's dtype and shape; as selected rows, those of the whole table.
+void require_gradient(const InferContext& c);
+// SkipUpdate, where the program gives one.
+void require_flag(const InferContext& c, const char* port);
+// PortOut is like Port, for those of the ports that the program has.
+void set_updated(InferContext& c, Ports ports);
+
+// Each output of a list is like the input at its place, whose variable it may be; all are of one dtype.
+void infer_each(InferContext& c, const char* input, const char* output);
+// The checks above for operators that update several parameters: each port holds as many variables as Param;
+// LearningRate one for all, or as many.
+void infer_several(InferContext& c, Ports like_param, Ports numbers);
+
+template <class T>
+std::vector<Out<T>> out_list(const KernelInit& init, const char* port) {
+  std::vector<Out<T>> list;
+  for (size_t i = 0; i < init.output_count(port); ++i) list.emplace_back(init, port, i);
+  return list;
+}
+
+template <class T>
+void copy_part(const In<T>& from, const Out<T>& to, int64_t at, int64_t count) {
+  if (from.data() != to.data()) std::copy_n(from.data() + at, count, to.data() + at);
+}
+template <class T>
+void copy_all(const In<T>& from, const Out<T>& to) { copy_part(from, to, 0, from.numel()); }
+
+// A gradient that may be selected rows. Rows that occur several times count as one, with their sum.
+template <class T>
+class SparseGradient {
+ public:
+  SparseGradient(KernelInit& init, const In<T>& param, const In<T>& grad)
+      : grad_(grad), height_(param.shape().rank() ? param.shape()[0] : 1),
+        width_(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
+        merge_(grad.is_rows() ? grad.shape()[0] : 0), merged_(init, grad.is_rows() ? grad.numel() : 0), lists_(1) {}
+
+  // Covers all elements, from the first to the last: step(at, count, gradient) for those that the gradient
+  // names, which are all of a dense one, and idle(at, count) for the others.
+  template <class Step, class Idle>
+  void walk(Device& device, Step step, Idle idle) {
+    if (!grad_.is_rows()) return step(int64_t{0}, grad_.numel(), grad_.data());
+    lists_[0] = {&grad_.variable().rows, grad_.data()};
+    merge_.run(device, lists_, width_, merged_.data());
+    int64_t next = 0, at = 0;
+    for (int64_t row : merge_.rows()) {
+      if (row > next) idle(next * width_, (row - next) * width_);
+      step(row * width_, width_, static_cast<const T*>(merged_.data()) + at++ * width_);
+      next = row + 1;
+    }
+    if (next < height_) idle(next * width_, (height_ - next) * width_);
+  }
+
+ private:
+  In<T> grad_;
+  int64_t height_, width_;
+  RowMerge merge_;
+  Scratch<T> merged_;
+  std::vector<RowValues<T>> lists_;
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,127 @@
+// Kernels and records of gather and index_select.
+#include "math/pick.h"
+
+#include <cstring>
+
+namespace paddle_mini {
+namespace {
+
+const char* axis_name(const OpDesc& op) { return op.attr("dim") ? "dim" : "axis"; }
+
+int axis_of(const OpDesc& op, const Shape& x) {
+  const char* name = axis_name(op);
+  return normal_axis(attr_of<int32_t>(op, name), x.rank(), name);
+}
+
+struct Picking {
+  IndexIn index;
+  int64_t rows, length, width;
+
+  Picking(KernelInit& init, const Shape& x) : index(init, "Index") {
+    int axis = axis_of(init.op(), x);
+    rows = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
+  }
+  void check() const {
+    for (int64_t i = 0, n = index.numel(); i < n; ++i) {
+      if (index[i] >= 0 && index[i] < length) continue;
+      fail<OpError>("Index has ", index[i], " at position ", i, ": X has ", length, " along the axis, so positions run "
+                    "from 0 to ", length - 1);
+    }
+  }
+};
+
+struct PickKernel : Kernel {
+  const Variable& x;
+  Variable& out;
+  Picking pick;
+  size_t bytes;
+
+  explicit PickKernel(KernelInit& init)
+      : x(*init.input("X")), out(*init.output("Out")), pick(init, x.tensor.shape),
+        bytes(static_cast<size_t>(pick.width) * size_of(x.tensor.dtype)) {}
+
+  void run(Device&) override {
+    pick.check();
+    if (bytes == 0) return;
+    char* to = static_cast<char*>(out.tensor.data);
+    for (int64_t row = 0; row < pick.rows; ++row) {
+      for (int64_t i = 0, n = pick.index.numel(); i < n; ++i, to += bytes) {
+        size_t slab = static_cast<size_t>(row * pick.length + pick.index[i]);
+        std::memcpy(to, static_cast<const char*>(x.tensor.data) + slab * bytes, bytes);
+      }
+    }
+  }
+};
+
+template <class T>
+struct PickGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  Picking pick;
+
+  explicit PickGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), pick(init, x_gradient.shape()) {}
+
+  void run(Device&) override {
+    pick.check();
+    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+    const T* from = out_gradient.data();
+    for (int64_t row = 0; row < pick.rows; ++row) {
+      for (int64_t i = 0, n = pick.index.numel(); i < n; ++i, from += pick.width) {
+        T* to = x_gradient.data() + (row * pick.length + pick.index[i]) * pick.width;
+        for (int64_t j = 0; j < pick.width; ++j) to[j] += from[j];
+      }
+    }
+  }
+};
+
+// Index [n], or [n, 1] as older programs write it.
+Shape picked_shape(const InferContext& c) {
+  require_tensors(c);
+  require_index(c, "Index");
+  const Shape &x = c.shape("X"), &index = c.shape("Index");
+  require<ShapeError>(x.rank() > 0, "X has no dimensions: there is no axis to pick from");
+  bool list = index.rank() <= 1 || (index.rank() == 2 && dims_agree(index[1], 1));
+  require<ShapeError>(list, "Index has shape ", index.str(), ", one dimension is needed");
+  int axis = axis_of(c.op(), x);
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i != axis) out.push_back(x[i]);
+    else if (index.rank() > 0) out.push_back(index[0]);
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
+  ops.add(OpSpec(type)
+              .doc("Out = what X has along the axis at each of the positions in Index. A position that X does not have "
+                   "is refused.")
+              .input("X", "any shape but []")
+              .input("Index", "[n], [n, 1] or one number, int32 or int64")
+              .output("Out", "shape of X with n elements along the axis")
+              .attr(axis, 0, "the axis; negative ones count from the end")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, picked_shape(c)); })
+              .gradient(gradient_type, {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
+              .checks_data()
+              .kernel_for_any<PickKernel>());
+  ops.add(OpSpec(gradient_type)
+              .doc("X@GRAD = the sum of Out@GRAD over the times each position was picked.")
+              .input("X", "as in the forward operator; only its shape is looked at")
+              .input("Index", "as in the forward operator")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .attr(axis, 0, "as in the forward operator")
+              .infer([](InferContext& c) {
+                Shape out = picked_shape(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
+                                    c.shape("Out@GRAD").str(), ", Out has ", out.str());
+                gradients_like_inputs(c);
+              })
+              .checks_data()
+              .kernels<PickGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,75 @@
+// Kernels and records of tile and expand.
+#include "math/repeat.h"
+
+#include <cstring>
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+const char* times_of(const OpDesc& op) {
+  return op.attr("repeat_times") != nullptr ? "repeat_times" : "expand_times";
+}
+
+AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+  const char* name = times_of(op);
+  Ints times = attr_of<Ints>(op, name);
+  // expand, the older of the two, wants a number for each axis.
+  if (std::strcmp(name, "expand_times") == 0) {
+    require<ShapeError>(static_cast<int>(times.size()) == x.rank(), "expand_times are ", times.size(), ", X ", x.str(),
+                        " has ", x.rank(), " dimensions");
+  }
+  Shape whole;
+  for (int i = x.rank(); i < static_cast<int>(times.size()); ++i) whole.push_back(1);
+  for (int64_t dim : x) whole.push_back(dim);
+  times.insert(times.begin(), static_cast<size_t>(whole.rank()) - times.size(), 1);
+  AxisWalks walks = unchanged_axes(whole);
+  for (size_t i = 0; i < walks.size(); ++i) {
+    require<ProgramError>(times[i] > 0, name, " has ", times[i], ", which must be positive");
+    if (times[i] == 1) continue;
+    walks[i].edge = AxisWalk::Edge::Wrap;
+    walks[i].out = walks[i].in < 0 ? -1 : walks[i].in * times[i];
+  }
+  return walks;
+}
+
+struct RepeatKernel : AxisCopyKernel {
+  explicit RepeatKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape)) {}
+};
+
+template <class T>
+struct RepeatGradKernel : AxisCopyGradKernel<T> {
+  explicit RepeatGradKernel(KernelInit& init)
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+};
+
+}  // namespace
+
+void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const char* times) {
+  ops.add(OpSpec(type)
+              .doc("Out = X, repeated along each axis as often as the attribute says.")
+              .input("X", "any shape")
+              .output("Out", "X's dimensions, each times its number")
+              .attr(times, Ints{}, "how often, for each axis")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c.op(), c.shape("X"))));
+              })
+              .gradient(gradient_type, {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<RepeatKernel>());
+  ops.add(OpSpec(gradient_type)
+              .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
+              .input("X", "as in the forward operator; only its shape is looked at")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .attr(times, Ints{}, "as in the forward operator")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", shape_of(walks_of(c.op(), c.shape("X"))));
+                gradients_like_inputs(c);
+              })
+              .kernels<RepeatGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,126 @@
+// Kernels and records of slice and strided_slice.
+#include "math/slice.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+bool holds(const Ints& list, int axis, int rank) {
+  for (int32_t one : list) {
+    if (normal_axis(one, rank, "decrease_axis") == axis) return true;
+  }
+  return false;
+}
+
+// As Python's slice(start, end, step).indices(size).
+void cut(AxisWalk& walk, int64_t start, int64_t end, int64_t step) {
+  walk.step = step;
+  if (walk.in < 0) {
+    walk.out = -1;
+    return;
+  }
+  int64_t size = walk.in, low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  start = std::clamp(start < 0 ? start + size : start, low, high);
+  end = std::clamp(end < 0 ? end + size : end, low, high);
+  walk.out = step > 0 ? std::max<int64_t>(0, (end - start + step - 1) / step)
+                      : std::max<int64_t>(0, (start - end - step - 1) / -step);
+  walk.start = walk.out ? start : 0;
+}
+
+template <bool strided>
+struct SliceKernel : AxisCopyKernel {
+  explicit SliceKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("Input"), init.output("Out"),
+                       slice_walks(init.op(), init.input("Input")->tensor.shape, strided)) {}
+};
+
+template <bool strided>
+struct SliceGradKernel {
+  template <class T>
+  struct For : AxisCopyGradKernel<T> {
+    explicit For(KernelInit& init)
+        : AxisCopyGradKernel<T>(init, "Out@GRAD", "Input@GRAD",
+                                slice_walks(init.op(), init.output("Input@GRAD")->tensor.shape, strided)) {}
+  };
+};
+
+OpSpec with_attributes(OpSpec spec, bool strided) {
+  spec.required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
+      .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
+      .attr("ends", Ints{}, "for each of them the position after the last; negative ones count from the end")
+      .attr("infer_flags", Ints{}, "not read: starts and ends are known")
+      .attr("decrease_axis", Ints{}, "axes of one element that Out does not have");
+  if (strided) spec.attr("strides", Ints{}, "for each of the axes the step, which may be negative");
+  return spec;
+}
+
+}  // namespace
+
+AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
+  const Ints &axes = attr_of<Ints>(op, "axes"), &starts = attr_of<Ints>(op, "starts"),
+             &ends = attr_of<Ints>(op, "ends"), &decreased = attr_of<Ints>(op, "decrease_axis");
+  const Ints strides = strided ? attr_of<Ints>(op, "strides") : Ints(axes.size(), 1);
+  bool counts_agree = starts.size() == axes.size() && ends.size() == axes.size() && strides.size() == axes.size();
+  require<ProgramError>(counts_agree, "axes are ", axes.size(), ", starts ", starts.size(), ", ends ", ends.size(),
+                        ", strides ", strides.size(), ": as many are needed");
+  AxisWalks walks = unchanged_axes(x);
+  std::vector<bool> seen(walks.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int axis = normal_axis(axes[i], x.rank(), "axes");
+    require<ProgramError>(!seen[axis], "axes names axis ", axis, " twice");
+    seen[axis] = true;
+    require<ProgramError>(strides[i] != 0, "strides has 0 for axis ", axis);
+    int64_t end = ends[i];
+    // The last element alone, x[-1], is written so.
+    bool last = strided && starts[i] == -1 && end == 0 && strides[i] > 0 && holds(decreased, axis, x.rank());
+    cut(walks[axis], starts[i], last ? INT32_MAX : end, strides[i]);
+  }
+  return walks;
+}
+
+Shape sliced_shape(const OpDesc& op, const AxisWalks& walks) {
+  const Ints& decreased = attr_of<Ints>(op, "decrease_axis");
+  Shape whole = shape_of(walks), out;
+  for (int32_t axis : decreased) {
+    int64_t size = whole[normal_axis(axis, whole.rank(), "decrease_axis")];
+    require<ShapeError>(size < 0 || size == 1, "decrease_axis has axis ", axis, ", but the slice ", whole.str(),
+                        " has ", size, " elements there");
+  }
+  for (int i = 0; i < whole.rank(); ++i) {
+    if (!holds(decreased, i, whole.rank())) out.push_back(whole[i]);
+  }
+  return out;
+}
+
+void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided) {
+  auto out_shape = [strided](const InferContext& c) {
+    return sliced_shape(c.op(), slice_walks(c.op(), c.shape("Input"), strided));
+  };
+  OpSpec forward = with_attributes(
+      OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), strided);
+  forward.doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
+      .infer([out_shape](InferContext& c) {
+        require_tensors(c);
+        c.set_output("Out", c.input("Input").dtype, out_shape(c));
+      })
+      .gradient(gradient_type, {"Input", "Out@GRAD"}, {"Input@GRAD"});
+  OpSpec backward = with_attributes(OpSpec(gradient_type)
+                                        .input("Input", "as in the forward operator; only its shape is looked at")
+                                        .input("Out@GRAD", "shape of Out")
+                                        .output("Input@GRAD", "shape of Input"),
+                                    strided);
+  backward.doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").infer([out_shape](InferContext& c) {
+    require_like_out(c, "Input", out_shape(c));
+    gradients_like_inputs(c);
+  });
+  if (strided) {
+    ops.add(forward.kernel_for_any<SliceKernel<true>>());
+    ops.add(backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>());
+  } else {
+    ops.add(forward.kernel_for_any<SliceKernel<false>>());
+    ops.add(backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>());
+  }
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,84 @@
+// Rows of a table looked up by ids, and the gradient of the table: the kernels of the lookup_table operators.
+#pragma once
+
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+
+inline void check_ids(const IndexIn& ids, int64_t height) {
+  for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
+    int64_t id = ids[i];
+    if (id >= 0 && id < height) continue;
+    fail<OpError>("id ", id, " at position ", i, " of Ids is out of range: the table W has ", height,
+                  " rows, so ids run from 0 to ", height - 1);
+  }
+}
+
+inline int64_t row_width(const Shape& table) { return table.numel(1, table.rank()); }
+
+// Out = W's rows Ids one after another, zeros for padding_idx.
+template <class T>
+struct TableLookupKernel : Kernel {
+  In<T> table;
+  IndexIn ids;
+  Out<T> out;
+  int64_t padding, width;
+
+  explicit TableLookupKernel(KernelInit& init)
+      : table(init, "W"), ids(init, "Ids"), out(init, "Out"), padding(init.attr<int64_t>("padding_idx")),
+        width(row_width(table.shape())) {}
+
+  void run(Device&) override {
+    check_ids(ids, table.shape()[0]);
+    T* to = out.data();
+    for (int64_t i = 0, n = ids.numel(); i < n; ++i, to += width) {
+      if (ids[i] == padding) std::fill_n(to, width, T(0));
+      else std::copy_n(table.data() + ids[i] * width, width, to);
+    }
+  }
+};
+
+// The gradient of a row is the sum of Out@GRAD over the positions that looked it up. Sparse: these
+// positions' gradients as they are, one row each, in the order of Ids; a padding row's too, as in
+// PaddlePaddle, so that it is trained.
+template <class T>
+struct TableLookupGradKernel : Kernel {
+  IndexIn ids;
+  In<T> out_gradient;
+  Out<T> table_gradient;
+  int64_t padding, height, width;
+  bool sparse;
+  std::vector<int64_t> touched;
+
+  explicit TableLookupGradKernel(KernelInit& init)
+      : ids(init, "Ids"), out_gradient(init, "Out@GRAD"), table_gradient(init, "W@GRAD"),
+        padding(init.attr<int64_t>("padding_idx")), height(init.input("W")->tensor.shape[0]),
+        width(row_width(init.input("W")->tensor.shape)), sparse(init.attr<bool>("is_sparse")),
+        touched(sparse ? static_cast<size_t>(ids.numel()) : 0) {}
+
+  void run(Device& device) override {
+    check_ids(ids, height);
+    if (sparse) keep_rows();
+    else sum_rows(device);
+  }
+
+  void keep_rows() {
+    for (size_t i = 0; i < touched.size(); ++i) touched[i] = ids[static_cast<int64_t>(i)];
+    table_gradient.variable().set_rows(touched);
+    table_gradient.variable().height = height;
+    std::copy_n(out_gradient.data(), ids.numel() * width, table_gradient.data());
+  }
+
+  void sum_rows(Device& device) {
+    std::fill_n(table_gradient.data(), height * width, T(0));
+    auto add = [](auto sum, auto g) { return sum + g; };
+    for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
+      if (ids[i] == padding) continue;
+      T* row = table_gradient.data() + ids[i] * width;
+      map(device, width, add, row, static_cast<const T*>(row), out_gradient.data() + i * width);
+    }
+  }
+};
+
+}  // namespace paddle_mini

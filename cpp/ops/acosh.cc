@@ -1,0 +1,29 @@
+// acosh: Out = arcosh(X)
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Acosh {
+  template <class V>
+  V operator()(V x) const { return each_lane(x, [](auto number) { return std::acosh(number); }); }
+};
+
+struct AcoshGrad {
+  template <class V>
+  V operator()(V x, V gradient) const { return gradient / sqrt(x * x - V(1)); }
+};
+
+}  // namespace
+
+void define_acosh(OpTable& ops) {
+  ops.add(unary("acosh")
+              .doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1.")
+              .gradient("acosh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Acosh>::For, float, double>());
+  ops.add(unary_gradient("acosh_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD / sqrt(X^2 - 1).")
+              .kernels<UnaryGradKernel<AcoshGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

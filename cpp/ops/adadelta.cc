@@ -1,0 +1,75 @@
+// adadelta: the step is the gradient times the ratio of the mean sizes of past steps and past gradients
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// Zeiler 2012.
+template <class T>
+struct AdadeltaStep {
+  T rho, epsilon, rate;
+
+  template <class V>
+  std::tuple<V, V, V> operator()(V param, V squared_grad, V squared_update, V gradient) const {
+    V g = V(rho) * squared_grad + V(T(1) - rho) * gradient * gradient;
+    V update = -(sqrt((squared_update + V(epsilon)) / (g + V(epsilon))) * gradient);
+    V u = V(rho) * squared_update + V(T(1) - rho) * update * update;
+    return {param + V(rate) * update, g, u};
+  }
+};
+
+template <class T>
+struct AdadeltaKernel : Kernel {
+  In<T> param, grad, squared_grad, squared_update, learning_rate;
+  Out<T> param_out, squared_grad_out, squared_update_out;
+  T rho, epsilon;
+
+  explicit AdadeltaKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), squared_grad(init, "AvgSquaredGrad"),
+        squared_update(init, "AvgSquaredUpdate"), learning_rate(init, "LearningRate", optional_port),
+        param_out(init, "ParamOut"), squared_grad_out(init, "AvgSquaredGradOut"),
+        squared_update_out(init, "AvgSquaredUpdateOut"), rho(static_cast<T>(init.attr<float>("rho"))),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
+
+  void run(Device& device) override {
+    AdadeltaStep<T> step{rho, epsilon, learning_rate ? learning_rate[0] : T(1)};
+    map(device, param.numel(), step, std::tuple(param_out.data(), squared_grad_out.data(), squared_update_out.data()),
+        param.data(), squared_grad.data(), squared_update.data(), grad.data());
+  }
+};
+
+void infer_adadelta(InferContext& c) {
+  require_state(c, {"AvgSquaredGrad", "AvgSquaredUpdate"}, {});
+  if (c.has_input("LearningRate")) require_state(c, {}, {"LearningRate"});
+  require_gradient(c);
+  set_updated(c, {"Param", "AvgSquaredGrad", "AvgSquaredUpdate"});
+}
+
+}  // namespace
+
+void define_adadelta(OpTable& ops) {
+  ops.add(OpSpec("adadelta")
+              .doc("AvgSquaredGradOut = rho AvgSquaredGrad + (1 - rho) Grad^2, u = -sqrt((AvgSquaredUpdate + epsilon) "
+                   "/ (AvgSquaredGradOut + epsilon)) Grad, AvgSquaredUpdateOut = rho AvgSquaredUpdate + (1 - rho) u^2, "
+                   "ParamOut = Param + LearningRate * u.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor")
+              .input("AvgSquaredGrad", "shape of Param")
+              .input("AvgSquaredUpdate", "shape of Param")
+              .optional_input("LearningRate", "one element; without it 1, as in programs before PaddlePaddle 2")
+              .output("ParamOut", "the variable of Param")
+              .output("AvgSquaredGradOut", "the variable of AvgSquaredGrad")
+              .output("AvgSquaredUpdateOut", "the variable of AvgSquaredUpdate")
+              .attr("rho", 0.95f, "part of the averages that stays")
+              .attr("epsilon", 1e-6f, "keeps the division finite, and begins the first step")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer(infer_adadelta)
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("AvgSquaredGrad", "AvgSquaredGradOut")
+              .updates("AvgSquaredUpdate", "AvgSquaredUpdateOut")
+              .kernels<AdadeltaKernel, float, double>());
+}
+
+}  // namespace paddle_mini

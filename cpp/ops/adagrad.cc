@@ -1,0 +1,74 @@
+// adagrad: MomentOut = Moment + Grad^2; ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon)
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// Duchi, Hazan & Singer 2011.
+template <class T>
+struct AdagradStep {
+  T rate, epsilon;
+
+  template <class V>
+  std::tuple<V, V> operator()(V param, V moment, V gradient) const {
+    V m = moment + gradient * gradient;
+    return {param - V(rate) * gradient / (sqrt(m) + V(epsilon)), m};
+  }
+};
+
+template <class T>
+struct AdagradKernel : Kernel {
+  In<T> param, grad, moment, learning_rate;
+  Out<T> param_out, moment_out;
+  T epsilon;
+  SparseGradient<T> gradient;
+
+  explicit AdagradKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), moment(init, "Moment"), learning_rate(init, "LearningRate"),
+        param_out(init, "ParamOut"), moment_out(init, "MomentOut"),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))), gradient(init, param, grad) {}
+
+  void run(Device& device) override {
+    AdagradStep<T> step{learning_rate[0], epsilon};
+    gradient.walk(
+        device,
+        [&](int64_t at, int64_t count, const T* g) {
+          map(device, count, step, std::tuple(param_out.data() + at, moment_out.data() + at), param.data() + at,
+              moment.data() + at, g);
+        },
+        [&](int64_t at, int64_t count) {
+          copy_part(param, param_out, at, count);
+          copy_part(moment, moment_out, at, count);
+        });
+  }
+};
+
+}  // namespace
+
+void define_adagrad(OpTable& ops) {
+  ops.add(OpSpec("adagrad")
+              .doc("MomentOut = Moment + Grad^2, ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon). "
+                   "Of a sparse gradient only the rows it names change; a row named several times counts once, with "
+                   "the sum.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor or selected rows")
+              .input("Moment", "shape of Param")
+              .input("LearningRate", "one element")
+              .output("ParamOut", "the variable of Param")
+              .output("MomentOut", "the variable of Moment")
+              .attr("epsilon", 1e-6f, "keeps the division finite")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer([](InferContext& c) {
+                require_state(c, {"Moment"}, {"LearningRate"});
+                require_gradient(c);
+                set_updated(c, {"Param", "Moment"});
+              })
+              .takes_rows("Grad")
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment", "MomentOut")
+              .kernels<AdagradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,72 @@
+// adamax: adam with the largest gradient so far, InfNorm, in place of the second moment
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// Kingma & Ba 2015, section 7.1; epsilon is added to the norm that decays, as PaddlePaddle does it.
+template <class T>
+struct AdamaxStep {
+  T beta1, beta2, epsilon, rate;
+
+  template <class V>
+  std::tuple<V, V, V> operator()(V param, V moment, V norm, V gradient) const {
+    V m = V(beta1) * moment + V(T(1) - beta1) * gradient;
+    V u = maximum(abs(gradient), V(beta2) * norm + V(epsilon));
+    return {param - V(rate) * (m / u), m, u};
+  }
+};
+
+template <class T>
+struct AdamaxKernel : Kernel {
+  In<T> param, grad, learning_rate, moment, norm, beta1_power;
+  Out<T> param_out, moment_out, norm_out;
+  T beta1, beta2, epsilon;
+
+  explicit AdamaxKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment(init, "Moment"),
+        norm(init, "InfNorm"), beta1_power(init, "Beta1Pow"), param_out(init, "ParamOut"),
+        moment_out(init, "MomentOut"), norm_out(init, "InfNormOut"), beta1(static_cast<T>(init.attr<float>("beta1"))),
+        beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
+
+  void run(Device& device) override {
+    AdamaxStep<T> step{beta1, beta2, epsilon, learning_rate[0] / (T(1) - beta1_power[0])};
+    map(device, param.numel(), step, std::tuple(param_out.data(), moment_out.data(), norm_out.data()), param.data(),
+        moment.data(), norm.data(), grad.data());
+  }
+};
+
+}  // namespace
+
+void define_adamax(OpTable& ops) {
+  ops.add(OpSpec("adamax")
+              .doc("MomentOut = beta1 Moment + (1 - beta1) Grad, InfNormOut = max(|Grad|, beta2 InfNorm + epsilon), "
+                   "ParamOut = Param - LearningRate / (1 - Beta1Pow) * MomentOut / InfNormOut. Beta1Pow is not "
+                   "advanced: programs do that with `scale`.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor")
+              .input("LearningRate", "one element")
+              .input("Moment", "shape of Param")
+              .input("InfNorm", "shape of Param")
+              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
+              .output("ParamOut", "the variable of Param")
+              .output("MomentOut", "the variable of Moment")
+              .output("InfNormOut", "the variable of InfNorm")
+              .attr("beta1", 0.9f, "part of the moment that stays")
+              .attr("beta2", 0.999f, "part of the norm that stays")
+              .attr("epsilon", 1e-8f, "keeps the division finite")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer([](InferContext& c) {
+                require_state(c, {"Moment", "InfNorm"}, {"LearningRate", "Beta1Pow"});
+                require_gradient(c);
+                set_updated(c, {"Param", "Moment", "InfNorm"});
+              })
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment", "MomentOut")
+              .updates("InfNorm", "InfNormOut")
+              .kernels<AdamaxKernel, float, double>());
+}
+
+}  // namespace paddle_mini

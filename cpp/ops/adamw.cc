@@ -1,0 +1,126 @@
+// adamw: adam after ParamOut = Param - LearningRate * lr_ratio * coeff * Param
+#include "core/op_table.h"
+#include "math/adam_step.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// Loshchilov & Hutter 2019: weight decay beside the gradient, not in it.
+template <class T>
+struct AdamwStep {
+  AdamStep<T> adam;
+  T decay;
+
+  template <class V>
+  std::tuple<V, V, V> operator()(V param, V moment1, V moment2, V gradient) const {
+    return adam(param - V(decay) * param, moment1, moment2, gradient);
+  }
+};
+
+template <class T>
+struct AdamwKernel : Kernel {
+  In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
+  In<bool> skip_update;
+  NumberIn beta1_tensor, beta2_tensor, epsilon_tensor;
+  Out<T> param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out;
+  float beta1, beta2, epsilon;
+  T decay;  // of a learning rate of 1
+  bool global_powers;
+
+  explicit AdamwKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment1(init, "Moment1"),
+        moment2(init, "Moment2"), beta1_power(init, "Beta1Pow"), beta2_power(init, "Beta2Pow"),
+        skip_update(init, "SkipUpdate", optional_port), beta1_tensor(init, "Beta1Tensor", optional_port),
+        beta2_tensor(init, "Beta2Tensor", optional_port), epsilon_tensor(init, "EpsilonTensor", optional_port),
+        param_out(init, "ParamOut"), moment1_out(init, "Moment1Out"), moment2_out(init, "Moment2Out"),
+        beta1_power_out(init, "Beta1PowOut", optional_port), beta2_power_out(init, "Beta2PowOut", optional_port),
+        beta1(init.attr<float>("beta1")), beta2(init.attr<float>("beta2")), epsilon(init.attr<float>("epsilon")),
+        decay(static_cast<T>(init.attr<float>("lr_ratio")) * static_cast<T>(init.attr<float>("coeff"))),
+        global_powers(init.attr<bool>("use_global_beta_pow")) {
+    if (!init.attr<bool>("with_decay")) decay = T(0);
+  }
+
+  void run(Device& device) override {
+    T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1),
+      b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
+    T e = static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon);
+    T power1 = beta1_power[0], power2 = beta2_power[0], rate = learning_rate[0];
+    bool stays = skip_update && skip_update[0];
+    if (stays) {
+      copy_all(param, param_out);
+      copy_all(moment1, moment1_out);
+      copy_all(moment2, moment2_out);
+    } else {
+      AdamStep<T> step(b1, b2, power1, power2, rate, e);
+      std::tuple outputs(param_out.data(), moment1_out.data(), moment2_out.data());
+      // Without decay this is adam to the bit, even where Param is infinite.
+      if (decay == T(0)) run_with(device, step, outputs);
+      else run_with(device, AdamwStep<T>{step, rate * decay}, outputs);
+    }
+    bool advance = !stays && !global_powers;
+    if (beta1_power_out) beta1_power_out[0] = advance ? b1 * power1 : power1;
+    if (beta2_power_out) beta2_power_out[0] = advance ? b2 * power2 : power2;
+  }
+
+  template <class Step>
+  void run_with(Device& device, const Step& step, std::tuple<T*, T*, T*> outputs) {
+    map(device, param.numel(), step, outputs, param.data(), moment1.data(), moment2.data(), grad.data());
+  }
+};
+
+void infer_adamw(InferContext& c) {
+  require_state(c, {"Moment1", "Moment2"}, {"LearningRate", "Beta1Pow", "Beta2Pow"});
+  require_gradient(c);
+  require_flag(c, "SkipUpdate");
+  for (const char* port : {"Beta1Tensor", "Beta2Tensor", "EpsilonTensor"}) {
+    if (!c.has_input(port)) continue;
+    require_scalar(c, port);
+    require_number(c, port);
+  }
+  set_updated(c, {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"});
+}
+
+}  // namespace
+
+void define_adamw(OpTable& ops) {
+  ops.add(OpSpec("adamw")
+              .doc("With with_decay Param first shrinks by the factor 1 - LearningRate * lr_ratio * coeff; then, and "
+                   "without with_decay only, the step of adam. As in PaddlePaddle on a CPU, lr_ratio is no factor of "
+                   "adam's step.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor")
+              .input("LearningRate", "one element")
+              .input("Moment1", "shape of Param")
+              .input("Moment2", "shape of Param")
+              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
+              .input("Beta2Pow", "one element: beta2 to the power of this step's number")
+              .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
+              .optional_input("Beta1Tensor", "one element: used instead of beta1")
+              .optional_input("Beta2Tensor", "one element: used instead of beta2")
+              .optional_input("EpsilonTensor", "one element: used instead of epsilon")
+              .output("ParamOut", "the variable of Param")
+              .output("Moment1Out", "the variable of Moment1")
+              .output("Moment2Out", "the variable of Moment2")
+              .optional_output("Beta1PowOut", "the variable of Beta1Pow")
+              .optional_output("Beta2PowOut", "the variable of Beta2Pow")
+              .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
+              .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
+              .attr("epsilon", 1e-8f, "keeps the division finite")
+              .attr("lr_ratio", 1.0f, "factor of the learning rate in the decay")
+              .attr("coeff", 0.01f, "decay in a step of learning rate 1")
+              .attr("with_decay", false, "whether Param decays")
+              .attr("lazy_mode", false, "of sparse gradients, which PaddlePaddle does not take here, nor do we")
+              .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer(infer_adamw)
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment1", "Moment1Out")
+              .updates("Moment2", "Moment2Out")
+              .updates("Beta1Pow", "Beta1PowOut")
+              .updates("Beta2Pow", "Beta2PowOut")
+              .kernels<AdamwKernel, float, double>());
+}
+
+}  // namespace paddle_mini

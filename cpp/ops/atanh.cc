@@ -1,0 +1,29 @@
+// atanh: Out = artanh(X)
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Atanh {
+  template <class V>
+  V operator()(V x) const { return each_lane(x, [](auto number) { return std::atanh(number); }); }
+};
+
+struct AtanhGrad {
+  template <class V>
+  V operator()(V x, V gradient) const { return gradient / (V(1) - x * x); }
+};
+
+}  // namespace
+
+void define_atanh(OpTable& ops) {
+  ops.add(unary("atanh")
+              .doc("Out = artanh(X), the inverse of the hyperbolic tangent; NaN outside [-1, 1].")
+              .gradient("atanh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Atanh>::For, float, double>());
+  ops.add(unary_gradient("atanh_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD / (1 - X^2).")
+              .kernels<UnaryGradKernel<AtanhGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,52 @@
+// bce_loss: Out = -(Label log X + (1 - Label) log(1 - X)), X a probability
+#include "math/pair_loss.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr PairPorts kPorts{"X", "Label", "Out"};
+
+// Logarithms stop at -100, so that a loss is a number even where X is 0 or 1.
+struct BinaryCrossEntropy : PairLoss {
+  static constexpr PairPorts ports = kPorts;
+  using PairLoss::PairLoss;
+
+  template <class T>
+  static void check(const In<T>& x) {
+    for (int64_t i = 0, n = x.numel(); i < n; ++i) {
+      require<OpError>(x[i] >= T(0) && x[i] <= T(1), "X holds ", x[i], " at position ", i,
+                       ", which is no probability between 0 and 1");
+    }
+  }
+
+  template <class V>
+  V operator()(V x, V label) const {
+    V one(1), floor(number_of<V>(-100));
+    return (label - one) * maximum(log(one - x), floor) - label * maximum(log(x), floor);
+  }
+};
+
+struct BinaryCrossEntropyGrad : PairLoss {
+  static constexpr PairPorts ports = kPorts;
+  using PairLoss::PairLoss;
+
+  template <class V>
+  V operator()(V x, V label, V gradient) const {
+    return gradient * ((x - label) / maximum((V(1) - x) * x, V(number_of<V>(1e-12))));
+  }
+};
+
+}  // namespace
+
+void define_bce_loss(OpTable& ops) {
+  ops.add(pair_loss("bce_loss", kPorts)
+              .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; logarithms below -100 count as "
+                   "-100. X outside of [0, 1] is refused.")
+              .checks_data()
+              .kernels<PairLossKernel<BinaryCrossEntropy>::For, float, double>());
+  ops.add(pair_loss_gradient("bce_loss", kPorts)
+              .doc("X@GRAD = Out@GRAD (X - Label) / max(X (1 - X), 1e-12).")
+              .kernels<PairLossGradKernel<BinaryCrossEntropyGrad>::For, float, double>());
+}
+
+}  // namespace paddle_mini

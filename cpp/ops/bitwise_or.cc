@@ -1,0 +1,21 @@
+// bitwise_or: Out = the bits that are 1 in X or in Y
+#include "math/compare.h"
+
+namespace paddle_mini {
+namespace {
+
+struct BitwiseOr {
+  template <class V>
+  V operator()(V x, V y) const { return static_cast<V>(x | y); }
+};
+
+}  // namespace
+
+void define_bitwise_or(OpTable& ops) {
+  ops.add(bitwise("bitwise_or")
+              .doc("Out = the bits that are 1 in X or in Y; of true and false the same. The last axes lie "
+                   "together; a dimension of 1 stretches.")
+              .kernels<BitwiseKernel<BitwiseOr>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

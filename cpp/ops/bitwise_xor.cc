@@ -1,0 +1,21 @@
+// bitwise_xor: Out = the bits that are 1 in one of X and Y only
+#include "math/compare.h"
+
+namespace paddle_mini {
+namespace {
+
+struct BitwiseXor {
+  template <class V>
+  V operator()(V x, V y) const { return static_cast<V>(x ^ y); }
+};
+
+}  // namespace
+
+void define_bitwise_xor(OpTable& ops) {
+  ops.add(bitwise("bitwise_xor")
+              .doc("Out = the bits that are 1 in one of X and Y only; of true and false the same. The "
+                   "last axes lie together; a dimension of 1 stretches.")
+              .kernels<BitwiseKernel<BitwiseXor>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

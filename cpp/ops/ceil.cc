@@ -1,0 +1,23 @@
+// ceil: Out = the least whole number not below X
+#include "math/rounding.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Ceil {
+  template <class V>
+  V operator()(V x) const { return each_lane(x, [](auto number) { return std::ceil(number); }); }
+};
+
+}  // namespace
+
+void define_ceil(OpTable& ops) {
+  ops.add(unary("ceil")
+              .doc("Out = the least whole number not below X, element by element; NaN and infinity stay "
+                   "as they are.")
+              .gradient("ceil_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Ceil>::For, float, double>());
+  ops.add(zero_gradient("ceil_grad").kernels<ZeroGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

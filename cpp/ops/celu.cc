@@ -1,0 +1,41 @@
+// celu: Out = X where X >= 0, else alpha (exp(X / alpha) - 1)
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float alpha;
+
+  explicit Attributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
+};
+
+struct Celu : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const { return select(x < V(0), V(alpha) * (exp(x / V(alpha)) - V(1)), x); }
+};
+
+struct CeluGrad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x, V gradient) const { return select(x > V(0), gradient, gradient * exp(x / V(alpha))); }
+};
+
+}  // namespace
+
+void define_celu(OpTable& ops) {
+  ops.add(unary("celu")
+              .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
+              .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero)
+              .gradient("celu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<Celu>::For, float, double>());
+  ops.add(unary_gradient("celu_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD where X > 0, else exp(X / alpha) Out@GRAD.")
+              .attr("alpha", 1.0f, "as in the forward operator", not_zero)
+              .kernels<AttrUnaryGradKernel<CeluGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

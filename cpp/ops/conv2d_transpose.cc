@@ -1,0 +1,157 @@
+// conv2d_transpose: what conv2d does to the gradient of its output: every pixel stamps the filter onto Output
+#include "core/op_table.h"
+#include "math/convolution.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class Context>
+WindowAttributes window_attributes(const Context& c) {
+  WindowAttributes window;
+  window.set_strides(c.template attr<std::vector<int32_t>>("strides"));
+  window.set_dilations(c.template attr<std::vector<int32_t>>("dilations"));
+  window.set_paddings(c.template attr<std::vector<int32_t>>("paddings"));
+  window.algorithm = c.template attr<std::string>("padding_algorithm");
+  return window;
+}
+
+// One number of an attribute that is empty, or has one for the height and one for the width.
+template <class Context>
+int64_t optional_number(const Context& c, const char* name, int i, int64_t otherwise) {
+  const std::vector<int32_t>& values = c.template attr<std::vector<int32_t>>(name);
+  if (values.empty()) return otherwise;
+  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, 2 are needed");
+  return values[i];
+}
+
+// One axis as the convolution sees it that this is the transpose of: it goes from Output, `size`, to Input, `out`.
+template <class Context>
+WindowAxis transposed_axis(const Context& c, int i, int64_t in, int64_t window) {
+  WindowAttributes w = window_attributes(c);
+  WindowAxis a{-1, window, w.strides[i], w.dilations[i], w.paddings[2 * i], w.paddings[2 * i + 1], in};
+  if (w.algorithm == "VALID") a.before = a.after = 0;
+  int64_t more = optional_number(c, "output_padding", i, 0), wanted = optional_number(c, "output_size", i, -1);
+  if (in < 0 || window < 0) return a;
+  if (w.algorithm == "SAME") {  // PaddlePaddle reckons with the size of Input, and drops the dilation
+    a.dilation = 1;
+    int64_t total = std::max<int64_t>(((in + a.stride - 1) / a.stride - 1) * a.stride + window - in, 0);
+    a.before = total / 2;
+    a.after = total - a.before;
+  }
+  require<ShapeError>(in > 0, "Input has no pixels");
+  int64_t least = (in - 1) * a.stride - a.before - a.after + a.dilation * (window - 1) + 1;
+  require<ProgramError>(more >= 0 && more < std::max(a.stride, a.dilation), "attribute 'output_padding' holds ", more,
+                        ", it must be at least 0 and below the stride or the dilation, ",
+                        std::max(a.stride, a.dilation));
+  require<ProgramError>(wanted < 0 || (wanted >= least && wanted < least + a.stride), "attribute 'output_size' holds ",
+                        wanted, ", with this Input it must be from ", least, " to ", least + a.stride - 1);
+  a.size = wanted < 0 ? least + more : wanted;
+  require<ShapeError>(a.size > 0, "paddings of ", a.before, " and ", a.after, " leave nothing of ", in, " pixels");
+  return a;
+}
+
+ConvolutionSizes convolution_sizes(const KernelInit& init) {
+  const Shape &x = init.input("Input")->tensor.shape, &filter = init.input("Filter")->tensor.shape;
+  int64_t groups = init.attr<int32_t>("groups");
+  WindowAxis height = transposed_axis(init, 0, x[2], filter[2]), width = transposed_axis(init, 1, x[3], filter[3]);
+  return {x[0], groups, filter[1], filter[0] / groups, height, width};
+}
+
+template <class T>
+struct Conv2dTransposeKernel : Kernel {
+  In<T> input, filter;
+  Out<T> output;
+  Convolution<T> convolution;
+
+  explicit Conv2dTransposeKernel(KernelInit& init)
+      : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
+        convolution(init, convolution_sizes(init), true) {}
+  void run(Device&) override { convolution.input_gradient(filter.data(), input.data(), output.data()); }
+};
+
+template <class T>
+struct Conv2dTransposeGradKernel : Kernel {
+  In<T> input, filter, output_gradient;
+  Out<T> input_gradient, filter_gradient;
+  Convolution<T> convolution;
+
+  explicit Conv2dTransposeGradKernel(KernelInit& init)
+      : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
+        input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
+        convolution(init, convolution_sizes(init), true) {}
+  void run(Device&) override {
+    if (filter_gradient) convolution.filter_gradient(output_gradient.data(), input.data(), filter_gradient.data());
+    if (input_gradient) convolution.run(output_gradient.data(), filter.data(), input_gradient.data());
+  }
+};
+
+Shape output_shape(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "Input", "Filter");
+  require_rank(c, "Input", 4);
+  require_rank(c, "Filter", 4);
+  const Shape &x = c.shape("Input"), &filter = c.shape("Filter");
+  for (int axis : {2, 3}) {
+    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
+  }
+  int64_t groups = c.attr<int32_t>("groups");
+  require<ShapeError>(dims_agree(x[1], filter[0]), "Filter has ", filter[0], " input channels, Input has ", x[1]);
+  require<ShapeError>(filter[0] < 0 || filter[0] % groups == 0, "Filter has ", filter[0],
+                      " input channels, which do not divide into ", groups, " groups");
+  WindowAxis height = transposed_axis(c, 0, x[2], filter[2]), width = transposed_axis(c, 1, x[3], filter[3]);
+  return Shape{x[0], filter[1] < 0 ? -1 : filter[1] * groups, height.size, width.size};
+}
+
+void infer_gradient(InferContext& c) {
+  Shape output = output_shape(c);
+  require_same_dtype(c, "Input", "Output@GRAD");
+  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
+                      c.shape("Output@GRAD").str(), ", Output has ", output.str());
+  gradients_like_inputs(c);
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("strides", std::vector<int32_t>{1, 1}, "distance between stamps: height, width")
+      .attr("paddings", std::vector<int32_t>{0, 0},
+            "what is cut off around Output: height, width; or above, below, left, right")
+      .attr("output_padding", std::vector<int32_t>{}, "rows and columns more of Output; empty: none")
+      .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the least there can be")
+      .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: from the sizes; VALID: none",
+            one_of({"EXPLICIT", "SAME", "VALID"}))
+      .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
+      .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+      .attr("data_format", "NCHW", "channels are axis 1", one_of({"NCHW", "AnyLayout"}));
+}
+
+// depthwise_conv2d_transpose is the name of the same operator where every group has one channel.
+void define_transpose(OpTable& ops, const std::string& type) {
+  OpSpec forward(type), backward(type + "_grad");
+  forward.doc("Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
+              "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "
+              "input channels of that group.")
+      .input("Input", "[images, channels, height, width]")
+      .input("Filter", "[channels, output channels / groups, window height, window width]")
+      .output("Output", "[images, output channels, output height, output width]");
+  with_attributes(forward)
+      .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); })
+      .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+      .kernels<Conv2dTransposeKernel, float, double>();
+  backward.doc("Gradients of " + type + " by its image and its filter.")
+      .input("Input", "as in conv2d_transpose")
+      .input("Filter", "as in conv2d_transpose")
+      .input("Output@GRAD", "shape of Output")
+      .optional_output("Input@GRAD", "shape of Input")
+      .optional_output("Filter@GRAD", "shape of Filter");
+  with_attributes(backward).infer(infer_gradient).kernels<Conv2dTransposeGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace
+
+void define_conv2d_transpose(OpTable& ops) {
+  define_transpose(ops, "conv2d_transpose");
+  define_transpose(ops, "depthwise_conv2d_transpose");
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,31 @@
+// cos: Out = cos(X)
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Cos {
+  template <class V>
+  V operator()(V x) const { return each_lane(x, [](auto number) { return std::cos(number); }); }
+};
+
+struct CosGrad {
+  template <class V>
+  V operator()(V x, V gradient) const {
+    return -gradient * each_lane(x, [](auto number) { return std::sin(number); });
+  }
+};
+
+}  // namespace
+
+void define_cos(OpTable& ops) {
+  ops.add(unary("cos")
+              .doc("Out = cos(X), X in radians, element by element.")
+              .gradient("cos_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Cos>::For, float, double>());
+  ops.add(unary_gradient("cos_grad", Keeps::X)
+              .doc("X@GRAD = -Out@GRAD sin(X).")
+              .kernels<UnaryGradKernel<CosGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

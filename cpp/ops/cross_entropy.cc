@@ -1,0 +1,171 @@
+// cross_entropy: Y = -log(X[label]), or -sum(Label log X), row by row
+#include <cmath>
+
+#include "core/op_table.h"
+#include "math/class_labels.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+// Infinite logarithms are 1e20 in size, so that a sum of losses stays a number; NaN stays NaN.
+template <class V>
+V finite_log(V probability) {
+  V limit{number_of<V>(1e20)};
+  return maximum(minimum(log(probability), limit), -limit);
+}
+
+int64_t classes_of(const Shape& x) { return x[x.rank() - 1]; }
+int64_t rows_of(const Shape& x) { return x.numel(0, x.rank() - 1); }
+
+template <class T>
+struct HardKernel : Kernel {
+  In<T> x;
+  IndexIn label;
+  Out<T> y;
+  int64_t classes, ignored;
+
+  explicit HardKernel(KernelInit& init)
+      : x(init, "X"), label(init, "Label"), y(init, "Y"), classes(classes_of(x.shape())),
+        ignored(init.attr<int32_t>("ignore_index")) {}
+
+  void run(Device&) override {
+    check_class_labels(label, classes, ignored);
+    for (int64_t i = 0, n = label.numel(); i < n; ++i) {
+      y[i] = label[i] == ignored ? T(0) : -finite_log(x[i * classes + label[i]]);
+    }
+  }
+};
+
+template <class T>
+struct SoftKernel : Kernel {
+  In<T> x, label;
+  Out<T> y;
+  int64_t classes, rows;
+
+  explicit SoftKernel(KernelInit& init)
+      : x(init, "X"), label(init, "Label"), y(init, "Y"), classes(classes_of(x.shape())), rows(rows_of(x.shape())) {}
+
+  void run(Device& device) override {
+    auto part = [](auto v, auto w) { return w * finite_log(v); };
+    for (int64_t i = 0; i < rows; ++i) {
+      y[i] = -static_cast<T>(map_sum(device, classes, part, x.data() + i * classes, label.data() + i * classes));
+    }
+  }
+  bool may_refuse() const override { return false; }
+};
+
+template <class T>
+struct HardGradKernel : Kernel {
+  In<T> x, y_gradient;
+  IndexIn label;
+  Out<T> x_gradient;
+  int64_t classes, ignored;
+
+  explicit HardGradKernel(KernelInit& init)
+      : x(init, "X"), y_gradient(init, "Y@GRAD"), label(init, "Label"), x_gradient(init, "X@GRAD"),
+        classes(classes_of(x.shape())), ignored(init.attr<int32_t>("ignore_index")) {}
+
+  void run(Device&) override {
+    check_class_labels(label, classes, ignored);
+    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+    for (int64_t i = 0, n = label.numel(); i < n; ++i) {
+      int64_t at = i * classes + label[i];
+      if (label[i] != ignored) x_gradient[at] = -y_gradient[i] / x[at];
+    }
+  }
+};
+
+template <class T>
+struct SoftGradKernel : Kernel {
+  In<T> x, label, y_gradient;
+  Out<T> x_gradient;
+  int64_t classes, rows;
+
+  explicit SoftGradKernel(KernelInit& init)
+      : x(init, "X"), label(init, "Label"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"),
+        classes(classes_of(x.shape())), rows(rows_of(x.shape())) {}
+
+  void run(Device& device) override {
+    for (int64_t i = 0; i < rows; ++i) {
+      int64_t at = i * classes;
+      auto pass = [g = y_gradient[i]](auto v, auto w) { return -(decltype(v)(g) * w / v); };
+      map(device, classes, pass, x_gradient.data() + at, x.data() + at, label.data() + at);
+    }
+  }
+  bool may_refuse() const override { return false; }
+};
+
+// One of two kernels, as attribute soft_label says.
+template <template <class> class Hard, template <class> class Soft>
+struct Either {
+  template <class T>
+  struct For : Kernel {
+    std::unique_ptr<Kernel> kernel;
+
+    explicit For(KernelInit& init) {
+      if (init.attr<bool>("soft_label")) kernel = std::make_unique<Soft<T>>(init);
+      else kernel = std::make_unique<Hard<T>>(init);
+    }
+    void run(Device& device) override { kernel->run(device); }
+    bool may_refuse() const override { return kernel->may_refuse(); }
+  };
+};
+
+// Y's shape: Label's, with one class.
+Shape loss_shape(const InferContext& c) {
+  require_tensors(c);
+  const Shape &x = c.shape("X"), &label = c.shape("Label");
+  require<ShapeError>(x.rank() >= 1, "X has no dimensions, its last one is that of the classes");
+  Shape bare(std::vector<int64_t>(x.begin(), x.end() - 1)), column = bare;
+  column.push_back(1);
+  if (c.attr<bool>("soft_label")) {
+    require_same_dtype(c, "Label", "X");
+    require<ShapeError>(shapes_agree(label, x), "Label has shape ", label.str(), ", soft ones have X's, ", x.str());
+    return column;
+  }
+  require_index(c, "Label");
+  require<ShapeError>(shapes_agree(label, bare) || shapes_agree(label, column), "Label has shape ", label.str(), ", X ",
+                      x.str(), ": one label a row is needed");
+  return label.rank() == x.rank() ? column : bare;
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("soft_label", false, "whether Label is a weight for every class")
+      .attr("ignore_index", -100, "the hard label whose rows count nothing");
+}
+
+}  // namespace
+
+void define_cross_entropy(OpTable& ops) {
+  OpSpec forward("cross_entropy"), backward("cross_entropy_grad");
+  forward.doc("Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where the "
+              "label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is refused.")
+      .input("X", "[..., classes]: probabilities")
+      .input("Label", "[..., 1] or [...], int32 or int64; with soft_label, shape and dtype of X")
+      .output("Y", "[..., 1]; [...] where Label is so");
+  with_attributes(forward)
+      .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, loss_shape(c)); })
+      .gradient("cross_entropy_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
+      .checks_data()
+      .kernels<Either<HardKernel, SoftKernel>::For, float, double>();
+  backward.doc("X@GRAD = -Y@GRAD / X at the label and 0 elsewhere; with soft_label, -Label Y@GRAD / X.")
+      .input("X", "as in cross_entropy")
+      .input("Label", "as in cross_entropy")
+      .input("Y@GRAD", "shape of Y")
+      .output("X@GRAD", "shape of X");
+  with_attributes(backward)
+      .infer([](InferContext& c) {
+        Shape y = loss_shape(c);
+        require_same_dtype(c, "X", "Y@GRAD");
+        require<ShapeError>(same_shape(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(),
+                            ", Y has ", y.str());
+        c.set_output("X@GRAD", c.input("X"));
+      })
+      .checks_data()
+      .kernels<Either<HardGradKernel, SoftGradKernel>::For, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

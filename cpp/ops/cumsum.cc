@@ -1,0 +1,87 @@
+// cumsum: Out[j] = the sum of X up to j along an axis
+#include "core/op_table.h"
+#include "math/axis_lines.h"
+
+namespace paddle_mini {
+namespace {
+
+// The gradient is the same sum the other way round.
+template <class T>
+class RunningSum : public Kernel {
+ public:
+  RunningSum(KernelInit& init, const char* in, const char* out, bool backward)
+      : in_(init, in), out_(init, out), exclusive_(init.attr<bool>("exclusive")),
+        reverse_(init.attr<bool>("reverse") != backward) {
+    if (init.attr<bool>("flatten")) lines_.length = in_.numel();
+    else lines_ = AxisLines(out_.shape(), init.attr<int32_t>("axis"));
+  }
+
+  void run(Device&) override {
+    lines_.each([&](int64_t begin) {
+      T total = 0;
+      for (int64_t j = 0; j < lines_.length; ++j) {
+        int64_t at = begin + (reverse_ ? lines_.length - 1 - j : j) * lines_.inner;
+        T one = in_[at], before = total;
+        total = static_cast<T>(total + one);
+        out_[at] = exclusive_ ? before : total;
+      }
+    });
+  }
+
+ private:
+  In<T> in_;
+  Out<T> out_;
+  AxisLines lines_;
+  bool exclusive_, reverse_;
+};
+
+template <class T>
+struct CumsumKernel : RunningSum<T> {
+  explicit CumsumKernel(KernelInit& init) : RunningSum<T>(init, "X", "Out", false) {}
+};
+template <class T>
+struct CumsumGradKernel : RunningSum<T> {
+  explicit CumsumGradKernel(KernelInit& init) : RunningSum<T>(init, "Out@GRAD", "X@GRAD", true) {}
+};
+
+Shape summed_shape(const InferContext& c) {
+  const Shape& x = c.shape("X");
+  if (c.attr<bool>("flatten")) return {x.numel(0, x.rank())};
+  check_axis(x, c.attr<int32_t>("axis"));
+  return x;
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("axis", -1, "the axis; negative ones count from the end")
+      .attr("flatten", false, "whether X is one line, whatever `axis` says")
+      .attr("exclusive", false, "whether an element's own value is left out of its sum")
+      .attr("reverse", false, "whether the sums run from the end");
+}
+
+}  // namespace
+
+void define_cumsum(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("cumsum").input("X", "any shape").output("Out", "shape of X; of one line, if flatten"))
+              .doc("Out[j] = X[0] + ... + X[j] along the axis.")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype, summed_shape(c));
+              })
+              .gradient("cumsum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
+  ops.add(with_attributes(OpSpec("cumsum_grad")
+                              .input("X", "as in cumsum; only its shape is looked at")
+                              .input("Out@GRAD", "shape of Out")
+                              .output("X@GRAD", "shape of X"))
+              .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
+              .infer([](InferContext& c) {
+                Shape out = summed_shape(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
+                                    c.shape("Out@GRAD").str(), ", Out has ", out.str());
+                gradients_like_inputs(c);
+              })
+              .kernels<CumsumGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

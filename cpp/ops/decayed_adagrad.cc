@@ -1,0 +1,62 @@
+// decayed_adagrad: adagrad whose Moment forgets: MomentOut = decay Moment + (1 - decay) Grad^2
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct DecayedAdagradStep {
+  T decay, epsilon, rate;
+
+  template <class V>
+  std::tuple<V, V> operator()(V param, V moment, V gradient) const {
+    V m = V(decay) * moment + V(T(1) - decay) * gradient * gradient;
+    return {param - V(rate) * gradient / (sqrt(m) + V(epsilon)), m};
+  }
+};
+
+template <class T>
+struct DecayedAdagradKernel : Kernel {
+  In<T> param, grad, moment, learning_rate;
+  Out<T> param_out, moment_out;
+  T decay, epsilon;
+
+  explicit DecayedAdagradKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), moment(init, "Moment"), learning_rate(init, "LearningRate"),
+        param_out(init, "ParamOut"), moment_out(init, "MomentOut"), decay(static_cast<T>(init.attr<float>("decay"))),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
+
+  void run(Device& device) override {
+    DecayedAdagradStep<T> step{decay, epsilon, learning_rate[0]};
+    map(device, param.numel(), step, std::tuple(param_out.data(), moment_out.data()), param.data(), moment.data(),
+        grad.data());
+  }
+};
+
+}  // namespace
+
+void define_decayed_adagrad(OpTable& ops) {
+  ops.add(OpSpec("decayed_adagrad")
+              .doc("MomentOut = decay Moment + (1 - decay) Grad^2, ParamOut = Param - LearningRate * Grad / "
+                   "(sqrt(MomentOut) + epsilon).")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor")
+              .input("Moment", "shape of Param")
+              .input("LearningRate", "one element")
+              .output("ParamOut", "the variable of Param")
+              .output("MomentOut", "the variable of Moment")
+              .attr("decay", 0.95f, "part of the moment that stays")
+              .attr("epsilon", 1e-6f, "keeps the division finite")
+              .infer([](InferContext& c) {
+                require_state(c, {"Moment"}, {"LearningRate"});
+                require_gradient(c);
+                set_updated(c, {"Param", "Moment"});
+              })
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment", "MomentOut")
+              .kernels<DecayedAdagradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

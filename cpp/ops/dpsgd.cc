@@ -1,0 +1,76 @@
+// dpsgd: gradient descent with a gradient that is clipped by its norm and blurred by noise
+#include <random>
+
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// One normal number by Marsaglia's polar method, from the generator and in the order that PaddlePaddle takes,
+// so that a seed means the same; drawn in float32 whatever the dtype.
+float one_normal(uint32_t seed) {
+  std::minstd_rand generator(seed);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  float x, y, square;
+  do {
+    x = 2 * uniform(generator) - 1;
+    y = 2 * uniform(generator) - 1;
+    square = x * x + y * y;
+  } while (square >= 1 || square == 0);
+  return x * std::sqrt(-2 * std::log(square) / square);
+}
+
+// Abadi et al. 2016, but for the noise, which is one number for all elements.
+template <class T>
+struct DpsgdKernel : Kernel {
+  In<T> param, grad, learning_rate;
+  Out<T> param_out;
+  T clip, batch_size, sigma;
+  int32_t seed;
+
+  explicit DpsgdKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
+        clip(static_cast<T>(init.attr<float>("clip"))), batch_size(static_cast<T>(init.attr<float>("batch_size"))),
+        sigma(static_cast<T>(init.attr<float>("sigma"))), seed(init.attr<int32_t>("seed")) {}
+
+  void run(Device& device) override {
+    T norm = static_cast<T>(std::sqrt(map_sum(device, grad.numel(), [](auto g) { return g * g; }, grad.data())));
+    T divisor = norm > clip ? norm / clip : T(1), rate = learning_rate[0];
+    uint32_t start = seed ? static_cast<uint32_t>(seed) : static_cast<uint32_t>(device.generator());
+    T noise = static_cast<T>(one_normal(start)) * sigma / batch_size;
+    auto step = [=](auto p, auto g) {
+      using V = decltype(p);
+      return p - V(rate) * (g / V(divisor) + V(noise));
+    };
+    map(device, param.numel(), step, param_out.data(), param.data(), grad.data());
+  }
+};
+
+}  // namespace
+
+void define_dpsgd(OpTable& ops) {
+  ops.add(OpSpec("dpsgd")
+              .doc("ParamOut = Param - LearningRate * (Grad / max(|Grad| / clip, 1) + z / batch_size) with the "
+                   "Euclidean norm of Grad and one z for all elements, drawn from the normal distribution of standard "
+                   "deviation sigma.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor")
+              .input("LearningRate", "one element")
+              .output("ParamOut", "the variable of Param")
+              .attr("clip", 10.0f, "longest gradient that is taken as it is", at_least(0))
+              .attr("batch_size", 16.0f, "examples that the gradient is the mean of", at_least(1))
+              .attr("sigma", 1.0f, "standard deviation of the noise", at_least(0))
+              .attr("seed", 0, "of a generator started anew in each run, so that every run has the same noise; 0: the "
+                               "run's generator goes on")
+              .infer([](InferContext& c) {
+                require_state(c, {}, {"LearningRate"});
+                require_gradient(c);
+                set_updated(c, {"Param"});
+              })
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .kernels<DpsgdKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,35 @@
+// elementwise_mod: Out = what is left of X after whole Ys, with Y stretched over X
+#include "math/each_lane.h"
+#include "math/whole_division.h"
+
+namespace paddle_mini {
+namespace {
+
+// The remainder has Y's sign, as in Python. The smallest whole number has no quotient by -1, but leaves 0.
+struct Remainder {
+  template <class T>
+  static T of_numbers(T x, T y) {
+    T left;
+    if constexpr (std::is_integral_v<T>) left = y == T(-1) ? T(0) : static_cast<T>(x % y);
+    else left = std::fmod(x, y);
+    return left != 0 && (left < 0) != (y < 0) ? left + y : left;
+  }
+
+  template <class V>
+  V operator()(V x, V y) const {
+    return each_lane(x, y, [](auto a, auto b) { return of_numbers(a, b); });
+  }
+};
+
+}  // namespace
+
+void define_elementwise_mod(OpTable& ops) {
+  ops.add(binary("elementwise_mod")
+              .doc("Out = X - Y floor(X / Y): what is left, with the sign of Y. Y's dimensions lie against X's from "
+                   "`axis` on; a dimension of 1 stretches. Whole numbers are refused where Y is 0.")
+              .no_gradient("PaddlePaddle gives it none")
+              .checks_data()
+              .kernels<WholeDivisionKernel<Remainder>::For, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,38 @@
+// elementwise_pow: Out = X to the power of Y, with Y stretched over X
+#include "math/elementwise.h"
+#include "math/power.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Power {
+  template <class V>
+  V operator()(V x, V y) const { return power(x, y); }
+};
+
+struct SlopeAlongX {
+  template <class V>
+  V operator()(V x, V y, V gradient) const { return gradient * y * power(x, y - V(1)); }
+};
+
+struct SlopeAlongY {
+  template <class V>
+  V operator()(V x, V y, V gradient) const { return gradient * log(x) * power(x, y); }
+};
+
+}  // namespace
+
+void define_elementwise_pow(OpTable& ops) {
+  ops.add(binary("elementwise_pow")
+              .doc("Out = X to the power of Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
+                   "stretches. Products of whole numbers wrap around; a whole number to a power below 0 has its "
+                   "fraction cut off, and is 0 for X = 0.")
+              .gradient("elementwise_pow_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<BinaryKernel<Power>::For, float, double, int32_t, int64_t>());
+  ops.add(binary_gradient("elementwise_pow_grad")
+              .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
+                   "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
+              .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,22 @@
+// equal: Out = whether X equals Y
+#include "math/compare.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Equal {
+  template <class V>
+  V operator()(V x, V y) const { return equal_or_not(x, y); }
+};
+
+}  // namespace
+
+void define_equal(OpTable& ops) {
+  ops.add(comparison("equal")
+              .doc("Out = whether X equals Y, element by element. Y's dimensions lie against X's from "
+                   "`axis` on; a dimension of 1 stretches. Floating point numbers less than 1e-8 apart "
+                   "are equal; NaN is equal to nothing.")
+              .kernels<CompareKernel<Equal>::For, float, double, int16_t, int32_t, int64_t, int8_t, uint8_t, bool>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,8 @@
+// expand: Out = X repeated along its axes, as PaddlePaddle 1 wrote it
+#include "math/repeat.h"
+
+namespace paddle_mini {
+
+void define_expand(OpTable& ops) { add_repeat(ops, "expand", "expand_grad", "expand_times"); }
+
+}  // namespace paddle_mini

@@ -1,0 +1,64 @@
+// expand_as_v2: Out = X with its axes of 1 stretched to the shape of Y
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+Shape wanted_shape(const InferContext& c) {
+  if (c.has_input("Y")) return c.shape("Y");
+  Shape out;
+  for (int32_t dim : c.attr<Ints>("target_shape")) {
+    require<ProgramError>(dim >= 0, "attribute 'target_shape' has the dimension ", dim);
+    out.push_back(dim);
+  }
+  return out;
+}
+
+struct ExpandKernel : AxisCopyKernel {
+  explicit ExpandKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("X"), init.output("Out"),
+                       stretching(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
+};
+
+template <class T>
+struct ExpandGradKernel : AxisCopyGradKernel<T> {
+  explicit ExpandGradKernel(KernelInit& init)
+      : AxisCopyGradKernel<T>(
+            init, "Out@GRAD", "X@GRAD",
+            stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape, "Out")) {}
+};
+
+}  // namespace
+
+void define_expand_as_v2(OpTable& ops) {
+  ops.add(OpSpec("expand_as_v2")
+              .doc("Out = X stretched to the shape of Y: axes of 1 are repeated, new ones come in front.")
+              .input("X", "any shape")
+              .optional_input("Y", "the shape of Out; its values are not read")
+              .output("Out", "shape of Y")
+              .attr("target_shape", Ints{}, "shape of Out where there is no Y")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                Shape out = shape_of(stretching(c.shape("X"), wanted_shape(c), "Out"));
+                c.set_output("Out", c.input("X").dtype, out);
+              })
+              .gradient("expand_as_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<ExpandKernel>());
+  ops.add(OpSpec("expand_as_v2_grad")
+              .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
+              .input("X", "as in expand_as_v2; only its shape is looked at")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .attr("target_shape", Ints{}, "as in expand_as_v2; Out@GRAD has this shape")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
+                gradients_like_inputs(c);
+              })
+              .kernels<ExpandGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

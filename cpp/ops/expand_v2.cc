@@ -1,0 +1,69 @@
+// expand_v2: Out = X with its axes of 1 stretched to a shape
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+// -1 keeps X's dimension.
+Shape wanted_shape(const InferContext& c) {
+  const Shape& x = c.shape("X");
+  const Ints& shape = c.attr<Ints>("shape");
+  int missing = static_cast<int>(shape.size()) - x.rank();
+  require<ShapeError>(missing >= 0, "attribute 'shape' has ", shape.size(), " dimensions, X ", x.str(), " has more");
+  Shape out;
+  for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
+    bool kept = shape[static_cast<size_t>(i)] == -1;
+    require<ProgramError>(shape[static_cast<size_t>(i)] >= (i < missing ? 0 : -1), "attribute 'shape' has ",
+                          shape[static_cast<size_t>(i)], " at ", i);
+    out.push_back(kept ? x[i - missing] : shape[static_cast<size_t>(i)]);
+  }
+  return out;
+}
+
+struct ExpandKernel : AxisCopyKernel {
+  explicit ExpandKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("X"), init.output("Out"),
+                       stretching(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
+};
+
+template <class T>
+struct ExpandGradKernel : AxisCopyGradKernel<T> {
+  explicit ExpandGradKernel(KernelInit& init)
+      : AxisCopyGradKernel<T>(
+            init, "Out@GRAD", "X@GRAD",
+            stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape, "Out")) {}
+};
+
+}  // namespace
+
+void define_expand_v2(OpTable& ops) {
+  ops.add(OpSpec("expand_v2")
+              .doc("Out = X stretched to a shape: axes of 1 are repeated, new ones come in front.")
+              .input("X", "any shape")
+              .output("Out", "of shape `shape`")
+              .attr("shape", Ints{}, "shape of Out; -1 keeps X's dimension")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                Shape out = shape_of(stretching(c.shape("X"), wanted_shape(c), "shape"));
+                c.set_output("Out", c.input("X").dtype, out);
+              })
+              .gradient("expand_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<ExpandKernel>());
+  ops.add(OpSpec("expand_v2_grad")
+              .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
+              .input("X", "as in expand_v2; only its shape is looked at")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .attr("shape", Ints{}, "as in expand_v2; Out@GRAD has this shape")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
+                gradients_like_inputs(c);
+              })
+              .kernels<ExpandGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

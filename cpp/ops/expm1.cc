@@ -1,0 +1,29 @@
+// expm1: Out = exp(X) - 1
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Expm1 {
+  template <class V>
+  V operator()(V x) const { return each_lane(x, [](auto number) { return std::expm1(number); }); }
+};
+
+struct Expm1Grad {
+  template <class V>
+  V operator()(V out, V gradient) const { return gradient * out + gradient; }
+};
+
+}  // namespace
+
+void define_expm1(OpTable& ops) {
+  ops.add(unary("expm1")
+              .doc("Out = exp(X) - 1, right for small X, too, element by element.")
+              .gradient("expm1_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Expm1>::For, float, double>());
+  ops.add(unary_gradient("expm1_grad", Keeps::Out)
+              .doc("X@GRAD = Out@GRAD (Out + 1).")
+              .kernels<UnaryGradKernel<Expm1Grad, Keeps::Out>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,65 @@
+// fill_constant_batch_size_like: Out = value, with one dimension of its shape taken from Input
+#include <cstdlib>
+
+#include "core/op_table.h"
+#include "math/fill.h"
+
+namespace paddle_mini {
+namespace {
+
+double value_of(const KernelInit& init) {
+  const std::string& digits = init.attr<std::string>("str_value");
+  if (digits.empty()) return static_cast<double>(init.attr<float>("value"));
+  char* end = nullptr;
+  double number = std::strtod(digits.c_str(), &end);
+  require<ProgramError>(end != digits.c_str() && *end == 0, "attribute 'str_value' is '", printable(digits),
+                        "', which is no number");
+  return number;
+}
+
+template <class T>
+struct FillBatchKernel : FillKernel<T> {
+  explicit FillBatchKernel(KernelInit& init) : FillKernel<T>(init, number_as<T>(value_of(init))) {}
+};
+
+Shape filled_shape(const InferContext& c) {
+  const std::vector<int32_t>& dims = c.attr<std::vector<int32_t>>("shape");
+  Shape out;
+  for (int32_t dim : dims) out.push_back(dim);
+  const Shape& input = c.shape("Input");
+  require<ShapeError>(input.rank() > 0 && out.rank() > 0, "Input ", input.str(), " or shape ", out.str(),
+                      " has no dimensions");
+  int from = normal_axis(c.attr<int32_t>("input_dim_idx"), input.rank(), "input_dim_idx");
+  int to = normal_axis(c.attr<int32_t>("output_dim_idx"), out.rank(), "output_dim_idx");
+  out[to] = input[from];
+  for (int i = 0; i < out.rank(); ++i) {
+    require<ProgramError>(i == to || out[i] >= 0, "attribute 'shape' has the dimension ", out[i]);
+  }
+  if (out.known()) out.numel();  // refuses one that is too large
+  return out;
+}
+
+}  // namespace
+
+void define_fill_constant_batch_size_like(OpTable& ops) {
+  ops.add(OpSpec("fill_constant_batch_size_like")
+              .doc("Out = value in every element; one dimension of `shape` is replaced by one of Input's.")
+              .input("Input", "any shape but []; only its shape is looked at")
+              .output("Out", "of shape `shape`, with dimension output_dim_idx that of Input at input_dim_idx")
+              .required_attr("shape", AttrType::Ints, "shape of Out; what stands at output_dim_idx is not read")
+              .attr("input_dim_idx", 0, "which dimension of Input; negative ones count from the end")
+              .attr("output_dim_idx", 0, "which dimension of Out; negative ones count from the end")
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
+              .attr("value", 0.0f, "the value")
+              .attr("str_value", "", "the value in decimal, \"inf\" or \"nan\"; used instead of `value` unless empty")
+              .attr("force_cpu", false, "that Out is on the CPU whatever the place")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.dtype_attr("dtype"), filled_shape(c));
+              })
+              .no_gradient("the values of Input are not looked at")
+              .dtype_from_output("Out")
+              .kernels<FillBatchKernel, float, double, bool, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,23 @@
+// floor: Out = the greatest whole number not above X
+#include "math/rounding.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Floor {
+  template <class V>
+  V operator()(V x) const { return each_lane(x, [](auto number) { return std::floor(number); }); }
+};
+
+}  // namespace
+
+void define_floor(OpTable& ops) {
+  ops.add(unary("floor")
+              .doc("Out = the greatest whole number not above X, element by element; NaN and infinity "
+                   "stay as they are.")
+              .gradient("floor_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Floor>::For, float, double>());
+  ops.add(zero_gradient("floor_grad").kernels<ZeroGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,96 @@
+// ftrl: follow the regularized leader: parameters whose gradients sum to less than l1 are exactly 0
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// McMahan et al. 2013, algorithm 1, with n^-lr_power where the paper has sqrt(n).
+template <class T>
+struct FtrlStep {
+  T l1, l2, rate, power;
+
+  template <class V>
+  V power_of(V sum) const {
+    if (power == T(0.5)) return sqrt(sum);
+    return each_lane(sum, [k = power](T number) { return std::pow(number, k); });
+  }
+
+  template <class V>
+  std::tuple<V, V, V> operator()(V param, V squared, V linear, V gradient) const {
+    V s = squared + gradient * gradient;
+    V root = power_of(s);
+    V l = linear + gradient - (root - power_of(squared)) / V(rate) * param;
+    V p = (sign(l) * V(l1) - l) / (root / V(rate) + V(T(2) * l2));
+    return {select(abs(l) > V(l1), p, V(T(0))), s, l};
+  }
+};
+
+template <class T>
+struct FtrlKernel : Kernel {
+  In<T> param, squared, linear, grad, learning_rate;
+  Out<T> param_out, squared_out, linear_out;
+  T l1, l2, power;
+  SparseGradient<T> gradient;
+
+  // What is added keeps the division finite where nothing was learned yet; PaddlePaddle adds as much.
+  explicit FtrlKernel(KernelInit& init)
+      : param(init, "Param"), squared(init, "SquaredAccumulator"), linear(init, "LinearAccumulator"),
+        grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
+        squared_out(init, "SquaredAccumOut"), linear_out(init, "LinearAccumOut"),
+        l1(static_cast<T>(init.attr<float>("l1")) + T(1e-10)), l2(static_cast<T>(init.attr<float>("l2")) + T(1e-10)),
+        power(-static_cast<T>(init.attr<float>("lr_power"))), gradient(init, param, grad) {}
+
+  void run(Device& device) override {
+    FtrlStep<T> step{l1, l2, learning_rate[0], power};
+    gradient.walk(
+        device,
+        [&](int64_t at, int64_t count, const T* g) {
+          map(device, count, step,
+              std::tuple(param_out.data() + at, squared_out.data() + at, linear_out.data() + at), param.data() + at,
+              squared.data() + at, linear.data() + at, g);
+        },
+        [&](int64_t at, int64_t count) {
+          copy_part(param, param_out, at, count);
+          copy_part(squared, squared_out, at, count);
+          copy_part(linear, linear_out, at, count);
+        });
+  }
+};
+
+}  // namespace
+
+void define_ftrl(OpTable& ops) {
+  ops.add(OpSpec("ftrl")
+              .doc("With k = -lr_power: SquaredAccumOut = SquaredAccumulator + Grad^2, LinearAccumOut = "
+                   "LinearAccumulator + Grad - (SquaredAccumOut^k - SquaredAccumulator^k) / LearningRate * Param, and "
+                   "ParamOut = (sign(LinearAccumOut) l1 - LinearAccumOut) / (SquaredAccumOut^k / LearningRate + 2 l2) "
+                   "where |LinearAccumOut| > l1, otherwise 0. 1e-10 is added to l1 and l2. Of a sparse gradient only "
+                   "the rows it names change; a row named several times counts once, with the sum.")
+              .input("Param", "any shape")
+              .input("SquaredAccumulator", "shape of Param")
+              .input("LinearAccumulator", "shape of Param")
+              .input("Grad", "shape of Param; a tensor or selected rows")
+              .input("LearningRate", "one element")
+              .output("ParamOut", "the variable of Param")
+              .output("SquaredAccumOut", "the variable of SquaredAccumulator")
+              .output("LinearAccumOut", "the variable of LinearAccumulator")
+              .attr("l1", 0.0f, "how far the sum of gradients must go before a parameter leaves 0")
+              .attr("l2", 0.0f, "draws parameters towards 0")
+              .attr("lr_power", -0.5f, "power by which the learning rate falls with the sum of squares")
+              .infer([](InferContext& c) {
+                require_state(c, {"SquaredAccumulator", "LinearAccumulator"}, {"LearningRate"});
+                require_gradient(c);
+                set_updated(c, {"Param"});
+                c.set_output("SquaredAccumOut", c.input("SquaredAccumulator"));
+                c.set_output("LinearAccumOut", c.input("LinearAccumulator"));
+              })
+              .takes_rows("Grad")
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("SquaredAccumulator", "SquaredAccumOut")
+              .updates("LinearAccumulator", "LinearAccumOut")
+              .kernels<FtrlKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,93 @@
+// gelu: Out = X times the chance that a normal random number is below X
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+const double kRootOfHalf = 0.70710678118654752, kRootOfTwoOverPi = 0.79788456080286536, kCubic = 0.044715;
+
+// (1 + erf(x / sqrt(2))) / 2: the chance.
+template <class V>
+V chance(V x) {
+  V e = each_lane(x * V(kRootOfHalf), [](auto number) { return std::erf(number); });
+  return V(0.5) * (V(1) + e);
+}
+
+// (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: nearly the chance (Hendrycks, Gimpel: Gaussian Error
+// Linear Units, 2016).
+template <class V>
+V nearly_chance(V x) {
+  return V(0.5) * (V(1) + tanh(V(kRootOfTwoOverPi) * (x + V(kCubic) * x * x * x)));
+}
+
+struct Gelu {
+  template <class V>
+  V operator()(V x) const { return x * chance(x); }
+};
+
+struct ApproximateGelu {
+  template <class V>
+  V operator()(V x) const { return x * nearly_chance(x); }
+};
+
+// The derivative of the chance is exp(-x^2 / 2) / sqrt(2 pi).
+struct GeluGrad {
+  template <class V>
+  V operator()(V x, V gradient) const {
+    V density = V(0.5 * kRootOfTwoOverPi) * exp(V(-0.5) * x * x);
+    return gradient * (chance(x) + x * density);
+  }
+};
+
+struct ApproximateGeluGrad {
+  template <class V>
+  V operator()(V x, V gradient) const {
+    V p = nearly_chance(x);
+    V inner = V(kRootOfTwoOverPi) * (V(1) + V(3 * kCubic) * x * x);
+    return gradient * (p + x * V(2) * p * (V(1) - p) * inner);
+  }
+};
+
+template <class T>
+struct GeluKernel : UnaryKernel<Gelu>::For<T> {
+  bool approximate;
+
+  explicit GeluKernel(KernelInit& init)
+      : UnaryKernel<Gelu>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
+
+  void run(Device& device) override {
+    if (approximate) map(device, this->x.numel(), ApproximateGelu{}, this->out.data(), this->x.data());
+    else UnaryKernel<Gelu>::For<T>::run(device);
+  }
+};
+
+template <class T>
+struct GeluGradKernel : UnaryGradKernel<GeluGrad, Keeps::X>::For<T> {
+  using Exact = UnaryGradKernel<GeluGrad, Keeps::X>::For<T>;
+  bool approximate;
+
+  explicit GeluGradKernel(KernelInit& init) : Exact(init), approximate(init.attr<bool>("approximate")) {}
+
+  void run(Device& device) override {
+    if (!approximate) return Exact::run(device);
+    map(device, this->forward.numel(), ApproximateGeluGrad{}, this->x_gradient.data(), this->forward.data(),
+        this->out_gradient.data());
+  }
+};
+
+}  // namespace
+
+void define_gelu(OpTable& ops) {
+  ops.add(unary("gelu")
+              .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
+                   "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
+              .attr("approximate", false, "whether tanh is taken instead of erf")
+              .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<GeluKernel, float, double>());
+  ops.add(unary_gradient("gelu_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD times the derivative of the formula that the forward operator took.")
+              .attr("approximate", false, "as in the forward operator")
+              .kernels<GeluGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,41 @@
+// hard_shrink: Out = X where |X| > threshold, else 0
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float threshold;
+
+  explicit Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
+};
+
+struct HardShrink : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const { return select(abs(x) <= V(threshold), V(0), x); }
+};
+
+struct HardShrinkGrad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x, V gradient) const { return select(abs(x) <= V(threshold), V(0), gradient); }
+};
+
+}  // namespace
+
+void define_hard_shrink(OpTable& ops) {
+  ops.add(unary("hard_shrink")
+              .doc("Out = X where |X| > threshold, else 0, element by element.")
+              .attr("threshold", 0.5f, "what is this near to 0 becomes 0")
+              .gradient("hard_shrink_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<HardShrink>::For, float, double>());
+  ops.add(unary_gradient("hard_shrink_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD where |X| > threshold, else 0.")
+              .attr("threshold", 0.5f, "as in the forward operator")
+              .kernels<AttrUnaryGradKernel<HardShrinkGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

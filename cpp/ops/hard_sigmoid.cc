@@ -1,0 +1,45 @@
+// hard_sigmoid: Out = min(max(slope X + offset, 0), 1)
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float slope, offset;
+
+  explicit Attributes(const KernelInit& init) : slope(init.attr<float>("slope")), offset(init.attr<float>("offset")) {}
+};
+
+struct HardSigmoid : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const { return minimum(maximum(x * V(slope) + V(offset), V(0)), V(1)); }
+};
+
+struct HardSigmoidGrad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V out, V gradient) const {
+    return select(out > V(0), select(out < V(1), V(slope) * gradient, V(0)), V(0));
+  }
+};
+
+}  // namespace
+
+void define_hard_sigmoid(OpTable& ops) {
+  ops.add(unary("hard_sigmoid")
+              .doc("Out = min(max(slope X + offset, 0), 1), element by element.")
+              .attr("slope", 0.2f, "factor of X")
+              .attr("offset", 0.5f, "what Out is where X is 0")
+              .gradient("hard_sigmoid_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<HardSigmoid>::For, float, double>());
+  ops.add(unary_gradient("hard_sigmoid_grad", Keeps::Out)
+              .doc("X@GRAD = slope Out@GRAD where 0 < Out < 1, else 0.")
+              .attr("slope", 0.2f, "as in the forward operator")
+              .attr("offset", 0.5f, "as in the forward operator")
+              .kernels<AttrUnaryGradKernel<HardSigmoidGrad, Keeps::Out>::For, float, double>());
+}
+
+}  // namespace paddle_mini

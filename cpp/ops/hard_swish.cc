@@ -1,0 +1,53 @@
+// hard_swish: Out = X min(max(X + offset, 0), threshold) / scale
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float threshold, scale, offset;
+
+  explicit Attributes(const KernelInit& init)
+      : threshold(init.attr<float>("threshold")),
+        scale(init.attr<float>("scale")),
+        offset(init.attr<float>("offset")) {}
+};
+
+struct HardSwish : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const { return x * minimum(maximum(x + V(offset), V(0)), V(threshold)) / V(scale); }
+};
+
+struct HardSwishGrad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x, V gradient) const {
+    V moved = x + V(offset);
+    V slope = select(moved < V(threshold), x + moved, V(threshold)) / V(scale);
+    return select(moved > V(0), slope * gradient, V(0));
+  }
+};
+
+}  // namespace
+
+void define_hard_swish(OpTable& ops) {
+  ops.add(unary("hard_swish")
+              .doc("Out = X min(max(X + offset, 0), threshold) / scale, element by element.")
+              .attr("threshold", 6.0f, "where the factor of X stops growing")
+              .attr("scale", 6.0f, "divides the factor of X; not 0", not_zero)
+              .attr("offset", 3.0f, "the factor is 0 where X is below minus this")
+              .gradient("hard_swish_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<HardSwish>::For, float, double>());
+  ops.add(unary_gradient("hard_swish_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD times 0 where X + offset <= 0, (2 X + offset) / scale where X + "
+                   "offset < threshold, else threshold / scale.")
+              .attr("threshold", 6.0f, "as in the forward operator")
+              .attr("scale", 6.0f, "as in the forward operator", not_zero)
+              .attr("offset", 3.0f, "as in the forward operator")
+              .kernels<AttrUnaryGradKernel<HardSwishGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

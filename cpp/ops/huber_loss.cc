@@ -1,0 +1,90 @@
+// huber_loss: with r = Y - X, Out = r^2 / 2 where |r| <= delta, else delta (|r| - delta / 2)
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct HuberLossKernel : Kernel {
+  In<T> x, y;
+  Out<T> out, residual;
+  T delta;
+
+  explicit HuberLossKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out(init, "Out"), residual(init, "Residual"),
+        delta(static_cast<T>(init.attr<float>("delta"))) {}
+
+  void run(Device& device) override {
+    auto loss = [d = delta](auto a, auto b) {
+      using V = decltype(a);
+      V r = b - a, half(T(0.5)), limit{d}, size = abs(r);
+      return std::make_tuple(select(size <= limit, half * r * r, limit * (size - half * limit)), r);
+    };
+    map(device, out.numel(), loss, std::make_tuple(out.data(), residual.data()), x.data(), y.data());
+  }
+};
+
+template <class T>
+struct HuberLossGradKernel : Kernel {
+  In<T> residual, out_gradient;
+  Out<T> x_gradient, y_gradient;
+  T delta;
+
+  explicit HuberLossGradKernel(KernelInit& init)
+      : residual(init, "Residual"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, "Y@GRAD", optional_port), delta(static_cast<T>(init.attr<float>("delta"))) {}
+
+  void run(Device& device) override {
+    if (x_gradient) pass(device, T(-1), x_gradient.data());
+    if (y_gradient) pass(device, T(1), y_gradient.data());
+  }
+
+  void pass(Device& device, T direction, T* to) {
+    auto gradient = [d = delta, direction](auto r, auto g) {
+      using V = decltype(r);
+      V limit{d};
+      return g * V(direction) * select(abs(r) <= limit, r, limit * sign(r));
+    };
+    map(device, residual.numel(), gradient, to, residual.data(), out_gradient.data());
+  }
+};
+
+void infer_gradient(InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "Residual", "Out@GRAD");
+  require_same_shape(c, "Residual", "Out@GRAD");
+  c.set_output("X@GRAD", c.input("Residual"));
+  c.set_output("Y@GRAD", c.input("Residual"));
+}
+
+}  // namespace
+
+void define_huber_loss(OpTable& ops) {
+  ops.add(OpSpec("huber_loss")
+              .doc("With Residual r = Y - X: Out = r^2 / 2 where |r| <= delta, else delta (|r| - delta / 2).")
+              .input("X", "any shape: predictions")
+              .input("Y", "shape of X: targets")
+              .output("Out", "shape of X")
+              .output("Residual", "shape of X: Y - X")
+              .required_attr("delta", AttrType::Float, "where the parabola becomes a line")
+              .infer([](InferContext& c) {
+                require_same_dtype(c, "X", "Y");
+                require<ShapeError>(shapes_agree(c.shape("X"), c.shape("Y")), "X has shape ", c.shape("X").str(),
+                                    ", Y has ", c.shape("Y").str());
+                same_as("X")(c);
+              })
+              .gradient("huber_loss_grad", {"Residual", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<HuberLossKernel, float, double>());
+  ops.add(OpSpec("huber_loss_grad")
+              .doc("Y@GRAD = Out@GRAD r where |r| <= delta, else Out@GRAD delta sign(r); X@GRAD = -Y@GRAD.")
+              .input("Residual", "of huber_loss")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .required_attr("delta", AttrType::Float, "as in huber_loss")
+              .infer(infer_gradient)
+              .kernels<HuberLossGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,24 @@
+// isinf_v2: Out = whether X is infinity or minus infinity
+#include "math/compare.h"
+
+namespace paddle_mini {
+namespace {
+
+struct IsinfV2 {
+  template <class V>
+  V operator()(V x) const {
+    if constexpr (std::is_integral_v<V>) return 0;
+    else return abs(x) == std::numeric_limits<V>::infinity();
+  }
+};
+
+}  // namespace
+
+void define_isinf_v2(OpTable& ops) {
+  ops.add(test_of("isinf_v2")
+              .doc("Out = whether X is infinity or minus infinity, element by element. Whole numbers are "
+                   "finite.")
+              .kernels<TestKernel<IsinfV2>::For, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

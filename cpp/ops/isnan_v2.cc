@@ -1,0 +1,20 @@
+// isnan_v2: Out = whether X is NaN
+#include "math/compare.h"
+
+namespace paddle_mini {
+namespace {
+
+struct IsnanV2 {
+  template <class V>
+  V operator()(V x) const { return select(x == x, V(0), V(1)); }
+};
+
+}  // namespace
+
+void define_isnan_v2(OpTable& ops) {
+  ops.add(test_of("isnan_v2")
+              .doc("Out = whether X is NaN, element by element. Whole numbers are finite.")
+              .kernels<TestKernel<IsnanV2>::For, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,111 @@
+// kldiv_loss: Loss = Target (log Target - X), X the logarithm of a probability
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+// What the sum, or each element, is multiplied with.
+template <class T>
+T factor_of(const std::string& reduction, const Shape& x) {
+  if (reduction == "mean") return T(1) / static_cast<T>(x.numel());
+  if (reduction == "batchmean") return T(1) / static_cast<T>(x[0]);
+  return T(1);
+}
+
+struct Divergence {
+  template <class V>
+  V operator()(V x, V target) const { return select(target > V(0), target * (log(target) - x), V(0)); }
+};
+
+template <class T>
+struct KldivLossKernel : Kernel {
+  In<T> x, target;
+  Out<T> loss;
+  bool each;
+  T factor;
+
+  explicit KldivLossKernel(KernelInit& init)
+      : x(init, "X"), target(init, "Target"), loss(init, "Loss"), each(init.attr<std::string>("reduction") == "none"),
+        factor(factor_of<T>(init.attr<std::string>("reduction"), x.shape())) {}
+
+  void run(Device& device) override {
+    if (each) map(device, x.numel(), Divergence{}, loss.data(), x.data(), target.data());
+    else loss[0] = static_cast<T>(map_sum(device, x.numel(), Divergence{}, x.data(), target.data())) * factor;
+  }
+};
+
+template <class T>
+struct KldivLossGradKernel : Kernel {
+  In<T> target, loss_gradient;
+  Out<T> x_gradient;
+  bool each;
+  T factor;
+
+  explicit KldivLossGradKernel(KernelInit& init)
+      : target(init, "Target"), loss_gradient(init, "Loss@GRAD"), x_gradient(init, "X@GRAD"),
+        each(init.attr<std::string>("reduction") == "none"),
+        factor(factor_of<T>(init.attr<std::string>("reduction"), target.shape())) {}
+
+  void run(Device& device) override {
+    int64_t n = target.numel();
+    if (n == 0) return;
+    auto slope = [](auto t, auto g) { return select(t > decltype(t)(T(0)), -(t * g), decltype(t)(T(0))); };
+    if (each) {
+      map(device, n, slope, x_gradient.data(), target.data(), loss_gradient.data());
+    } else {
+      T g = loss_gradient[0] * factor;
+      map(device, n, [slope, g](auto t) { return slope(t, decltype(t)(g)); }, x_gradient.data(), target.data());
+    }
+  }
+};
+
+Shape loss_shape(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Target");
+  const Shape& x = c.shape("X");
+  require<ShapeError>(shapes_agree(x, c.shape("Target")), "X has shape ", x.str(), ", Target has ",
+                      c.shape("Target").str());
+  const std::string& reduction = c.attr<std::string>("reduction");
+  require<ShapeError>(reduction != "batchmean" || x.rank() > 0, "X has no dimensions, so it has no mean over a batch");
+  return reduction == "none" ? x : Shape{};
+}
+
+OpSpec& with_reduction(OpSpec& spec) {
+  return spec.attr("reduction", "mean",
+                   "none: a loss for each element; sum; mean: sum / elements; batchmean: sum / first dimension",
+                   one_of({"none", "sum", "mean", "batchmean"}));
+}
+
+}  // namespace
+
+void define_kldiv_loss(OpTable& ops) {
+  OpSpec forward("kldiv_loss"), backward("kldiv_loss_grad");
+  forward.doc("Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
+              "probabilities exp(X) from Target, summed up as `reduction` says.")
+      .input("X", "any shape: logarithms of probabilities")
+      .input("Target", "shape of X: probabilities")
+      .output("Loss", "[]; shape of X without reduction");
+  with_reduction(forward)
+      .infer([](InferContext& c) { c.set_output("Loss", c.input("X").dtype, loss_shape(c)); })
+      .gradient("kldiv_loss_grad", {"X", "Target", "Loss@GRAD"}, {"X@GRAD"})
+      .kernels<KldivLossKernel, float, double>();
+  backward.doc("X@GRAD = -Target Loss@GRAD where Target is above 0, else 0, divided as the loss was.")
+      .input("X", "as in kldiv_loss; its values are not read")
+      .input("Target", "as in kldiv_loss")
+      .input("Loss@GRAD", "shape of Loss")
+      .output("X@GRAD", "shape of X");
+  with_reduction(backward)
+      .infer([](InferContext& c) {
+        Shape loss = loss_shape(c);
+        require_same_dtype(c, "X", "Loss@GRAD");
+        require<ShapeError>(same_shape(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ",
+                            c.shape("Loss@GRAD").str(), ", Loss has ", loss.str());
+        c.set_output("X@GRAD", c.input("X"));
+      })
+      .kernels<KldivLossGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,86 @@
+// label_smooth: Out = (1 - epsilon) X + epsilon PriorDist, or epsilon / classes without PriorDist
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct LabelSmoothKernel : Kernel {
+  In<T> x, prior;
+  Out<T> out;
+  T epsilon;
+  int64_t classes;
+
+  explicit LabelSmoothKernel(KernelInit& init)
+      : x(init, "X"), prior(init, "PriorDist", optional_port), out(init, "Out"),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))), classes(x.shape()[x.shape().rank() - 1]) {}
+
+  void run(Device& device) override {
+    int64_t n = x.numel();
+    if (n == 0) return;
+    T keep = T(1) - epsilon;
+    if (!prior) {
+      T part = epsilon / static_cast<T>(classes);
+      auto smooth = [keep, part](auto v) { return v * decltype(v)(keep) + decltype(v)(part); };
+      map(device, n, smooth, out.data(), x.data());
+      return;
+    }
+    auto smooth = [keep, e = epsilon](auto v, auto p) { return v * decltype(v)(keep) + p * decltype(v)(e); };
+    for (int64_t i = 0; i < n; i += classes) map(device, classes, smooth, out.data() + i, x.data() + i, prior.data());
+  }
+};
+
+template <class T>
+struct LabelSmoothGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  T keep;
+
+  explicit LabelSmoothGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        keep(T(1) - static_cast<T>(init.attr<float>("epsilon"))) {}
+
+  void run(Device& device) override {
+    auto pass = [k = keep](auto g) { return g * decltype(g)(k); };
+    map(device, x_gradient.numel(), pass, x_gradient.data(), out_gradient.data());
+  }
+};
+
+void infer_label_smooth(InferContext& c) {
+  require_tensors(c);
+  const Shape& x = c.shape("X");
+  require<ShapeError>(x.rank() > 0, "X has no dimensions, its last one is that of the classes");
+  if (c.has_input("PriorDist")) {
+    require_same_dtype(c, "X", "PriorDist");
+    const Shape& prior = c.shape("PriorDist");
+    require<ShapeError>(dims_agree(prior.numel(0, prior.rank()), x[x.rank() - 1]), "PriorDist has shape ", prior.str(),
+                        ", X ", x.str(), " has ", x[x.rank() - 1], " classes");
+  }
+  c.set_output("Out", c.input("X"));
+}
+
+}  // namespace
+
+void define_label_smooth(OpTable& ops) {
+  ops.add(OpSpec("label_smooth")
+              .doc("Out = (1 - epsilon) X + epsilon PriorDist; without PriorDist, epsilon / classes is added.")
+              .input("X", "[..., classes]: labels, as weights of the classes")
+              .optional_input("PriorDist", "[1, classes]: how likely each class is; all alike when left out")
+              .output("Out", "shape of X")
+              .attr("epsilon", 0.0f, "the part that is spread over the classes", between(0, 1))
+              .infer(infer_label_smooth)
+              .gradient("label_smooth_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .in_place("X", "Out")
+              .kernels<LabelSmoothKernel, float, double>());
+  ops.add(OpSpec("label_smooth_grad")
+              .doc("X@GRAD = (1 - epsilon) Out@GRAD.")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of Out")
+              .attr("epsilon", 0.0f, "as in label_smooth", between(0, 1))
+              .infer(same_as("Out@GRAD"))
+              .in_place("Out@GRAD", "X@GRAD")
+              .kernels<LabelSmoothGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

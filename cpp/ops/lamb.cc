@@ -1,0 +1,152 @@
+// lamb: adam's direction with weight decay, in steps as long as the parameter's norm is large
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// You et al. 2020, algorithm 2.
+template <class T>
+struct LambStep {
+  T beta1, beta2, correction1, correction2, epsilon, decay;
+
+  template <class V>
+  std::tuple<V, V> operator()(V moment1, V moment2, V gradient) const {
+    return {V(beta1) * moment1 + V(T(1) - beta1) * gradient,
+            V(beta2) * moment2 + V(T(1) - beta2) * gradient * gradient};
+  }
+
+  template <class V>
+  V direction(V param, V moment1, V moment2) const {
+    V m = moment1 / V(correction1), v = moment2 / V(correction2);
+    return m / (sqrt(v) + V(epsilon)) + V(decay) * param;
+  }
+};
+
+template <class T>
+struct LambKernel : Kernel {
+  static constexpr int64_t kBlock = 2048;  // three arrays of it stay in the cache between two loops
+
+  In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
+  In<bool> skip_update;
+  Out<T> param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out;
+  T beta1, beta2, epsilon, decay;
+  bool adapts;
+  SparseGradient<T> gradient;
+  double param_squares = 0, direction_squares = 0;
+
+  explicit LambKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment1(init, "Moment1"),
+        moment2(init, "Moment2"), beta1_power(init, "Beta1Pow"), beta2_power(init, "Beta2Pow"),
+        skip_update(init, "SkipUpdate", optional_port), param_out(init, "ParamOut"), moment1_out(init, "Moment1Out"),
+        moment2_out(init, "Moment2Out"), beta1_power_out(init, "Beta1PowOut", optional_port),
+        beta2_power_out(init, "Beta2PowOut", optional_port), beta1(static_cast<T>(init.attr<float>("beta1"))),
+        beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))),
+        decay(static_cast<T>(init.attr<float>("weight_decay"))),
+        adapts(decay > T(0) || init.attr<bool>("always_adapt")), gradient(init, param, grad) {}
+
+  void run(Device& device) override {
+    T power1 = beta1_power[0], power2 = beta2_power[0];
+    bool stays = (skip_update && skip_update[0]) || (grad.is_rows() && grad.variable().rows.empty());
+    if (stays) {
+      copy_all(param, param_out);
+      copy_all(moment1, moment1_out);
+      copy_all(moment2, moment2_out);
+    } else {
+      step(device, {beta1, beta2, T(1) - power1, T(1) - power2, epsilon, decay});
+    }
+    if (beta1_power_out) beta1_power_out[0] = stays ? power1 : beta1 * power1;
+    if (beta2_power_out) beta2_power_out[0] = stays ? power2 : beta2 * power2;
+  }
+
+  void step(Device& device, const LambStep<T>& s) {
+    param_squares = direction_squares = 0;
+    gradient.walk(
+        device, [&](int64_t at, int64_t count, const T* g) { moments(device, s, at, count, g); },
+        [&](int64_t at, int64_t count) { moments(device, s, at, count, nullptr); });
+    if (!adapts) return;
+    T ratio = T(1);
+    if (param_squares > 0 && direction_squares > 0) {
+      ratio = static_cast<T>(std::sqrt(param_squares) / std::sqrt(direction_squares));
+    }
+    move(device, s, 0, param.numel(), learning_rate[0] * ratio);
+  }
+
+  // Without a gradient, of rows that a sparse one does not name, it is 0. A step whose length is known
+  // already is made on the way.
+  void moments(Device& device, const LambStep<T>& s, int64_t begin, int64_t count, const T* g) {
+    auto idle = [s](auto m, auto v) { return s(m, v, decltype(m)(T(0))); };
+    for (int64_t at = begin; at < begin + count; at += kBlock) {
+      int64_t n = std::min(kBlock, begin + count - at);
+      std::tuple outputs(moment1_out.data() + at, moment2_out.data() + at);
+      const T *m = moment1.data() + at, *v = moment2.data() + at;
+      if (g) map(device, n, s, outputs, m, v, g + (at - begin));
+      else map(device, n, idle, outputs, m, v);
+      if (adapts) add_squares(device, s, at, n);
+      else move(device, s, at, n, learning_rate[0]);
+    }
+  }
+
+  void add_squares(Device& device, const LambStep<T>& s, int64_t at, int64_t n) {
+    const T *m = moment1_out.data() + at, *v = moment2_out.data() + at;
+    auto square = [s](auto p, auto m, auto v) {
+      auto d = s.direction(p, m, v);
+      return d * d;
+    };
+    param_squares += map_sum(device, n, [](auto p) { return p * p; }, param.data() + at);
+    direction_squares += map_sum(device, n, square, param.data() + at, m, v);
+  }
+
+  void move(Device& device, const LambStep<T>& s, int64_t at, int64_t n, T rate) {
+    const T *m = moment1_out.data() + at, *v = moment2_out.data() + at;
+    auto step = [s, rate](auto p, auto m, auto v) { return p - decltype(p)(rate) * s.direction(p, m, v); };
+    map(device, n, step, param_out.data() + at, param.data() + at, m, v);
+  }
+};
+
+void infer_lamb(InferContext& c) {
+  require_state(c, {"Moment1", "Moment2"}, {"LearningRate", "Beta1Pow", "Beta2Pow"});
+  require_gradient(c);
+  require_flag(c, "SkipUpdate");
+  set_updated(c, {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"});
+}
+
+}  // namespace
+
+void define_lamb(OpTable& ops) {
+  ops.add(OpSpec("lamb")
+              .doc("Moments as of adam, t = m / (sqrt(v) + epsilon) + weight_decay * Param of the moments without "
+                   "bias, ParamOut = Param - LearningRate * r * t. r = |Param| / |t|, of Euclidean norms; 1 where one "
+                   "of them is 0, and without weight_decay unless always_adapt. Then the powers advance. A sparse "
+                   "gradient is a dense one with rows of zeros; without any row nothing happens.")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor or selected rows")
+              .input("LearningRate", "one element")
+              .input("Moment1", "shape of Param")
+              .input("Moment2", "shape of Param")
+              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
+              .input("Beta2Pow", "one element: beta2 to the power of this step's number")
+              .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
+              .output("ParamOut", "the variable of Param")
+              .output("Moment1Out", "the variable of Moment1")
+              .output("Moment2Out", "the variable of Moment2")
+              .optional_output("Beta1PowOut", "the variable of Beta1Pow")
+              .optional_output("Beta2PowOut", "the variable of Beta2Pow")
+              .required_attr("weight_decay", AttrType::Float, "part of Param in the direction of the step")
+              .attr("beta1", 0.9f, "part of the first moment that stays")
+              .attr("beta2", 0.999f, "part of the second moment that stays")
+              .attr("epsilon", 1e-6f, "keeps the division finite")
+              .attr("always_adapt", false, "whether the norms count without weight_decay too")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer(infer_lamb)
+              .takes_rows("Grad")
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment1", "Moment1Out")
+              .updates("Moment2", "Moment2Out")
+              .updates("Beta1Pow", "Beta1PowOut")
+              .updates("Beta2Pow", "Beta2PowOut")
+              .kernels<LambKernel, float, double>());
+}
+
+}  // namespace paddle_mini

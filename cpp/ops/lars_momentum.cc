@@ -1,0 +1,98 @@
+// lars_momentum: momentum with a learning rate of its own for each parameter, from the norms of it and its gradient
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// The rate is in the velocity, not in the step.
+template <class T>
+struct LarsStep {
+  T mu, rate, rescale, decay;
+
+  template <class V>
+  std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
+    V v = V(mu) * velocity + V(rate) * (V(rescale) * gradient + V(decay) * param);
+    return {param - v, v};
+  }
+};
+
+// You, Gitman & Ginsburg 2017, algorithm 1.
+template <class T>
+struct LarsMomentumKernel : Kernel {
+  std::vector<In<T>> params, grads, velocities, rates;
+  std::vector<Out<T>> params_out, velocities_out;
+  T mu, coefficient, epsilon, rescale;
+  std::vector<float> decays;
+
+  explicit LarsMomentumKernel(KernelInit& init)
+      : params(in_list<T>(init, "Param")), grads(in_list<T>(init, "Grad")), velocities(in_list<T>(init, "Velocity")),
+        rates(in_list<T>(init, "LearningRate")), params_out(out_list<T>(init, "ParamOut")),
+        velocities_out(out_list<T>(init, "VelocityOut")), mu(static_cast<T>(init.attr<float>("mu"))),
+        coefficient(static_cast<T>(init.attr<float>("lars_coeff"))),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))),
+        rescale(static_cast<T>(init.attr<float>("rescale_grad"))),
+        decays(init.attr<std::vector<float>>("lars_weight_decay")) {
+    decays.resize(params.size(), decays[0]);
+    if (rates.size() == 1) rates.resize(params.size(), rates[0]);
+  }
+
+  void run(Device& device) override {
+    for (size_t i = 0; i < params.size(); ++i) {
+      T decay = static_cast<T>(decays[i]);
+      LarsStep<T> step{mu, local_rate(device, i, decay), rescale, decay};
+      map(device, params[i].numel(), step, std::tuple(params_out[i].data(), velocities_out[i].data()),
+          params[i].data(), velocities[i].data(), grads[i].data());
+    }
+  }
+
+  T local_rate(Device& device, size_t i, T decay) {
+    T rate = rates[i][0];
+    if (!(decay > T(0))) return rate;
+    auto square = [](auto v) { return v * v; };
+    auto scaled_square = [r = rescale](auto v) {
+      auto g = decltype(v)(r) * v;
+      return g * g;
+    };
+    T param_norm = static_cast<T>(std::sqrt(map_sum(device, params[i].numel(), square, params[i].data())));
+    T grad_norm = static_cast<T>(std::sqrt(map_sum(device, grads[i].numel(), scaled_square, grads[i].data())));
+    if (!(param_norm > T(0) && grad_norm > T(0))) return rate;
+    return rate * coefficient * param_norm / (grad_norm + decay * param_norm + epsilon);
+  }
+};
+
+void infer_lars_momentum(InferContext& c) {
+  infer_several(c, {"Grad", "Velocity"}, {});
+  size_t decays = c.attr<std::vector<float>>("lars_weight_decay").size(), count = c.input_count("Param");
+  require<ProgramError>(decays == 1 || decays == count, "attribute 'lars_weight_decay' has ", decays,
+                        " elements, one or as many as Param (", count, ") are needed");
+}
+
+}  // namespace
+
+void define_lars_momentum(OpTable& ops) {
+  ops.add(OpSpec("lars_momentum")
+              .doc("For each parameter: g = rescale_grad * Grad, rate = LearningRate * lars_coeff * |Param| / (|g| + "
+                   "lars_weight_decay |Param| + epsilon) of Euclidean norms, or LearningRate itself where one of the "
+                   "norms or lars_weight_decay is 0; VelocityOut = mu Velocity + rate (g + lars_weight_decay Param), "
+                   "ParamOut = Param - VelocityOut.")
+              .input_list("Param", "any shapes, of one dtype")
+              .input_list("Grad", "of each parameter, its shape; tensors")
+              .input_list("Velocity", "of each parameter, its shape")
+              .input_list("LearningRate", "one element each; one for all parameters or one for each")
+              .output_list("ParamOut", "the variables of Param")
+              .output_list("VelocityOut", "the variables of Velocity")
+              .required_attr("mu", AttrType::Float, "part of the velocity that stays")
+              .attr("lars_coeff", 0.001f, "how long a step is beside the parameter's norm")
+              .attr("lars_weight_decay", std::vector<float>{0.0005f}, "one for all parameters or one for each")
+              .attr("epsilon", 0.0f, "in the divisor of the rate")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("rescale_grad", 1.0f, "factor of the gradients")
+              .infer(infer_lars_momentum)
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Velocity", "VelocityOut")
+              .kernels<LarsMomentumKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,41 @@
+// leaky_relu: Out = X where X > 0, else alpha X
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float alpha;
+
+  explicit Attributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
+};
+
+struct LeakyRelu : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const { return select(x > V(0), x, V(alpha) * x); }
+};
+
+struct LeakyReluGrad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x, V gradient) const { return select(x < V(0), V(alpha) * gradient, gradient); }
+};
+
+}  // namespace
+
+void define_leaky_relu(OpTable& ops) {
+  ops.add(unary("leaky_relu")
+              .doc("Out = X where X > 0, else alpha X, element by element.")
+              .attr("alpha", 0.02f, "factor of what is below 0")
+              .gradient("leaky_relu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<LeakyRelu>::For, float, double>());
+  ops.add(unary_gradient("leaky_relu_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD where X >= 0, else alpha Out@GRAD.")
+              .attr("alpha", 0.02f, "as in the forward operator")
+              .kernels<AttrUnaryGradKernel<LeakyReluGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,21 @@
+// logical_and: Out = whether X and Y are both true
+#include "math/compare.h"
+
+namespace paddle_mini {
+namespace {
+
+struct LogicalAnd {
+  template <class V>
+  V operator()(V x, V y) const { return select(x == V(0), V(0), select(y == V(0), V(0), V(1))); }
+};
+
+}  // namespace
+
+void define_logical_and(OpTable& ops) {
+  ops.add(logical("logical_and")
+              .doc("Out = whether X and Y are both true, element by element; a number is true unless it "
+                   "is 0. The last axes lie together; a dimension of 1 stretches.")
+              .kernels<CompareKernel<LogicalAnd>::For, bool, float, double, int8_t, int16_t, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

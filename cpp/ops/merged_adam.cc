@@ -1,0 +1,75 @@
+// merged_adam: adam's step for several parameters at once
+#include "core/op_table.h"
+#include "math/adam_step.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct MergedAdamKernel : Kernel {
+  std::vector<In<T>> params, grads, rates, moments1, moments2, powers1, powers2;
+  std::vector<Out<T>> params_out, moments1_out, moments2_out, powers1_out, powers2_out;
+  T beta1, beta2, epsilon;
+  bool global_powers;
+
+  explicit MergedAdamKernel(KernelInit& init)
+      : params(in_list<T>(init, "Param")), grads(in_list<T>(init, "Grad")), rates(in_list<T>(init, "LearningRate")),
+        moments1(in_list<T>(init, "Moment1")), moments2(in_list<T>(init, "Moment2")),
+        powers1(in_list<T>(init, "Beta1Pow")), powers2(in_list<T>(init, "Beta2Pow")),
+        params_out(out_list<T>(init, "ParamOut")), moments1_out(out_list<T>(init, "Moment1Out")),
+        moments2_out(out_list<T>(init, "Moment2Out")), powers1_out(out_list<T>(init, "Beta1PowOut")),
+        powers2_out(out_list<T>(init, "Beta2PowOut")), beta1(static_cast<T>(init.attr<float>("beta1"))),
+        beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))),
+        global_powers(init.attr<bool>("use_global_beta_pow")) {
+    if (rates.size() == 1) rates.resize(params.size(), rates[0]);
+  }
+
+  void run(Device& device) override {
+    for (size_t i = 0; i < params.size(); ++i) {
+      T power1 = powers1[i][0], power2 = powers2[i][0];
+      AdamStep<T> step(beta1, beta2, power1, power2, rates[i][0], epsilon);
+      map(device, params[i].numel(), step,
+          std::tuple(params_out[i].data(), moments1_out[i].data(), moments2_out[i].data()), params[i].data(),
+          moments1[i].data(), moments2[i].data(), grads[i].data());
+      powers1_out[i][0] = global_powers ? power1 : beta1 * power1;
+      powers2_out[i][0] = global_powers ? power2 : beta2 * power2;
+    }
+  }
+};
+
+}  // namespace
+
+void define_merged_adam(OpTable& ops) {
+  ops.add(OpSpec("merged_adam")
+              .doc("For each parameter the step of adam.")
+              .input_list("Param", "any shapes, of one dtype")
+              .input_list("Grad", "of each parameter, its shape; tensors")
+              .input_list("LearningRate", "one element each; one for all parameters or one for each")
+              .input_list("Moment1", "of each parameter, its shape")
+              .input_list("Moment2", "of each parameter, its shape")
+              .input_list("Beta1Pow", "of each parameter, one element: beta1 to the power of this step's number")
+              .input_list("Beta2Pow", "of each parameter, one element: beta2 to the power of this step's number")
+              .output_list("ParamOut", "the variables of Param")
+              .output_list("Moment1Out", "the variables of Moment1")
+              .output_list("Moment2Out", "the variables of Moment2")
+              .output_list("Beta1PowOut", "the variables of Beta1Pow")
+              .output_list("Beta2PowOut", "the variables of Beta2Pow")
+              .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
+              .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
+              .attr("epsilon", 1e-8f, "keeps the division finite")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
+              .infer([](InferContext& c) {
+                infer_several(c, {"Grad", "Moment1", "Moment2"}, {"Beta1Pow", "Beta2Pow"});
+              })
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment1", "Moment1Out")
+              .updates("Moment2", "Moment2Out")
+              .updates("Beta1Pow", "Beta1PowOut")
+              .updates("Beta2Pow", "Beta2PowOut")
+              .kernels<MergedAdamKernel, float, double>());
+}
+
+}  // namespace paddle_mini

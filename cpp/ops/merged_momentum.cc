@@ -1,0 +1,85 @@
+// merged_momentum: the step of momentum for several parameters at once
+#include "core/op_table.h"
+#include "math/momentum_step.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct MergedMomentumKernel : Kernel {
+  std::vector<In<T>> params, grads, velocities, rates;
+  std::vector<Out<T>> params_out, velocities_out;
+  T mu, rescale;
+  bool nesterov;
+  std::vector<T> decays;
+
+  explicit MergedMomentumKernel(KernelInit& init)
+      : params(in_list<T>(init, "Param")), grads(in_list<T>(init, "Grad")), velocities(in_list<T>(init, "Velocity")),
+        rates(in_list<T>(init, "LearningRate")), params_out(out_list<T>(init, "ParamOut")),
+        velocities_out(out_list<T>(init, "VelocityOut")), mu(static_cast<T>(init.attr<float>("mu"))),
+        rescale(static_cast<T>(init.attr<float>("rescale_grad"))), nesterov(init.attr<bool>("use_nesterov")),
+        decays(params.size(), T(0)) {
+    const auto& methods = init.attr<std::vector<std::string>>("regularization_method");
+    for (size_t i = 0; i < methods.size(); ++i) {
+      if (methods[i] != "l2_decay") continue;
+      decays[i] = static_cast<T>(init.attr<std::vector<float>>("regularization_coeff")[i]);
+    }
+    // PaddlePaddle has two paths on a CPU, and only the plain one rescales.
+    if (rates.size() != 1 || nesterov || !methods.empty()) rescale = T(1);
+    if (rates.size() == 1) rates.resize(params.size(), rates[0]);
+  }
+
+  void run(Device& device) override {
+    for (size_t i = 0; i < params.size(); ++i) {
+      MomentumStep<T> step{mu, rates[i][0], decays[i], nesterov};
+      auto scaled = [step, r = rescale](auto p, auto v, auto g) { return step(p, v, decltype(g)(r) * g); };
+      map(device, params[i].numel(), scaled, std::tuple(params_out[i].data(), velocities_out[i].data()),
+          params[i].data(), velocities[i].data(), grads[i].data());
+    }
+  }
+};
+
+void infer_merged_momentum(InferContext& c) {
+  infer_several(c, {"Grad", "Velocity"}, {});
+  const auto& methods = c.attr<std::vector<std::string>>("regularization_method");
+  size_t count = c.input_count("Param"), coefficients = c.attr<std::vector<float>>("regularization_coeff").size();
+  if (methods.empty()) return;
+  require<ProgramError>(methods.size() == count, "attribute 'regularization_method' has ", methods.size(),
+                        " elements, Param has ", count);
+  require<ProgramError>(coefficients == count, "attribute 'regularization_coeff' has ", coefficients,
+                        " elements, Param has ", count);
+  for (const std::string& method : methods) {
+    require<ProgramError>(method.empty() || method == "l2_decay", "attribute 'regularization_method' has '",
+                          printable(method), "', it must be '' or 'l2_decay'");
+  }
+}
+
+}  // namespace
+
+void define_merged_momentum(OpTable& ops) {
+  ops.add(OpSpec("merged_momentum")
+              .doc("For each parameter the step of momentum.")
+              .input_list("Param", "any shapes, of one dtype")
+              .input_list("Grad", "of each parameter, its shape; tensors")
+              .input_list("Velocity", "of each parameter, its shape")
+              .input_list("LearningRate", "one element each; one for all parameters or one for each")
+              .output_list("ParamOut", "the variables of Param")
+              .output_list("VelocityOut", "the variables of Velocity")
+              .required_attr("mu", AttrType::Float, "part of the velocity that stays")
+              .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
+              .attr("regularization_method", std::vector<std::string>{},
+                    "none, or one for each parameter: 'l2_decay' adds its regularization_coeff * Param to the gradient")
+              .attr("regularization_coeff", std::vector<float>{}, "of l2_decay, one for each parameter")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("rescale_grad", 1.0f,
+                    "factor of the gradients; on a CPU PaddlePaddle leaves it out with use_nesterov, with "
+                    "regularization_method and with several learning rates, and so do we")
+              .infer(infer_merged_momentum)
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Velocity", "VelocityOut")
+              .kernels<MergedMomentumKernel, float, double>());
+}
+
+}  // namespace paddle_mini

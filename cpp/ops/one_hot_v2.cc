@@ -1,0 +1,59 @@
+// one_hot_v2: Out = 1 at the position that X names along a new last axis, 0 elsewhere
+#include <algorithm>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct OneHotKernel : Kernel {
+  IndexIn x;
+  Out<T> out;
+  int64_t depth;
+  bool anything;
+
+  explicit OneHotKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), depth(init.attr<int32_t>("depth")),
+        anything(init.attr<bool>("allow_out_of_range")) {}
+
+  void run(Device&) override {
+    for (int64_t i = 0, n = x.numel(); i < n && !anything; ++i) {
+      require<OpError>(x[i] >= 0 && x[i] < depth, "X has ", x[i], " at position ", i,
+                       ", it must be in 0 to ", depth - 1);
+    }
+    std::fill_n(out.data(), out.numel(), T(0));
+    for (int64_t i = 0, n = x.numel(); i < n; ++i) {
+      if (x[i] >= 0 && x[i] < depth) out[i * depth + x[i]] = T(1);
+    }
+  }
+  bool may_refuse() const override { return !anything; }
+};
+
+}  // namespace
+
+void define_one_hot_v2(OpTable& ops) {
+  ops.add(OpSpec("one_hot_v2")
+              .doc("Out[i..., X[i...]] = 1 and all else 0. What is out of range is refused, or a row of zeros.")
+              .input("X", "any shape, int32 or int64")
+              .output("Out", "shape of X, then depth")
+              .attr("depth", -1, "how many positions there are")
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
+              .attr("allow_out_of_range", false, "whether a position out of range gives zeros")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                require_index(c, "X");
+                int32_t depth = c.attr<int32_t>("depth");
+                require<ProgramError>(depth > 0, "attribute 'depth' is ", depth, ", it must be positive");
+                Shape out = c.shape("X");
+                out.push_back(depth);
+                if (out.known()) out.numel();  // refuses one that is too large
+                c.set_output("Out", c.dtype_attr("dtype"), out);
+              })
+              .no_gradient("positions have no slope")
+              .checks_data()
+              .dtype_from_output("Out")
+              .kernels<OneHotKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

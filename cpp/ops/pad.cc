@@ -1,0 +1,80 @@
+// pad: Out = X with a border of a constant
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+  const Ints& paddings = attr_of<Ints>(op, "paddings");
+  require<ShapeError>(paddings.size() == 2 * static_cast<size_t>(x.rank()), "paddings are ", paddings.size(), ", X ",
+                      x.str(), " needs ", 2 * x.rank());
+  AxisWalks walks = unchanged_axes(x);
+  for (size_t i = 0; i < walks.size(); ++i) {
+    int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
+    require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after), " for axis ", i);
+    walks[i].start = -before;
+    walks[i].out = walks[i].in < 0 ? -1 : walks[i].in + before + after;
+    walks[i].edge = AxisWalk::Edge::Constant;
+  }
+  return walks;
+}
+
+struct PadKernel : AxisCopyKernel {
+  explicit PadKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape),
+                       static_cast<double>(init.attr<float>("pad_value"))) {}
+};
+
+template <class T>
+struct PadGradKernel : AxisCopyGradKernel<T> {
+  explicit PadGradKernel(KernelInit& init)
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+};
+
+// X's shape from that of Out, which is all the gradient is given.
+Shape inner_shape(const InferContext& c) {
+  const Ints& paddings = c.attr<Ints>("paddings");
+  Shape x = c.shape("Out@GRAD");
+  require<ShapeError>(paddings.size() == 2 * static_cast<size_t>(x.rank()), "paddings are ", paddings.size(),
+                      ", Out@GRAD ", x.str(), " needs ", 2 * x.rank());
+  for (int i = 0; i < x.rank(); ++i) {
+    int64_t before = paddings[2 * static_cast<size_t>(i)], after = paddings[2 * static_cast<size_t>(i) + 1];
+    require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after), " for axis ", i);
+    require<ShapeError>(x[i] < 0 || x[i] >= before + after, "Out@GRAD ", c.shape("Out@GRAD").str(),
+                        " has less than the paddings along axis ", i);
+    if (x[i] >= 0) x[i] -= before + after;
+  }
+  return x;
+}
+
+}  // namespace
+
+void define_pad(OpTable& ops) {
+  ops.add(OpSpec("pad")
+              .doc("Out = X with pad_value around it.")
+              .input("X", "any shape")
+              .output("Out", "X's dimensions, each with its paddings")
+              .required_attr("paddings", AttrType::Ints, "for each axis how many before and how many after X")
+              .attr("pad_value", 0.0f, "what Out holds there")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c.op(), c.shape("X"))));
+              })
+              .gradient("pad_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<PadKernel>());
+  ops.add(OpSpec("pad_grad")
+              .doc("X@GRAD = Out@GRAD without the border.")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .required_attr("paddings", AttrType::Ints, "as in pad")
+              .attr("pad_value", 0.0f, "as in pad")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("X@GRAD", c.input("Out@GRAD").dtype, inner_shape(c));
+              })
+              .kernels<PadGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,83 @@
+// pad3d: Out = volumes X with a border: a constant, mirrored, repeated or wrapped around
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+AxisWalk::Edge edge_of(const std::string& mode) {
+  if (mode == "reflect") return AxisWalk::Edge::Reflect;
+  if (mode == "replicate") return AxisWalk::Edge::Replicate;
+  return mode == "circular" ? AxisWalk::Edge::Wrap : AxisWalk::Edge::Constant;
+}
+
+// paddings: left, right, top, bottom, front, back: the last axis first.
+AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+  const Ints& paddings = attr_of<Ints>(op, "paddings");
+  const std::string& mode = attr_of<std::string>(op, "mode");
+  require<ShapeError>(x.rank() == 5, "X has shape ", x.str(), ", 5 dimensions are needed");
+  require<ProgramError>(paddings.size() == 6, "paddings are ", paddings.size(), ", 6 are needed");
+  AxisWalks walks = unchanged_axes(x);
+  int last = attr_of<std::string>(op, "data_format") == "NDHWC" ? 3 : 4;
+  for (int i = 0; i < 3; ++i) {
+    AxisWalk& walk = walks[last - i];
+    int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
+    require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after));
+    if (before == 0 && after == 0) continue;
+    walk.start = -before;
+    walk.edge = edge_of(mode);
+    int64_t needed = mode == "constant" ? 0 : mode == "reflect" ? std::max(before, after) + 1 : 1;
+    require<ShapeError>(walk.in < 0 || walk.in >= needed, "X ", x.str(), " has ", walk.in, " elements along axis ",
+                        last - i, "; with this padding mode ", mode, " needs ", needed);
+    walk.out = walk.in < 0 ? -1 : walk.in + before + after;
+  }
+  return walks;
+}
+
+struct Pad3dKernel : AxisCopyKernel {
+  explicit Pad3dKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape),
+                       static_cast<double>(init.attr<float>("value"))) {}
+};
+
+template <class T>
+struct Pad3dGradKernel : AxisCopyGradKernel<T> {
+  explicit Pad3dGradKernel(KernelInit& init)
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+};
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.required_attr("paddings", AttrType::Ints, "before and after X along the width, the height, the depth")
+      .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "replicate", "circular"}))
+      .attr("value", 0.0f, "the constant")
+      .attr("data_format", "NCDHW", "the order of X's axes", one_of({"NCDHW", "NDHWC"}));
+}
+
+}  // namespace
+
+void define_pad3d(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("pad3d")
+                              .input("X", "[images, channels, depth, height, width], or as data_format says")
+                              .output("Out", "X's dimensions, each with its paddings"))
+              .doc("Out = X with a border around each volume: value; X mirrored at its outermost elements; these "
+                   "elements repeated; or X again from its other end.")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c.op(), c.shape("X"))));
+              })
+              .gradient("pad3d_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<Pad3dKernel>());
+  ops.add(with_attributes(OpSpec("pad3d_grad")
+                              .input("X", "as in pad3d; only its shape is looked at")
+                              .input("Out@GRAD", "shape of Out")
+                              .output("X@GRAD", "shape of X"))
+              .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", shape_of(walks_of(c.op(), c.shape("X"))));
+                gradients_like_inputs(c);
+              })
+              .kernels<Pad3dGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

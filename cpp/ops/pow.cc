@@ -1,0 +1,104 @@
+// pow: Out = X to the power of a factor
+#include <limits>
+
+#include "math/power.h"
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+// The factor as a T. For whole numbers its fraction is cut off; it ends where T ends, and NaN is 0.
+template <class T>
+T exponent(double factor) {
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(factor);
+  if (factor >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  if (factor <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  return factor == factor ? static_cast<T>(factor) : T(0);
+}
+
+// What X is raised to: the input FactorTensor where there is one, else the attribute.
+struct Factor {
+  NumberIn tensor;
+  float attr;
+
+  explicit Factor(const KernelInit& init)
+      : tensor(init, "FactorTensor", optional_port), attr(init.attr<float>("factor")) {}
+  double operator()() const { return tensor ? tensor[0] : static_cast<double>(attr); }
+};
+
+template <class T>
+struct PowKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Factor factor;
+
+  explicit PowKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), factor(init) {}
+
+  void run(Device& device) override {
+    T f = exponent<T>(factor());
+    if (f == T(2)) map(device, x.numel(), [](auto v) { return v * v; }, out.data(), x.data());
+    else map(device, x.numel(), [f](auto v) { return power(v, decltype(v)(f)); }, out.data(), x.data());
+  }
+};
+
+template <class T>
+struct PowGradKernel : Kernel {
+  In<T> x, out_gradient;
+  Out<T> x_gradient;
+  Factor factor;
+
+  explicit PowGradKernel(KernelInit& init)
+      : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), factor(init) {}
+
+  void run(Device& device) override {
+    T f = exponent<T>(factor());
+    auto general = [f](auto v, auto gradient) {
+      using V = decltype(v);
+      return gradient * V(f) * power(v, V(f - T(1)));
+    };
+    auto of_square = [](auto v, auto gradient) { return gradient * decltype(v)(2) * v; };
+    if (f == T(2)) map(device, x.numel(), of_square, x_gradient.data(), x.data(), out_gradient.data());
+    else map(device, x.numel(), general, x_gradient.data(), x.data(), out_gradient.data());
+  }
+};
+
+void check_factor(const InferContext& c) {
+  if (!c.has_input("FactorTensor")) return;
+  require_scalar(c, "FactorTensor");
+  require_number(c, "FactorTensor");
+}
+
+void infer_pow(InferContext& c) {
+  require_tensors(c);
+  check_factor(c);
+  c.set_output("Out", c.input("X"));
+}
+
+void infer_pow_grad(InferContext& c) {
+  require_tensors(c);
+  check_factor(c);
+  require_same_dtype(c, "X", "Out@GRAD");
+  require_same_shape(c, "X", "Out@GRAD");
+  c.set_output("X@GRAD", c.input("X"));
+}
+
+}  // namespace
+
+void define_pow(OpTable& ops) {
+  ops.add(unary("pow")
+              .doc("Out = X to the power of the factor, element by element. For whole numbers the factor's fraction "
+                   "is cut off, and products wrap around.")
+              .optional_input("FactorTensor", "one element, float32 or float64: used instead of `factor`")
+              .attr("factor", 1.0f, "the exponent")
+              .infer(infer_pow)
+              .gradient("pow_grad", {"X", "FactorTensor", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<PowKernel, float, double, int32_t, int64_t>());
+  ops.add(unary_gradient("pow_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
+              .optional_input("FactorTensor", "as in the forward operator")
+              .attr("factor", 1.0f, "as in the forward operator")
+              .infer(infer_pow_grad)
+              .kernels<PowGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,129 @@
+// prelu: Out = X where X > 0, else a learnt factor times X
+#include "core/op_table.h"
+#include "math/broadcast.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Prelu {
+  template <class V>
+  V operator()(V x, V alpha) const { return select(x > V(0), x, alpha * x); }
+};
+
+struct PreluToX {
+  template <class V>
+  V operator()(V x, V alpha, V gradient) const { return select(x > V(0), gradient, alpha * gradient); }
+};
+
+struct PreluToAlpha {
+  template <class V>
+  V operator()(V x, V, V gradient) const { return select(x > V(0), V(0), x * gradient); }
+};
+
+// X as three dimensions, in whose middle one Alpha lies.
+struct Parts {
+  int64_t before, factors, behind;
+};
+
+Parts parts_of(const Shape& x, const std::string& mode, const std::string& data_format) {
+  int rank = x.rank();
+  if (mode == "all") return {1, 1, x.numel(0, rank)};
+  if (mode == "element") return {x[0], x.numel(1, rank), 1};
+  int channel = data_format == "NHWC" ? rank - 1 : 1;
+  return {x.numel(0, channel), x[channel], x.numel(channel + 1, rank)};
+}
+
+template <class Init>
+Parts parts_of(const Shape& x, const Init& init) {
+  return parts_of(x, init.template attr<std::string>("mode"), init.template attr<std::string>("data_format"));
+}
+
+Broadcast loops(const Shape& x, const KernelInit& init) {
+  Parts parts = parts_of(x, init);
+  return Broadcast(Shape({parts.before, parts.factors, parts.behind}), Shape({parts.factors, 1}), -1);
+}
+
+template <class T>
+struct PreluKernel : Kernel {
+  In<T> x, alpha;
+  Out<T> out;
+  Broadcast broadcast;
+
+  explicit PreluKernel(KernelInit& init)
+      : x(init, "X"), alpha(init, "Alpha"), out(init, "Out"), broadcast(loops(x.shape(), init)) {}
+  void run(Device& device) override { broadcast.map(device, Prelu{}, x.data(), alpha.data(), out.data()); }
+};
+
+template <class T>
+struct PreluGradKernel : Kernel {
+  In<T> x, alpha, out_gradient;
+  Out<T> x_gradient, alpha_gradient;
+  Broadcast broadcast;
+
+  explicit PreluGradKernel(KernelInit& init)
+      : x(init, "X"), alpha(init, "Alpha"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        alpha_gradient(init, "Alpha@GRAD", optional_port), broadcast(loops(x.shape(), init)) {}
+
+  void run(Device& device) override {
+    const T* g = out_gradient.data();
+    // Alpha first: X@GRAD may lie in the memory of Out@GRAD.
+    if (alpha_gradient) broadcast.sum_to_y(device, PreluToAlpha{}, x.data(), alpha.data(), g, alpha_gradient.data());
+    if (x_gradient) broadcast.sum_to_x(device, PreluToX{}, x.data(), alpha.data(), g, x_gradient.data());
+  }
+};
+
+void check_factors(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Alpha");
+  const Shape &x = c.shape("X"), &alpha = c.shape("Alpha");
+  const std::string& mode = c.attr<std::string>("mode");
+  int least = mode == "all" ? 0 : mode == "element" ? 1 : 2;
+  require<ShapeError>(x.rank() >= least, "X ", x.str(), " has rank ", x.rank(), ", mode '", mode,
+                      "' needs at least ", least);
+  int64_t factors = parts_of(x, c).factors;
+  require<ShapeError>(dims_agree(alpha.numel(0, alpha.rank()), factors), "Alpha ", alpha.str(), " must have ", factors,
+                      " elements for X ", x.str(), " and mode '", mode, "'");
+}
+
+OpSpec with_attrs(OpSpec spec) {
+  return spec
+      .attr("mode", "all", "one factor for 'all', for each 'channel', or for each 'element' of a sample",
+            one_of({"all", "channel", "element"}))
+      .attr("data_format", "NCHW", "where the channels are: 'NCHW', axis 1; 'NHWC', the last",
+            one_of({"NCHW", "NHWC"}));
+}
+
+}  // namespace
+
+void define_prelu(OpTable& ops) {
+  ops.add(with_attrs(OpSpec("prelu"))
+              .doc("Out = X where X > 0, else Alpha X, element by element.")
+              .input("X", "any shape")
+              .input("Alpha", "the factors: one; or X's channels; or the elements of a sample X[0]")
+              .output("Out", "shape of X")
+              .infer([](InferContext& c) {
+                check_factors(c);
+                c.set_output("Out", c.input("X"));
+              })
+              .gradient("prelu_grad", {"X", "Alpha", "Out@GRAD"}, {"X@GRAD", "Alpha@GRAD"})
+              .in_place("X", "Out")
+              .kernels<PreluKernel, float, double>());
+  ops.add(with_attrs(OpSpec("prelu_grad"))
+              .doc("X@GRAD = Out@GRAD where X > 0, else Alpha Out@GRAD; Alpha@GRAD = X Out@GRAD where X <= 0, summed "
+                   "over what a factor meets.")
+              .input("X", "as in the forward operator")
+              .input("Alpha", "as in the forward operator")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Alpha@GRAD", "shape of Alpha")
+              .infer([](InferContext& c) {
+                check_factors(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                require_same_shape(c, "X", "Out@GRAD");
+                gradients_like_inputs(c);
+              })
+              .in_place("Out@GRAD", "X@GRAD")
+              .kernels<PreluGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,66 @@
+// proximal_adagrad: adagrad's step without epsilon, then a proximal step of l1 and l2 regularization
+#include "core/op_table.h"
+#include "math/optimizer.h"
+#include "math/proximal.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct ProximalAdagradStep {
+  T rate;
+  Proximal<T> proximal;
+
+  template <class V>
+  std::tuple<V, V> operator()(V param, V moment, V gradient) const {
+    V m = moment + gradient * gradient;
+    return {proximal(param - V(rate) * gradient / sqrt(m)), m};
+  }
+};
+
+template <class T>
+struct ProximalAdagradKernel : Kernel {
+  In<T> param, moment, grad, learning_rate;
+  Out<T> param_out, moment_out;
+  T l1, l2;
+
+  explicit ProximalAdagradKernel(KernelInit& init)
+      : param(init, "Param"), moment(init, "Moment"), grad(init, "Grad"), learning_rate(init, "LearningRate"),
+        param_out(init, "ParamOut"), moment_out(init, "MomentOut"), l1(static_cast<T>(init.attr<float>("l1"))),
+        l2(static_cast<T>(init.attr<float>("l2"))) {}
+
+  void run(Device& device) override {
+    T rate = learning_rate[0];
+    ProximalAdagradStep<T> step{rate, Proximal<T>(rate, l1, l2)};
+    map(device, param.numel(), step, std::tuple(param_out.data(), moment_out.data()), param.data(), moment.data(),
+        grad.data());
+  }
+};
+
+}  // namespace
+
+void define_proximal_adagrad(OpTable& ops) {
+  ops.add(OpSpec("proximal_adagrad")
+              .doc("MomentOut = Moment + Grad^2, q = Param - LearningRate * Grad / sqrt(MomentOut), ParamOut = sign(q) "
+                   "max(|q| - LearningRate * l1, 0) / (1 + LearningRate * l2). Nothing is added to the root, so Moment "
+                   "must begin above 0: Grad 0 at Moment 0 gives NaN. Of programs before PaddlePaddle 2.")
+              .input("Param", "any shape")
+              .input("Moment", "shape of Param")
+              .input("Grad", "shape of Param; a tensor")
+              .input("LearningRate", "one element")
+              .output("ParamOut", "the variable of Param")
+              .output("MomentOut", "the variable of Moment")
+              .attr("l1", 0.0f, "how far parameters are drawn to 0 in a step of rate 1; below 0 as 0")
+              .attr("l2", 0.0f, "how much parameters shrink in a step of rate 1")
+              .infer([](InferContext& c) {
+                require_state(c, {"Moment"}, {"LearningRate"});
+                require_gradient(c);
+                set_updated(c, {"Param", "Moment"});
+              })
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment", "MomentOut")
+              .kernels<ProximalAdagradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

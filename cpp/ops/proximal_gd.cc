@@ -1,0 +1,49 @@
+// proximal_gd: a step of gradient descent, then a proximal step of l1 and l2 regularization
+#include "core/op_table.h"
+#include "math/optimizer.h"
+#include "math/proximal.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct ProximalGdKernel : Kernel {
+  In<T> param, grad, learning_rate;
+  Out<T> param_out;
+  T l1, l2;
+
+  explicit ProximalGdKernel(KernelInit& init)
+      : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
+        l1(static_cast<T>(init.attr<float>("l1"))), l2(static_cast<T>(init.attr<float>("l2"))) {}
+
+  void run(Device& device) override {
+    T rate = learning_rate[0];
+    Proximal<T> proximal(rate, l1, l2);
+    auto step = [rate, proximal](auto p, auto g) { return proximal(p - decltype(p)(rate) * g); };
+    map(device, param.numel(), step, param_out.data(), param.data(), grad.data());
+  }
+};
+
+}  // namespace
+
+void define_proximal_gd(OpTable& ops) {
+  ops.add(OpSpec("proximal_gd")
+              .doc("q = Param - LearningRate * Grad, ParamOut = sign(q) max(|q| - LearningRate * l1, 0) / (1 + "
+                   "LearningRate * l2).")
+              .input("Param", "any shape")
+              .input("Grad", "shape of Param; a tensor")
+              .input("LearningRate", "one element")
+              .output("ParamOut", "the variable of Param")
+              .attr("l1", 0.0f, "how far parameters are drawn to 0 in a step of rate 1; below 0 as 0")
+              .attr("l2", 0.0f, "how much parameters shrink in a step of rate 1")
+              .infer([](InferContext& c) {
+                require_state(c, {}, {"LearningRate"});
+                require_gradient(c);
+                set_updated(c, {"Param"});
+              })
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .kernels<ProximalGdKernel, float, double>());
+}
+
+}  // namespace paddle_mini

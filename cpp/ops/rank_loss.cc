@@ -1,0 +1,95 @@
+// rank_loss: with o = Left - Right, Out = log(1 + exp(o)) - Label o
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct RankLossKernel : Kernel {
+  In<T> label, left, right;
+  Out<T> out;
+
+  explicit RankLossKernel(KernelInit& init)
+      : label(init, "Label"), left(init, "Left"), right(init, "Right"), out(init, "Out") {}
+
+  // log(1 + exp(o)) = max(o, 0) + log(1 + exp(-|o|)), which does not overflow.
+  void run(Device& device) override {
+    auto loss = [](auto l, auto a, auto b) {
+      using V = decltype(l);
+      V o = a - b;
+      return maximum(o, V(T(0))) + log(V(T(1)) + exp(-abs(o))) - l * o;
+    };
+    map(device, out.numel(), loss, out.data(), label.data(), left.data(), right.data());
+  }
+};
+
+template <class T>
+struct RankLossGradKernel : Kernel {
+  In<T> label, left, right, out_gradient;
+  Out<T> left_gradient, right_gradient;
+
+  explicit RankLossGradKernel(KernelInit& init)
+      : label(init, "Label"), left(init, "Left"), right(init, "Right"), out_gradient(init, "Out@GRAD"),
+        left_gradient(init, "Left@GRAD", optional_port), right_gradient(init, "Right@GRAD", optional_port) {}
+
+  void run(Device& device) override {
+    if (left_gradient) pass(device, T(1), left_gradient.data());
+    if (right_gradient) pass(device, T(-1), right_gradient.data());
+  }
+
+  void pass(Device& device, T direction, T* to) {
+    auto gradient = [direction](auto l, auto a, auto b, auto g) {
+      using V = decltype(l);
+      V one(T(1));
+      return V(direction) * g * (one / (one + exp(b - a)) - l);
+    };
+    map(device, label.numel(), gradient, to, label.data(), left.data(), right.data(), out_gradient.data());
+  }
+};
+
+void require_alike(const InferContext& c) {
+  require_tensors(c);
+  for (const char* port : {"Left", "Right"}) {
+    require_same_dtype(c, "Label", port);
+    require_same_shape(c, "Label", port);
+  }
+}
+
+void infer_gradient(InferContext& c) {
+  require_alike(c);
+  require_same_dtype(c, "Label", "Out@GRAD");
+  require_same_shape(c, "Label", "Out@GRAD");
+  c.set_output("Left@GRAD", c.input("Left"));
+  c.set_output("Right@GRAD", c.input("Right"));
+}
+
+}  // namespace
+
+void define_rank_loss(OpTable& ops) {
+  ops.add(OpSpec("rank_loss")
+              .doc("Out = log(1 + exp(Left - Right)) - Label (Left - Right) for every pair: RankNet's loss (Burges et "
+                   "al. 2005).")
+              .input("Label", "any shape: 1 where the left one ranks higher, 0 where the right one, 0.5 for a tie")
+              .input("Left", "shape of Label: scores")
+              .input("Right", "shape of Label: scores")
+              .output("Out", "shape of Label")
+              .infer([](InferContext& c) {
+                require_alike(c);
+                c.set_output("Out", c.input("Label"));
+              })
+              .gradient("rank_loss_grad", {"Label", "Left", "Right", "Out@GRAD"}, {"Left@GRAD", "Right@GRAD"})
+              .kernels<RankLossKernel, float, double>());
+  ops.add(OpSpec("rank_loss_grad")
+              .doc("Left@GRAD = Out@GRAD (sigmoid(Left - Right) - Label), Right@GRAD = -Left@GRAD.")
+              .input("Label", "as in rank_loss")
+              .input("Left", "as in rank_loss")
+              .input("Right", "as in rank_loss")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("Left@GRAD", "shape of Left")
+              .optional_output("Right@GRAD", "shape of Right")
+              .infer(infer_gradient)
+              .kernels<RankLossGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,30 @@
+// reduce_max: Out = the largest elements of X over some axes
+#include "math/extremes.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Largest {
+  template <class T>
+  static T first() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+  template <class T>
+  T operator()(T a, T b) const { return maximum(a, b); }
+};
+
+
+}  // namespace
+
+void define_reduce_max(OpTable& ops) {
+  ops.add(fold_reduction("reduce_max", "reduce_max_grad")
+              .doc("The largest element of X over the axes in `dim`; NaN if there is one,"
+                   " and the lowest number if there is none.")
+              .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
+  ops.add(fold_gradient("reduce_max_grad")
+              .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
+              .kernels<FoldGradKernel<ToExtreme>::For, float, double>());
+}
+
+}  // namespace paddle_mini

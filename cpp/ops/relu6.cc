@@ -1,0 +1,43 @@
+// relu6: Out = min(max(X, 0), threshold)
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float threshold;
+
+  explicit Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
+};
+
+struct Relu6 : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const { return minimum(maximum(x, V(0)), V(threshold)); }
+};
+
+struct Relu6Grad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V out, V gradient) const {
+    return select(out > V(0), select(out < V(threshold), gradient, V(0)), V(0));
+  }
+};
+
+}  // namespace
+
+void define_relu6(OpTable& ops) {
+  ops.add(unary("relu6")
+              .doc("Out = min(max(X, 0), threshold), element by element.")
+              .attr("threshold", 6.0f, "the most that Out can be")
+              .gradient("relu6_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<Relu6>::For, float, double>());
+  ops.add(unary_gradient("relu6_grad", Keeps::Out)
+              .doc("X@GRAD = Out@GRAD where 0 < Out < threshold, else 0.")
+              .attr("threshold", 6.0f, "as in the forward operator")
+              .kernels<AttrUnaryGradKernel<Relu6Grad, Keeps::Out>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,129 @@
+// rmsprop: the gradient over the root of its mean square, with momentum
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// Tieleman & Hinton 2012; centered as in Graves 2013: the variance in place of the mean square.
+template <class T>
+struct RmspropStep {
+  T decay, momentum, epsilon, rate;
+
+  template <class V>
+  std::tuple<V, V, V> operator()(V param, V square, V moment, V gradient) const {
+    V s = V(decay) * square + V(T(1) - decay) * gradient * gradient;
+    V m = V(momentum) * moment + V(rate) * gradient / sqrt(s + V(epsilon));
+    return {param - m, s, m};
+  }
+
+  template <class V>
+  std::tuple<V, V, V, V> operator()(V param, V square, V moment, V mean, V gradient) const {
+    V s = V(decay) * square + V(T(1) - decay) * gradient * gradient;
+    V g = V(decay) * mean + V(T(1) - decay) * gradient;
+    V m = V(momentum) * moment + V(rate) * gradient / sqrt(s - g * g + V(epsilon));
+    return {param - m, s, m, g};
+  }
+};
+
+template <class T>
+struct RmspropKernel : Kernel {
+  In<T> param, square, grad, moment, learning_rate, mean;
+  Out<T> param_out, square_out, moment_out, mean_out;
+  T decay, momentum, epsilon;
+  bool centered;
+  SparseGradient<T> gradient;
+
+  explicit RmspropKernel(KernelInit& init)
+      : param(init, "Param"), square(init, "MeanSquare"), grad(init, "Grad"), moment(init, "Moment"),
+        learning_rate(init, "LearningRate"), mean(init, "MeanGrad", optional_port), param_out(init, "ParamOut"),
+        square_out(init, "MeanSquareOut"), moment_out(init, "MomentOut"), mean_out(init, "MeanGradOut", optional_port),
+        decay(static_cast<T>(init.attr<float>("decay"))), momentum(static_cast<T>(init.attr<float>("momentum"))),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))), centered(init.attr<bool>("centered")),
+        gradient(init, param, grad) {}
+
+  void run(Device& device) override {
+    RmspropStep<T> step{decay, momentum, epsilon, learning_rate[0]};
+    // Every row moves: one that a sparse gradient does not name has gradient 0, and its averages decay.
+    if (centered) run_centered(device, step);
+    else run_plain(device, step);
+  }
+
+  void run_plain(Device& device, const RmspropStep<T>& step) {
+    auto idle = [step](auto p, auto s, auto m) { return step(p, s, m, decltype(p)(T(0))); };
+    auto outputs = [&](int64_t at) {
+      return std::tuple(param_out.data() + at, square_out.data() + at, moment_out.data() + at);
+    };
+    gradient.walk(
+        device,
+        [&](int64_t at, int64_t n, const T* g) {
+          map(device, n, step, outputs(at), param.data() + at, square.data() + at, moment.data() + at, g);
+        },
+        [&](int64_t at, int64_t n) {
+          map(device, n, idle, outputs(at), param.data() + at, square.data() + at, moment.data() + at);
+        });
+    if (mean_out) copy_all(mean, mean_out);
+  }
+
+  void run_centered(Device& device, const RmspropStep<T>& step) {
+    auto idle = [step](auto p, auto s, auto m, auto c) { return step(p, s, m, c, decltype(p)(T(0))); };
+    auto outputs = [&](int64_t at) {
+      return std::tuple(param_out.data() + at, square_out.data() + at, moment_out.data() + at, mean_out.data() + at);
+    };
+    gradient.walk(
+        device,
+        [&](int64_t at, int64_t n, const T* g) {
+          map(device, n, step, outputs(at), param.data() + at, square.data() + at, moment.data() + at,
+              mean.data() + at, g);
+        },
+        [&](int64_t at, int64_t n) {
+          map(device, n, idle, outputs(at), param.data() + at, square.data() + at, moment.data() + at,
+              mean.data() + at);
+        });
+  }
+};
+
+void infer_rmsprop(InferContext& c) {
+  require_state(c, {"MeanSquare", "Moment"}, {"LearningRate"});
+  require_gradient(c);
+  bool in = c.has_input("MeanGrad"), out = c.has_output("MeanGradOut");
+  require<ProgramError>(in || !out, "MeanGradOut is given, MeanGrad is not");
+  require<ProgramError>((in && out) || !c.attr<bool>("centered"), "'centered' needs MeanGrad and MeanGradOut");
+  if (in) require_state(c, {"MeanGrad"}, {});
+  set_updated(c, {"Param", "MeanSquare", "Moment", "MeanGrad"});
+}
+
+}  // namespace
+
+void define_rmsprop(OpTable& ops) {
+  ops.add(OpSpec("rmsprop")
+              .doc("MeanSquareOut = decay MeanSquare + (1 - decay) Grad^2, MomentOut = momentum Moment + LearningRate "
+                   "* Grad / sqrt(MeanSquareOut + epsilon), ParamOut = Param - MomentOut. Centered: MeanGradOut = "
+                   "decay MeanGrad + (1 - decay) Grad, and its square is subtracted under the root. A sparse gradient "
+                   "is a dense one with rows of zeros.")
+              .input("Param", "any shape")
+              .input("MeanSquare", "shape of Param")
+              .input("Grad", "shape of Param; a tensor or selected rows")
+              .input("Moment", "shape of Param")
+              .input("LearningRate", "one element")
+              .optional_input("MeanGrad", "shape of Param; needed when centered")
+              .output("ParamOut", "the variable of Param")
+              .output("MomentOut", "the variable of Moment")
+              .output("MeanSquareOut", "the variable of MeanSquare")
+              .optional_output("MeanGradOut", "the variable of MeanGrad; as it was unless centered")
+              .attr("epsilon", 1e-10f, "under the root")
+              .attr("decay", 0.9f, "part of the averages that stays")
+              .attr("momentum", 0.0f, "part of the moment that stays")
+              .attr("centered", false, "whether the mean gradient is subtracted")
+              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .infer(infer_rmsprop)
+              .takes_rows("Grad")
+              .no_gradient("an optimizer's step is not differentiated")
+              .updates("Param", "ParamOut")
+              .updates("Moment", "MomentOut")
+              .updates("MeanSquare", "MeanSquareOut")
+              .updates("MeanGrad", "MeanGradOut")
+              .kernels<RmspropKernel, float, double>());
+}
+
+}  // namespace paddle_mini

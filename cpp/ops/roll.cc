@@ -1,0 +1,66 @@
+// roll: Out = X moved along some axes; what leaves at one end comes in at the other
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+using Longs = std::vector<int64_t>;
+
+// Without axes the elements are moved as one line.
+AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+  const Longs &shifts = attr_of<Longs>(op, "shifts"), &axes = attr_of<Longs>(op, "axis");
+  size_t wanted = axes.empty() ? 1 : axes.size();
+  require<ProgramError>(shifts.size() == wanted, "shifts are ", shifts.size(), ", ", wanted, " are needed");
+  AxisWalks walks = unchanged_axes(axes.empty() ? Shape{x.numel(0, x.rank())} : x);
+  for (size_t i = 0; i < wanted; ++i) {
+    AxisWalk& walk = walks[axes.empty() ? 0 : normal_axis(axes[i], x.rank(), "axis")];
+    if (walk.in <= 0) continue;
+    walk.start = (walk.start - shifts[i] % walk.in) % walk.in;
+    walk.edge = AxisWalk::Edge::Wrap;
+  }
+  return walks;
+}
+
+struct RollKernel : AxisCopyKernel {
+  explicit RollKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape)) {}
+};
+
+template <class T>
+struct RollGradKernel : AxisCopyGradKernel<T> {
+  explicit RollGradKernel(KernelInit& init)
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+};
+
+}  // namespace
+
+void define_roll(OpTable& ops) {
+  ops.add(OpSpec("roll")
+              .doc("Out = X moved by shifts along the axes, all elements as one line if there are none; what leaves at "
+                   "one end comes in at the other.")
+              .input("X", "any shape")
+              .output("Out", "shape of X")
+              .attr("shifts", Longs{}, "how far, for each of the axes; negative: towards the front")
+              .attr("axis", Longs{}, "the axes; negative ones count from the end")
+              .infer([](InferContext& c) {
+                walks_of(c.op(), c.shape("X"));
+                same_as("X")(c);
+              })
+              .gradient("roll_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<RollKernel>());
+  ops.add(OpSpec("roll_grad")
+              .doc("X@GRAD = Out@GRAD moved back.")
+              .input("X", "as in roll; only its shape is looked at")
+              .input("Out@GRAD", "shape of X")
+              .output("X@GRAD", "shape of X")
+              .attr("shifts", Longs{}, "as in roll")
+              .attr("axis", Longs{}, "as in roll")
+              .infer([](InferContext& c) {
+                walks_of(c.op(), c.shape("X"));
+                require_like_out(c, "X", c.shape("X"));
+                gradients_like_inputs(c);
+              })
+              .kernels<RollGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

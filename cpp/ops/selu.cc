@@ -1,0 +1,45 @@
+// selu: Out = scale X where X > 0, else scale alpha (exp(X) - 1)
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float scale, alpha;
+
+  explicit Attributes(const KernelInit& init) : scale(init.attr<float>("scale")), alpha(init.attr<float>("alpha")) {}
+};
+
+struct Selu : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const { return V(scale) * select(x > V(0), x, V(alpha) * (exp(x) - V(1))); }
+};
+
+struct SeluGrad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V out, V gradient) const {
+    return select(out > V(0), V(scale) * gradient, gradient * (out + V(scale) * V(alpha)));
+  }
+};
+
+}  // namespace
+
+void define_selu(OpTable& ops) {
+  ops.add(unary("selu")
+              .doc("Out = scale X where X > 0, else scale alpha (exp(X) - 1), element by element.")
+              .attr("scale", 1.0507009873554804934193349852946f, "factor of everything")
+              .attr("alpha", 1.6732632423543772848170429916717f, "how far below 0 Out / scale can get")
+              .gradient("selu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<Selu>::For, float, double>());
+  ops.add(unary_gradient("selu_grad", Keeps::Out)
+              .doc("X@GRAD = scale Out@GRAD where Out > 0, else Out@GRAD (Out + scale alpha).")
+              .attr("scale", 1.0507009873554804934193349852946f, "as in the forward operator")
+              .attr("alpha", 1.6732632423543772848170429916717f, "as in the forward operator")
+              .kernels<AttrUnaryGradKernel<SeluGrad, Keeps::Out>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,34 @@
+// shape: Out = the dimensions of Input
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+struct ShapeKernel : Kernel {
+  const Shape shape;
+  Out<int32_t> out;
+
+  explicit ShapeKernel(KernelInit& init) : shape(init.input("Input")->tensor.shape), out(init, "Out") {
+    for (int64_t dim : shape) require<ShapeError>(dim <= INT32_MAX, "Input has shape ", shape.str(), ", beyond int32");
+  }
+  void run(Device&) override {
+    for (int i = 0; i < shape.rank(); ++i) out[i] = static_cast<int32_t>(shape[i]);
+  }
+};
+
+}  // namespace
+
+void define_shape(OpTable& ops) {
+  ops.add(OpSpec("shape")
+              .doc("Out = the dimensions of Input.")
+              .input("Input", "any shape; only its shape is looked at")
+              .output("Out", "[the number of Input's dimensions], int32")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", DType::Int32, {c.shape("Input").rank()});
+              })
+              .no_gradient("the values of Input are not looked at")
+              .kernel_for_any<ShapeKernel>());
+}
+
+}  // namespace paddle_mini

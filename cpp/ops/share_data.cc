@@ -1,0 +1,25 @@
+// share_data: Out = X
+#include "core/op_table.h"
+#include "math/reshape.h"
+
+namespace paddle_mini {
+namespace {
+
+struct ShareDataKernel : MoveKernel {
+  explicit ShareDataKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
+};
+
+}  // namespace
+
+void define_share_data(OpTable& ops) {
+  ops.add(OpSpec("share_data")
+              .doc("Out = X, the same memory where that is possible.")
+              .input("X", "any shape")
+              .output("Out", "shape of X")
+              .infer(same_as("X"))
+              .no_gradient("in PaddlePaddle it cuts the flow of gradients")
+              .view("X", "Out")
+              .kernel_for_any<ShareDataKernel>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,95 @@
+// sigmoid_cross_entropy_with_logits: Out = max(X, 0) - X Label + log(1 + exp(-|X|))
+#include <cmath>
+
+#include "math/pair_loss.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr PairPorts kPorts{"X", "Label", "Out"};
+
+// Labels whose whole part is ignore_index count nothing: these are the labels in [low, high].
+template <class T>
+struct Ignored {
+  T low, high;
+
+  explicit Ignored(int32_t index) {
+    T k = static_cast<T>(index);
+    low = index > 0 ? k : std::nextafter(k - T(1), k);
+    high = index < 0 ? k : std::nextafter(k + T(1), k);
+  }
+  template <class V>
+  V zero_where_ignored(V label, V value) const {
+    return select((label >= V(low)) & (label <= V(high)), V(0), value);
+  }
+  // 1 / (labels that count); of none, 1: then there is nothing to divide.
+  T one_by_count(const In<T>& label) const {
+    int64_t count = 0;
+    for (int64_t i = 0, n = label.numel(); i < n; ++i) count += !(label[i] >= low && label[i] <= high);
+    return T(1) / static_cast<T>(std::max<int64_t>(count, 1));
+  }
+};
+
+// log(1 + exp(x)) - x label without overflow.
+template <class T>
+struct SigmoidCrossEntropyKernel : Kernel {
+  In<T> x, label;
+  Out<T> out;
+  Ignored<T> ignored;
+  bool normalize;
+
+  explicit SigmoidCrossEntropyKernel(KernelInit& init)
+      : x(init, "X"), label(init, "Label"), out(init, "Out"), ignored(init.attr<int32_t>("ignore_index")),
+        normalize(init.attr<bool>("normalize")) {}
+
+  void run(Device& device) override {
+    T scale = normalize ? ignored.one_by_count(label) : T(1);
+    auto loss = [i = ignored, scale](auto v, auto l) {
+      using V = decltype(v);
+      V value = maximum(v, V(T(0))) - v * l + log(V(T(1)) + exp(-abs(v)));
+      return i.zero_where_ignored(l, value * V(scale));
+    };
+    map(device, out.numel(), loss, out.data(), x.data(), label.data());
+  }
+};
+
+template <class T>
+struct SigmoidCrossEntropyGradKernel : Kernel {
+  In<T> x, label, out_gradient;
+  Out<T> x_gradient;
+  Ignored<T> ignored;
+  bool normalize;
+
+  explicit SigmoidCrossEntropyGradKernel(KernelInit& init)
+      : x(init, "X"), label(init, "Label"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        ignored(init.attr<int32_t>("ignore_index")), normalize(init.attr<bool>("normalize")) {}
+
+  void run(Device& device) override {
+    T scale = normalize ? ignored.one_by_count(label) : T(1);
+    auto gradient = [i = ignored, scale](auto v, auto l, auto g) {
+      using V = decltype(v);
+      V sigmoid = V(T(1)) / (V(T(1)) + exp(-v));
+      return i.zero_where_ignored(l, g * (sigmoid - l) * V(scale));
+    };
+    map(device, x_gradient.numel(), gradient, x_gradient.data(), x.data(), label.data(), out_gradient.data());
+  }
+};
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("ignore_index", -100, "labels of this whole part count nothing")
+      .attr("normalize", false, "whether to divide by the count of labels that are not ignored");
+}
+
+}  // namespace
+
+void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
+  ops.add(with_attributes(pair_loss("sigmoid_cross_entropy_with_logits", kPorts))
+              .doc("Out = -Label log sigmoid(X) - (1 - Label) log(1 - sigmoid(X)) for every element, computed as "
+                   "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the label's whole part is ignore_index.")
+              .kernels<SigmoidCrossEntropyKernel, float, double>());
+  ops.add(with_attributes(pair_loss_gradient("sigmoid_cross_entropy_with_logits", kPorts))
+              .doc("X@GRAD = (sigmoid(X) - Label) Out@GRAD, 0 where the label is ignored, divided as Out was.")
+              .kernels<SigmoidCrossEntropyGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

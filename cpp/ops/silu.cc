@@ -1,0 +1,33 @@
+// silu: Out = X / (1 + exp(-X))
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Silu {
+  template <class V>
+  V operator()(V x) const { return x / (V(1) + exp(-x)); }
+};
+
+struct SiluGrad {
+  template <class V>
+  V operator()(V x, V gradient) const {
+    V sigmoid = V(1) / (V(1) + exp(-x));
+    return gradient * sigmoid * (V(1) + x * (V(1) - sigmoid));
+  }
+};
+
+}  // namespace
+
+void define_silu(OpTable& ops) {
+  ops.add(unary("silu")
+              .doc("Out = X / (1 + exp(-X)), element by element.")
+              .gradient("silu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Silu>::For, float, double>());
+  ops.add(unary_gradient("silu_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
+              .optional_input("Out", "of the forward operator; not read")
+              .kernels<UnaryGradKernel<SiluGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

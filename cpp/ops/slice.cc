@@ -1,0 +1,8 @@
+// slice: Out = the part of Input between starts and ends
+#include "math/slice.h"
+
+namespace paddle_mini {
+
+void define_slice(OpTable& ops) { add_slice(ops, "slice", "slice_grad", false); }
+
+}  // namespace paddle_mini

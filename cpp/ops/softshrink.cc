@@ -1,0 +1,48 @@
+// softshrink: Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0
+#include "math/attr_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Attributes {
+  float distance;
+
+  explicit Attributes(const KernelInit& init) : distance(init.attr<float>("lambda")) {}
+};
+
+// NaN is neither above nor below: it stays NaN.
+struct Softshrink : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x) const {
+    V kept = select(x == x, V(0), x);
+    return select(x > V(distance), x - V(distance), select(x < V(-distance), x + V(distance), kept));
+  }
+};
+
+struct SoftshrinkGrad : Attributes {
+  using Attributes::Attributes;
+
+  template <class V>
+  V operator()(V x, V gradient) const {
+    return select(x > V(distance), gradient, select(x < V(-distance), gradient, V(0)));
+  }
+};
+
+}  // namespace
+
+void define_softshrink(OpTable& ops) {
+  ops.add(unary("softshrink")
+              .doc("Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0, element by "
+                   "element.")
+              .attr("lambda", 0.5f, "how far X is moved towards 0")
+              .gradient("softshrink_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<AttrUnaryKernel<Softshrink>::For, float, double>());
+  ops.add(unary_gradient("softshrink_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD where |X| > lambda, else 0.")
+              .attr("lambda", 0.5f, "as in the forward operator")
+              .kernels<AttrUnaryGradKernel<SoftshrinkGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,83 @@
+// split: Out = the parts of X along an axis
+#include "math/parts.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+// How long each part is: sections, one -1 of which is worked out, or `num` equal ones. -1: not known yet.
+std::vector<int64_t> lengths_of(const OpDesc& op, int64_t size, size_t count) {
+  const Ints& sections = attr_of<Ints>(op, "sections");
+  int32_t num = attr_of<int32_t>(op, "num");
+  require<ProgramError>(num >= 0 && (num > 0 || !sections.empty()), "num is ", num, " and there are no sections");
+  size_t wanted = num > 0 ? static_cast<size_t>(num) : sections.size();
+  require<ProgramError>(wanted == count, "X is split into ", wanted, ", there are ", count, " Out");
+  if (num > 0) {
+    require<ShapeError>(size < 0 || size % num == 0, "num is ", num, ", by which ", size, " can't be divided");
+    return std::vector<int64_t>(count, size < 0 ? -1 : size / num);
+  }
+  std::vector<int64_t> lengths(sections.begin(), sections.end());
+  int64_t total = 0, unknown = -1;
+  for (size_t i = 0; i < count; ++i) {
+    require<ProgramError>(lengths[i] >= -1, "sections has ", lengths[i]);
+    require<ProgramError>(lengths[i] >= 0 || unknown < 0, "sections has two -1: only one can be worked out");
+    if (lengths[i] < 0) unknown = static_cast<int64_t>(i);
+    else total += lengths[i];
+  }
+  if (size < 0) return lengths;
+  require<ShapeError>(unknown < 0 ? total == size : total <= size, "sections ", show(AttrValue(sections)),
+                      " do not make ", size);
+  if (unknown >= 0) lengths[static_cast<size_t>(unknown)] = size - total;
+  return lengths;
+}
+
+struct SplitKernel : PartsKernel {
+  explicit SplitKernel(KernelInit& init)
+      : PartsKernel(init.input("X"), outputs_of(init, "Out"), numels(init),
+                    init.input("X")->tensor.shape.numel(0, axis_of(init)), false) {}
+
+  static int axis_of(const KernelInit& init) {
+    return normal_axis(init.attr<int32_t>("axis"), init.input("X")->tensor.shape.rank(), "axis");
+  }
+  static std::vector<int64_t> numels(const KernelInit& init) {
+    const Shape& x = init.input("X")->tensor.shape;
+    int axis = axis_of(init);
+    std::vector<int64_t> lengths = lengths_of(init.op(), x[axis], init.output_count("Out"));
+    for (int64_t& length : lengths) length *= x.numel(axis + 1, x.rank());
+    return lengths;
+  }
+};
+
+void infer_split(InferContext& c) {
+  require_tensors(c);
+  VarInfo part = c.input("X");
+  require<ShapeError>(part.shape.rank() > 0, "X has no dimensions: there is no axis to cut");
+  int axis = normal_axis(c.attr<int32_t>("axis"), part.shape.rank(), "axis");
+  std::vector<int64_t> lengths = lengths_of(c.op(), part.shape[axis], c.output_count("Out"));
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    part.shape[axis] = lengths[i];
+    c.output("Out", i) = part;
+  }
+}
+
+}  // namespace
+
+void define_split(OpTable& ops) {
+  ops.add(OpSpec("split")
+              .doc("Out = the parts of X along the axis, as long as sections says or `num` equal ones.")
+              .input("X", "any shape but []")
+              .output_list("Out", "shape of X but along the axis")
+              .attr("sections", Ints{}, "how long each part is; one -1 is worked out")
+              .attr("num", 0, "how many equal parts; 0: sections says", at_least(0))
+              .attr("axis", 0, "the axis; negative ones count from the end")
+              .infer(infer_split)
+              .gradient([](const OpDesc& forward) {
+                return std::vector<OpDesc>{make_op("concat", {{"X", gradient_names(forward.output("Out"))}},
+                                                   {{"Out", gradient_names(forward.input("X"))}},
+                                                   {{"axis", *forward.attr("axis")}})};
+              })
+              .kernel_for_any<SplitKernel>());
+}
+
+}  // namespace paddle_mini

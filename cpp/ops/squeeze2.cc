@@ -1,0 +1,36 @@
+// squeeze2: Out = X without axes of one element
+#include "math/reshape.h"
+
+namespace paddle_mini {
+namespace {
+
+// Axes that are named and have more than one element stay, as in PaddlePaddle. One whose length is not known
+// yet goes if it is named and stays if none is.
+Shape squeezed(const Shape& x, const std::vector<int32_t>& axes) {
+  std::vector<bool> named(static_cast<size_t>(x.rank()), axes.empty());
+  for (int32_t axis : axes) {
+    if (x.rank() > 0) named[normal_axis(axis, x.rank(), "axes")] = true;
+    else require<ShapeError>(axis == 0 || axis == -1, "axes has ", axis, ", but X has no dimensions");
+  }
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    bool gone = x[i] == 1 || (x[i] < 0 && !axes.empty());
+    if (!named[i] || !gone) out.push_back(x[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+void define_squeeze2(OpTable& ops) {
+  ops.add(reshaping("squeeze2")
+              .doc("Out has the elements of X without the axes that have one element: those in axes, or all of them.")
+              .attr("axes", std::vector<int32_t>{}, "which of them; negative ones count from the end; empty: all")
+              .infer([](InferContext& c) {
+                set_reshaped(c, squeezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes")));
+              })
+              .gradient("squeeze2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
+  ops.add(reshaping_gradient("squeeze2_grad").doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
+}
+
+}  // namespace paddle_mini

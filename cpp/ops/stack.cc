@@ -1,0 +1,35 @@
+// stack: Y = the tensors X along a new axis
+#include "math/parts.h"
+
+namespace paddle_mini {
+namespace {
+
+struct StackKernel : SlabKernel {
+  explicit StackKernel(KernelInit& init) : SlabKernel(init, "Y", "X", true) {}
+};
+struct StackGradKernel : SlabKernel {
+  explicit StackGradKernel(KernelInit& init) : SlabKernel(init, "Y@GRAD", "X@GRAD", false) {}
+};
+
+}  // namespace
+
+void define_stack(OpTable& ops) {
+  ops.add(OpSpec("stack")
+              .doc("Y has a new axis, and at its position i is X[i].")
+              .input_list("X", "tensors of one shape and element type")
+              .output("Y", "shape of the Xs with the new axis")
+              .attr("axis", 0, "where the new axis lies in Y; negative ones count from the end")
+              .infer([](InferContext& c) { c.set_output("Y", stacked(c, "X")); })
+              .gradient("stack_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<StackKernel>());
+  ops.add(OpSpec("stack_grad")
+              .doc("X@GRAD[i] is what Y@GRAD has at position i of the axis.")
+              .optional_input_list("X", "as in stack; not looked at")
+              .input("Y@GRAD", "shape of Y")
+              .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
+              .attr("axis", 0, "as in stack")
+              .infer([](InferContext& c) { set_slabs(c, "Y@GRAD", "X@GRAD"); })
+              .kernel_for_any<StackGradKernel>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,32 @@
+// tan: Out = tan(X)
+#include "math/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Tan {
+  template <class V>
+  V operator()(V x) const { return each_lane(x, [](auto number) { return std::tan(number); }); }
+};
+
+struct TanGrad {
+  template <class V>
+  V operator()(V x, V gradient) const {
+    V cosine = each_lane(x, [](auto number) { return std::cos(number); });
+    return gradient / (cosine * cosine);
+  }
+};
+
+}  // namespace
+
+void define_tan(OpTable& ops) {
+  ops.add(unary("tan")
+              .doc("Out = tan(X), X in radians, element by element.")
+              .gradient("tan_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<UnaryKernel<Tan>::For, float, double>());
+  ops.add(unary_gradient("tan_grad", Keeps::X)
+              .doc("X@GRAD = Out@GRAD / cos(X)^2.")
+              .kernels<UnaryGradKernel<TanGrad, Keeps::X>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,8 @@
+// tile: Out = X repeated along its axes
+#include "math/repeat.h"
+
+namespace paddle_mini {
+
+void define_tile(OpTable& ops) { add_repeat(ops, "tile", "tile_grad", "repeat_times"); }
+
+}  // namespace paddle_mini

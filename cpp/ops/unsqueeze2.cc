@@ -1,0 +1,30 @@
+// unsqueeze2: Out = X with new axes of one element
+#include "math/reshape.h"
+
+namespace paddle_mini {
+namespace {
+
+// The axes are put in one after the other: each counts in the shape that the ones before it made.
+Shape unsqueezed(const Shape& x, const std::vector<int32_t>& axes) {
+  std::vector<int64_t> out = x.vector();
+  for (int32_t axis : axes) {
+    int rank = static_cast<int>(out.size()) + 1;
+    out.insert(out.begin() + normal_axis(axis, rank, "axes"), 1);
+  }
+  return Shape(out);
+}
+
+}  // namespace
+
+void define_unsqueeze2(OpTable& ops) {
+  ops.add(reshaping("unsqueeze2")
+              .doc("Out has the elements of X with an axis of one element put in for each of axes, in their order.")
+              .attr("axes", std::vector<int32_t>{}, "where the new axes lie in Out; negative ones count from the end")
+              .infer([](InferContext& c) {
+                set_reshaped(c, unsqueezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes")));
+              })
+              .gradient("unsqueeze2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
+  ops.add(reshaping_gradient("unsqueeze2_grad").doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,40 @@
+// unstack: Y[i] = what X has at position i of an axis
+#include "math/parts.h"
+
+namespace paddle_mini {
+namespace {
+
+struct UnstackKernel : SlabKernel {
+  explicit UnstackKernel(KernelInit& init) : SlabKernel(init, "X", "Y", false) {}
+};
+struct UnstackGradKernel : SlabKernel {
+  explicit UnstackGradKernel(KernelInit& init) : SlabKernel(init, "X@GRAD", "Y@GRAD", true) {}
+};
+
+}  // namespace
+
+void define_unstack(OpTable& ops) {
+  ops.add(OpSpec("unstack")
+              .doc("Y[i] = what X has at position i of the axis, without that axis.")
+              .input("X", "any shape but []")
+              .output_list("Y", "as many as X has positions along the axis")
+              .attr("axis", 0, "the axis; negative ones count from the end")
+              .attr("num", 0, "how many Y there are; 0: not said", at_least(0))
+              .infer([](InferContext& c) {
+                set_slabs(c, "X", "Y");
+                int64_t num = c.attr<int32_t>("num"), count = static_cast<int64_t>(c.output_count("Y"));
+                require<ShapeError>(num == 0 || num == count, "num is ", num, ", there are ", count, " Y");
+              })
+              .gradient("unstack_grad", {"Y@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<UnstackKernel>());
+  ops.add(OpSpec("unstack_grad")
+              .doc("X@GRAD has Y@GRAD[i] at position i of the axis.")
+              .input_list("Y@GRAD", "shapes of the Ys")
+              .output("X@GRAD", "shape of X")
+              .attr("axis", 0, "as in unstack")
+              .attr("num", 0, "as in unstack", at_least(0))
+              .infer([](InferContext& c) { c.set_output("X@GRAD", stacked(c, "Y@GRAD")); })
+              .kernel_for_any<UnstackGradKernel>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,115 @@
+// update_loss_scaling: the scale of the loss falls after steps with infinite gradients, and grows after steps without
+#include "core/op_table.h"
+#include "math/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+// Micikevicius et al. 2018, section 3.2.
+template <class T>
+struct UpdateLossScalingKernel : Kernel {
+  std::vector<In<T>> xs;
+  In<bool> found, stop;
+  In<T> scale;
+  In<int32_t> good, bad;
+  std::vector<Out<T>> outs;
+  Out<T> scale_out;
+  Out<int32_t> good_out, bad_out;
+  int32_t good_needed, bad_needed;
+  T growth, fall;
+  bool always_stops;
+
+  explicit UpdateLossScalingKernel(KernelInit& init)
+      : xs(in_list<T>(init, "X")), found(init, "FoundInfinite"), stop(init, "StopUpdate", optional_port),
+        scale(init, "PrevLossScaling"), good(init, "InGoodSteps"), bad(init, "InBadSteps"),
+        outs(out_list<T>(init, "Out")), scale_out(init, "LossScaling"), good_out(init, "OutGoodSteps"),
+        bad_out(init, "OutBadSteps"), good_needed(init.attr<int32_t>("incr_every_n_steps")),
+        bad_needed(init.attr<int32_t>("decr_every_n_nan_or_inf")),
+        growth(static_cast<T>(init.attr<float>("incr_ratio"))), fall(static_cast<T>(init.attr<float>("decr_ratio"))),
+        always_stops(init.attr<bool>("stop_update")) {}
+
+  void run(Device&) override {
+    bool infinite = found[0];
+    for (size_t i = 0; i < xs.size(); ++i) {
+      if (infinite) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
+      else copy_all(xs[i], outs[i]);
+    }
+    T now = scale[0];
+    int32_t good_steps = good[0], bad_steps = bad[0];
+    if (!(stop ? stop[0] : always_stops)) {
+      T wanted = now;
+      if (infinite) {
+        good_steps = 0;
+        if (reaches(bad_steps, bad_needed)) wanted = std::max(T(1), now * fall);
+      } else {
+        bad_steps = 0;
+        if (reaches(good_steps, good_needed)) wanted = now * growth;
+      }
+      if (std::isfinite(wanted)) now = wanted;
+    }
+    scale_out[0] = now;
+    good_out[0] = good_steps;
+    bad_out[0] = bad_steps;
+  }
+
+  // Counts a step; begins anew where enough are counted.
+  static bool reaches(int32_t& steps, int32_t needed) {
+    steps = steps == std::numeric_limits<int32_t>::max() ? steps : steps + 1;
+    if (steps != needed) return false;
+    steps = 0;
+    return true;
+  }
+};
+
+void require_steps(const InferContext& c, const char* port) {
+  require_scalar(c, port);
+  require<ShapeError>(c.input(port).dtype == DType::Int32, port, " is ", name_of(c.input(port).dtype),
+                      ", it must be int32");
+}
+
+void infer_update_loss_scaling(InferContext& c) {
+  require_flag(c, "FoundInfinite");
+  require_flag(c, "StopUpdate");
+  require_scalar(c, "PrevLossScaling");
+  require_same_dtype(c, "X", "PrevLossScaling");
+  require_steps(c, "InGoodSteps");
+  require_steps(c, "InBadSteps");
+  infer_each(c, "X", "Out");
+  c.set_output("LossScaling", c.input("PrevLossScaling"));
+  c.set_output("OutGoodSteps", c.input("InGoodSteps"));
+  c.set_output("OutBadSteps", c.input("InBadSteps"));
+}
+
+}  // namespace
+
+void define_update_loss_scaling(OpTable& ops) {
+  ops.add(OpSpec("update_loss_scaling")
+              .doc("Where FoundInfinite: a bad step; after decr_every_n_nan_or_inf of them LossScaling is multiplied "
+                   "by decr_ratio, but not below 1, and Out is 0. Otherwise: a good step; after incr_every_n_steps of "
+                   "them LossScaling is multiplied by incr_ratio unless it becomes infinite, and Out is X. A good step "
+                   "ends a row of bad ones and the other way round.")
+              .input_list("X", "gradients of any shapes, of one dtype")
+              .input("FoundInfinite", "one element, bool: of check_finite_and_unscale")
+              .input("PrevLossScaling", "one element")
+              .input("InGoodSteps", "one element, int32: good steps in a row")
+              .input("InBadSteps", "one element, int32: bad steps in a row")
+              .optional_input("StopUpdate", "one element, bool: used instead of stop_update")
+              .output_list("Out", "shapes of X; usually the variables of X")
+              .output("LossScaling", "the variable of PrevLossScaling")
+              .output("OutGoodSteps", "the variable of InGoodSteps")
+              .output("OutBadSteps", "the variable of InBadSteps")
+              .required_attr("incr_every_n_steps", AttrType::Int, "good steps before the scale grows")
+              .required_attr("decr_every_n_nan_or_inf", AttrType::Int, "bad steps before the scale falls")
+              .required_attr("incr_ratio", AttrType::Float, "factor by which the scale grows")
+              .required_attr("decr_ratio", AttrType::Float, "factor by which the scale falls")
+              .attr("stop_update", false, "whether the scale and the counts stay as they are")
+              .infer(infer_update_loss_scaling)
+              .no_gradient("gradients are not differentiated again")
+              .updates("X", "Out")
+              .updates("PrevLossScaling", "LossScaling")
+              .updates("InGoodSteps", "OutGoodSteps")
+              .updates("InBadSteps", "OutBadSteps")
+              .kernels<UpdateLossScalingKernel, float, double>());
+}
+
+}  // namespace paddle_mini

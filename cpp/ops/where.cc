@@ -1,0 +1,79 @@
+// where: Out = X where Condition holds, Y elsewhere
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct WhereKernel : Kernel {
+  In<bool> condition;
+  In<T> x, y;
+  Out<T> out;
+
+  explicit WhereKernel(KernelInit& init) : condition(init, "Condition"), x(init, "X"), y(init, "Y"), out(init, "Out") {}
+  void run(Device&) override {
+    for (int64_t i = 0, n = out.numel(); i < n; ++i) out[i] = condition[i] ? x[i] : y[i];
+  }
+};
+
+template <class T>
+struct WhereGradKernel : Kernel {
+  In<bool> condition;
+  In<T> out_gradient;
+  Out<T> x_gradient, y_gradient;
+
+  explicit WhereGradKernel(KernelInit& init)
+      : condition(init, "Condition"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, "Y@GRAD", optional_port) {}
+  void run(Device&) override {
+    for (int64_t i = 0, n = out_gradient.numel(); i < n; ++i) {
+      if (x_gradient) x_gradient[i] = condition[i] ? out_gradient[i] : T(0);
+      if (y_gradient) y_gradient[i] = condition[i] ? T(0) : out_gradient[i];
+    }
+  }
+};
+
+void require_alike(const InferContext& c) {
+  require_tensors(c);
+  require<ShapeError>(c.input("Condition").dtype == DType::Bool, "Condition is ", name_of(c.input("Condition").dtype),
+                      ", it must be bool");
+  require_same_dtype(c, "X", "Y");
+  require_same_shape(c, "X", "Y");
+  require_same_shape(c, "Condition", "X");
+}
+
+}  // namespace
+
+void define_where(OpTable& ops) {
+  ops.add(OpSpec("where")
+              .doc("Out[i] = X[i] where Condition[i], Y[i] elsewhere.")
+              .input("Condition", "bool, any shape")
+              .input("X", "shape of Condition")
+              .input("Y", "shape of Condition, element type of X")
+              .output("Out", "like X")
+              .infer([](InferContext& c) {
+                require_alike(c);
+                c.set_output("Out", c.input("X").dtype, c.shape("X"));
+              })
+              .gradient("where_grad", {"Condition", "X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .dtype_from_input("X")
+              .kernels<WhereKernel, float, double, int32_t, int64_t>());
+  ops.add(OpSpec("where_grad")
+              .doc("X@GRAD = Out@GRAD where Condition holds, Y@GRAD elsewhere; 0 else.")
+              .input("Condition", "as in where")
+              .input("X", "as in where; only its shape is looked at")
+              .input("Y", "as in where; only its shape is looked at")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .infer([](InferContext& c) {
+                require_alike(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                require_same_shape(c, "X", "Out@GRAD");
+                gradients_like_inputs(c);
+              })
+              .dtype_from_input("Out@GRAD")
+              .kernels<WhereGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

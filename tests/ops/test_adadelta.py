@@ -1,0 +1,43 @@
+"""adadelta: steps of the size of past steps over that of past gradients."""
+import numpy as np
+import paddle_mini as pm
+from harness import Rows, array, op_tests
+
+
+def reference(inputs, attrs):
+    p, g, a, b = (inputs[port] for port in ("Param", "Grad", "AvgSquaredGrad", "AvgSquaredUpdate"))
+    rho, epsilon = (np.float64(np.float32(attrs[name])) for name in ("rho", "epsilon"))
+    a = rho * a + (1 - rho) * g * g
+    u = -np.sqrt((b + epsilon) / (a + epsilon)) * g
+    rate = inputs["LearningRate"].reshape(()) if "LearningRate" in inputs else 1.0
+    return {"ParamOut": p + rate * u, "AvgSquaredGradOut": a, "AvgSquaredUpdateOut": rho * b + (1 - rho) * u * u}
+
+
+def step(*shape, grad=None):
+    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
+            "AvgSquaredGrad": array(*shape, low=0.25, seed=2), "AvgSquaredUpdate": array(*shape, low=0, seed=3),
+            "LearningRate": np.full(1, 0.25)}
+
+
+def old(inputs):
+    return {port: value for port, value in inputs.items() if port != "LearningRate"}
+
+
+test_adadelta = op_tests(
+    "adadelta",
+    reference,
+    cases={
+        "matrix": (step(5, 7), {}),
+        "numbers": (step(40), {"rho": 0.5, "epsilon": 0.25}),
+        # Trap: programs before PaddlePaddle 2 have no rate, which is 1 then.
+        "no rate": (old(step(5, 7)), {}),
+        "first step": (step(9) | {"AvgSquaredGrad": np.zeros(9), "AvgSquaredUpdate": np.zeros(9)}, {}),
+        "one element": (step(), {}),
+        "no rows": (step(0, 4), {}),
+    },
+    refusals={
+        "other shape": (step(3, grad=array(4)), {}, pm.ShapeError, "Param [3] Grad [4]"),
+        "selected rows": (step(6, 3, grad=Rows([2], array(1, 3), 6)), {}, pm.ShapeError, "Grad selected rows tensor"),
+        "two rates": (step(3) | {"LearningRate": np.ones(2)}, {}, pm.ShapeError, "LearningRate [2] one element"),
+    },
+)

@@ -1,0 +1,41 @@
+"""pad3d: volumes with a border."""
+import numpy as np
+import paddle_mini as pm
+from harness import array, op_tests
+
+
+MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def reference(inputs, attrs):
+    p = attrs["paddings"]
+    spatial = [(p[4], p[5]), (p[2], p[3]), (p[0], p[1])]
+    pairs = [(0, 0), *spatial, (0, 0)] if attrs["data_format"] == "NDHWC" else [(0, 0), (0, 0), *spatial]
+    value = {"constant_values": attrs["value"]} if attrs["mode"] == "constant" else {}
+    return {"Out": np.pad(inputs["X"], pairs, MODES[attrs["mode"]], **value)}
+
+
+test_pad3d = op_tests(
+    "pad3d",
+    reference,
+    cases={
+        **{mode: ({"X": array(1, 2, 3, 4, 3)}, {"paddings": [1, 2, 3, 0, 0, 2], "mode": mode}) for mode in MODES},
+        "value": ({"X": array(2, 1, 2, 2, 2)}, {"paddings": [1, 1, 1, 1, 1, 1], "value": 0.5}),
+        "channels last": ({"X": array(1, 2, 3, 4, 2)}, {"paddings": [1, 2, 0, 1, 1, 0], "mode": "reflect",
+                                                        "data_format": "NDHWC"}),
+        "around twice": ({"X": array(1, 1, 1, 1, 2)}, {"paddings": [5, 5, 2, 2, 0, 0], "mode": "circular"}),
+        "one element": ({"X": array(1, 1, 1, 1, 1)}, {"paddings": [1, 1, 0, 0, 0, 1], "mode": "replicate"}),
+        "no images": ({"X": array(0, 2, 3, 4, 3)}, {"paddings": [1, 1, 1, 1, 1, 1], "mode": "reflect"}),
+        "nothing": ({"X": array(1, 1, 0, 1, 1)}, {"paddings": [0, 0, 0, 0, 1, 1]}),
+    },
+    gradients=["X"],
+    refusals={
+        "matrix": ({"X": array(3, 4)}, {"paddings": [0] * 6}, pm.ShapeError, "[3, 4] 5"),
+        "too wide": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [2, 0, 0, 0, 0, 0], "mode": "reflect"}, pm.ShapeError,
+                     "reflect 3"),
+        "of nothing": ({"X": array(1, 1, 2, 2, 0)}, {"paddings": [2, 0, 0, 0, 0, 0], "mode": "circular"}, pm.ShapeError,
+                       "circular 1"),
+        "no such mode": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [0] * 6, "mode": "other"}, pm.ProgramError, "mode"),
+        "negative": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [0, -1, 0, 0, 0, 0]}, pm.ProgramError, "paddings -1"),
+    },
+)

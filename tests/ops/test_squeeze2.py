@@ -1,0 +1,46 @@
+"""squeeze2: X without axes of one element."""
+import numpy as np
+import paddle_mini as pm
+from harness import Rows, array, ints, op_tests, run_op
+
+
+def reference(inputs, attrs):
+    x = inputs["X"]
+    axes = [axis % x.ndim for axis in attrs["axes"] if x.ndim] or range(x.ndim)
+    return {"Out": x.reshape([dim for i, dim in enumerate(x.shape) if i not in axes or dim != 1])}
+
+
+test_squeeze2 = op_tests(
+    "squeeze2",
+    reference,
+    cases={
+        "named": ({"X": array(1, 3, 1, 2)}, {"axes": [-2]}),
+        "one element": ({"X": array(1, 1)}, {"axes": [0, 1]}),
+        "a number": ({"X": array()}, {"axes": [0]}),
+        "no rows": ({"X": array(0, 1, 4)}, {"axes": [1]}),
+    },
+    gradients=["X"],
+    unchecked=["XShape"],
+    refusals={
+        "no such axis": ({"X": array(3, 1)}, {"axes": [2]}, pm.ShapeError, "axes 2"),
+        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
+    },
+)
+
+test_kinds = op_tests("squeeze2", reference, unchecked=["XShape"], cases={
+    dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {"axes": [1]}) for dtype in ("bool", "uint8", "int64")
+})
+
+
+def test_x_shape():
+    """Tells the gradient X's shape, and has no data."""
+    found = run_op("squeeze2", {"X": array(3, 1)}, {}, outputs=["Out", "XShape"])
+    assert found["XShape"].shape == (0, 3, 1)
+
+
+def test_all_and_those_that_are_long():
+    """How many axes Out has can't be told while X's dimensions are unknown."""
+    for shape, axes, expected in (((1, 3, 1, 2), [], (3, 2)), ((1, 3), [0, 1], (3,)), ((1, 1), [], ())):
+        found = run_op("squeeze2", {"X": array(*shape)}, {"axes": axes})["Out"]
+        assert found.shape == expected
+        np.testing.assert_array_equal(found, array(*shape).reshape(expected))
