@@ -1,6 +1,7 @@
 # Gradient clipping: operators between backward and the optimizer that keep gradients small.
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, List, Optional, Tuple
 
 from . import dtypes
@@ -12,7 +13,7 @@ from .variable import Parameter, Variable
 Pairs = List[Tuple[Parameter, Variable]]
 
 
-class GradientClip:
+class GradientClip(ABC):
     """Called with (parameter, gradient) pairs, appends operators and returns the pairs to use."""
 
     def __call__(self, pairs: Pairs) -> Pairs:
@@ -21,8 +22,9 @@ class GradientClip:
         clipped = {parameter.name: gradient for parameter, gradient in self.clip(chosen)} if chosen else {}
         return [(parameter, clipped.get(parameter.name, gradient)) for parameter, gradient in pairs]
 
+    @abstractmethod
     def clip(self, pairs: Pairs) -> Pairs:
-        raise NotImplementedError
+        """Appends the clipping; returns the pairs with the clipped gradients."""
 
 
 class GradientClipByValue(GradientClip):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
@@ -14,11 +15,12 @@ from .program import Block
 from .variable import Variable
 
 
-class Initializer:
+class Initializer(ABC):
     """Called with a variable and a block, appends the operator that gives the variable a value."""
 
+    @abstractmethod
     def __call__(self, var: Variable, block: Block) -> Operator:
-        raise NotImplementedError
+        """Appends the operator to the block and returns it."""
 
 
 class Constant(Initializer):

@@ -1,6 +1,7 @@
 # Regularizers: a penalty on parameters, added to their gradients.
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, List, Optional, Tuple
 
 from . import dtypes
@@ -11,11 +12,12 @@ from .variable import Parameter, Variable
 Pairs = List[Tuple[Parameter, Variable]]
 
 
-class Regularizer:
+class Regularizer(ABC):
     """Called with a parameter and a block, appends the penalty's gradient and returns its variable."""
 
+    @abstractmethod
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
-        raise NotImplementedError
+        """Appends the operators to the block and returns what they give."""
 
 
 class L2Decay(Regularizer):

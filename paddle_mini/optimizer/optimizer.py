@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from typing import Any, Dict, List, Optional, Set, Tuple, Union
 
 from .. import dtypes
@@ -20,7 +21,7 @@ from ..variable import Parameter, Variable
 Pairs = List[Tuple[Parameter, Variable]]
 
 
-class Optimizer:
+class Optimizer(ABC):
     """What every optimizer shares.
 
     learning_rate: a number, or a variable of one element that the program computes.
@@ -87,9 +88,9 @@ class Optimizer:
     def create_accumulators(self, parameter: Parameter) -> None:
         """Calls accumulator() for each thing that is kept for a parameter between runs."""
 
+    @abstractmethod
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         """Appends the operator that changes one parameter."""
-        raise NotImplementedError
 
     def accumulator(self, key: str, parameter: Parameter, value: float = 0.0, shape: Any = None) -> Variable:
         """The variable `<parameter>_<key>_<n>` that is kept between runs; `value` is its beginning,
