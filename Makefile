@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo test build bench wheel clean check-tools
+.PHONY: demo test test-paddle build bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -13,6 +13,12 @@ demo: build $(VENV)/.demo
 test: build $(VENV)/.test
 	$(call say,running the tests)
 	@$(PY) -m pytest $(TESTS)
+
+# Beside PaddlePaddle 2.6.2, in the environment that `make bench` uses too (made the first time: a download of about 130 MB).
+test-paddle: build $(VENV)/.test
+	@cd benchmarks && ../$(PY) -c 'from environments import python_of; python_of("paddle")'
+	$(call say,running the tests beside PaddlePaddle)
+	@$(PY) -m pytest tests/paddle
 
 # Compiles what has changed and puts it into the environment.
 build: $(VENV)/.installed

@@ -40,17 +40,22 @@ class NotInstalled(Exception):
     """Why an environment could not be made."""
 
 
+def is_made(environment: str) -> bool:
+    """Whether the environment is there, of the packages listed now."""
+    made_of = FOLDER / environment / "made-of.txt"
+    return made_of.exists() and made_of.read_text() == "\n".join(PACKAGES[environment])
+
+
 def python_of(environment: str) -> Path:
     """The interpreter of an environment, which is made, or made again when its list has changed."""
     folder = FOLDER / environment
-    python, made_of = folder / "bin" / "python", folder / "made-of.txt"
-    wanted = "\n".join(PACKAGES[environment])
-    if made_of.exists() and made_of.read_text() == wanted:
+    python = folder / "bin" / "python"
+    if is_made(environment):
         return python
     print(f"== installing {', '.join(PACKAGES[environment])}", file=sys.stderr)
     _call([sys.executable, "-m", "venv", "--clear", str(folder)])
     _call([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES[environment]])
-    made_of.write_text(wanted)
+    (folder / "made-of.txt").write_text("\n".join(PACKAGES[environment]))
     return python
 
 

@@ -4,7 +4,7 @@ import pathlib
 from paddle_mini import _core
 
 TYPES = {0: "int", 1: "float", 2: "string", 3: "ints", 4: "floats", 5: "strings", 6: "bool", 7: "bools", 8: "block", 9: "long",
-         10: "blocks", 11: "longs", 12: "float64s", 15: "float64"}
+         10: "blocks", 11: "longs", 12: "float64s", 15: "float64", 16: "scalar", 17: "scalars"}
 
 
 def ports(title, items):

@@ -1,4 +1,4 @@
-# Operators that Python's + - * / @ append: elementwise_add and its kin, scale for plain numbers.
+# Operators that Python's + - * / // % ** @ and < <= > >= append: elementwise_add and its kin, scale for plain numbers.
 from __future__ import annotations
 
 import numbers
@@ -37,9 +37,52 @@ def divide(x: Any, y: Any) -> Any:
 def divide_into(x: Any, y: Any) -> Any:
     if not _is_number(y):
         return _no_variable(x, y)
-    number = _append(x, "fill_constant", {}, shape=[1], dtype=x.dtype, value=float(y))
-    number.stop_gradient = True
-    return _append(x, "elementwise_div", {"X": number, "Y": x}, axis=-1)
+    return append(x, "elementwise_div", {"X": _as_variable(x, y), "Y": x})
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    return _binary("elementwise_floordiv", x, _as_variable(x, y))
+
+
+def floor_divide_into(x: Any, y: Any) -> Any:
+    return _reflected("elementwise_floordiv", x, y)
+
+
+def remainder(x: Any, y: Any) -> Any:
+    return _binary("elementwise_mod", x, _as_variable(x, y))
+
+
+def remainder_of(x: Any, y: Any) -> Any:
+    return _reflected("elementwise_mod", x, y)
+
+
+def power(x: Any, y: Any) -> Any:
+    if not _is_number(y):
+        return _binary("elementwise_pow", x, y)
+    _require_exact(x, y)
+    if x.dtype == "float64" and float(np.float32(y)) != y:  # the attribute is a float32
+        return _binary("elementwise_pow", x, _as_variable(x, y))
+    return append(x, "pow", {"X": x}, factor=float(y))
+
+
+def power_of(x: Any, y: Any) -> Any:
+    return _reflected("elementwise_pow", x, y)
+
+
+def less_than(x: Any, y: Any) -> Any:
+    return _binary("less_than", x, _as_variable(x, y))
+
+
+def less_equal(x: Any, y: Any) -> Any:
+    return _binary("less_equal", x, _as_variable(x, y))
+
+
+def greater_than(x: Any, y: Any) -> Any:
+    return _binary("greater_than", x, _as_variable(x, y))
+
+
+def greater_equal(x: Any, y: Any) -> Any:
+    return _binary("greater_equal", x, _as_variable(x, y))
 
 
 def matrix_multiply(x: Any, y: Any) -> Any:
@@ -50,6 +93,11 @@ def negate(x: Any) -> Any:
     return _scale(x, -1.0, 0.0)
 
 
+def truth(x: Any) -> bool:
+    raise ProgramError(f"'{x.name}' has no value while the program is built, so Python's if, and, or and not cannot "
+                       "ask it; layers.where chooses between values")
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real)
 
@@ -57,7 +105,24 @@ def _is_number(value: Any) -> bool:
 def _binary(op_type: str, x: Any, y: Any) -> Any:
     if not hasattr(y, "block"):
         return _no_variable(x, y)
-    return _append(x, op_type, {"X": x, "Y": y})
+    return append(x, op_type, {"X": x, "Y": y})
+
+
+def _reflected(op_type: str, x: Any, y: Any) -> Any:
+    return append(x, op_type, {"X": _as_variable(x, y), "Y": x}) if _is_number(y) else _no_variable(x, y)
+
+
+def _as_variable(x: Any, y: Any) -> Any:
+    """A number as a tensor of x's element type, which stretches over x; anything else as it is."""
+    if not _is_number(y):
+        return y
+    _require_exact(x, y)
+    attrs = {"shape": [1] if x.shape else [], "dtype": x.dtype, "value": float(y)}
+    if x.dtype == "float64" or x.dtype in dtypes.INTEGER_NAMES:  # `value` is a float32
+        attrs["str_value"] = repr(float(y) if x.dtype == "float64" else int(y))
+    number = append(x, "fill_constant", {}, **attrs)
+    number.stop_gradient = True
+    return number
 
 
 def _no_variable(x: Any, y: Any) -> Any:
@@ -67,15 +132,22 @@ def _no_variable(x: Any, y: Any) -> Any:
 
 
 def _scale(x: Any, scale: float, bias: float) -> Any:
+    _require_exact(x, scale)
+    _require_exact(x, bias)
+    return append(x, "scale", {"X": x}, scale=float(scale), bias=float(bias))
+
+
+def _require_exact(x: Any, number: Any) -> None:
     # The kernel computes in x's dtype, where a fraction would be cut off.
-    if x.dtype in dtypes.INTEGER_NAMES and not (float(scale).is_integer() and float(bias).is_integer()):
+    if x.dtype in dtypes.INTEGER_NAMES and not float(number).is_integer():
         raise ProgramError(f"'{x.name}' is {x.dtype} and the number is not whole: cast it to float32 first")
-    return _append(x, "scale", {"X": x}, scale=float(scale), bias=float(bias))
 
 
-def _append(x: Any, op_type: str, inputs: Any, **attrs: Any) -> Any:
+def append(x: Any, op_type: str, inputs: Any, *more: str, **attrs: Any) -> Any:
+    """The Out of an operator appended to the block that is being built in x's program; `more`: ports
+    besides that get a variable."""
     program = x.block.program
-    name = program.new_name("tmp")
+    names = {port: program.new_name("tmp") for port in ("Out", *more)}
     block = program.current_block()
-    block.append_op(op_type, inputs, {"Out": name}, attrs)
-    return block.var(name)
+    block.append_op(op_type, inputs, names, attrs)
+    return block.var(names["Out"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
 
 from . import _core, dtypes, roles
+from .backward_blocks import block_gradient, declare, runs_block
 from .errors import located
 from .operator import EMPTY_NAME, Operator
 from .program import Block
@@ -70,16 +71,33 @@ def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable
     reached = _reached(block, path, stops, wanted)
     # The names are free at a first call; later ones mark theirs.
     taken = set(block.vars) if program.backward_count > 1 else set()
+    if taken and any(runs_block(op) for op in path):
+        raise _core.ProgramError("the gradient of a loop or branch can be appended once to a program: make it in a clone")
     names = _Names(taken, "grad/" * (program.backward_count - 1))
     produced = {target.name for target in targets}
     descriptions = [_seed(target, seed) for target, seed in zip(targets, seeds)]
+    descriptions += _of_ops(path, produced, reached)
+    _append_all(block, _renamed(descriptions, names))
+    return {name: names.gradient(name + GRAD) for name in produced}
+
+
+def _of_ops(path: List[Operator], produced: Set[str], reached: Set[str]) -> List[Description]:
+    """The operators for a list of forward operators, the last one first."""
+    descriptions: List[Description] = []
     for op in reversed(path):
-        descriptions += _gradient_ops(op, produced, reached)
+        if runs_block(op):
+            descriptions += block_gradient(op, produced, reached, _of_ops, _append_all)
+        else:
+            descriptions += _gradient_ops(op, produced, reached)
+    return descriptions
+
+
+def _append_all(block: Block, descriptions: List[Description]) -> None:
     with roles.op_role_guard(roles.BACKWARD):
-        for description in _with_sums(_renamed(descriptions, names), block.idx):
+        for description in _with_sums(descriptions, block.idx):
+            declare(block, description)
             block.append_op(description["type"], dict(description["inputs"]), dict(description["outputs"]),
                             description["attrs"])
-    return {name: names.gradient(name + GRAD) for name in produced}
 
 
 def _block_of(var: Variable) -> Block:
@@ -155,7 +173,8 @@ def _seed(target: Variable, seed: Optional[Variable]) -> Description:
 
 def _gradient_ops(op: Operator, produced: Set[str], reached: Set[str]) -> List[Description]:
     """The operators for one forward operator; `produced` are the variables that have a gradient."""
-    if produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names):
+    counts = op.type == "increment" and op.block.idx
+    if not counts and (produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names)):
         return []
     forward = op.describe()
     try:
@@ -165,6 +184,11 @@ def _gradient_ops(op: Operator, produced: Set[str], reached: Set[str]) -> List[D
     result: List[Description] = []
     filled: Set[str] = set()
     for candidate in candidates:
+        if op.block.idx and not any(_plain(name) for _, names in candidate["outputs"] for name in names):
+            # No gradient but what takes a step of a counter back, for those that are read with it.
+            result.append({"type": candidate["type"], "inputs": candidate["inputs"], "outputs": candidate["outputs"],
+                           "attrs": _attrs_of(op, candidate["attrs"])})
+            continue
         outputs = [(slot, [name if _plain(name) in reached else EMPTY_NAME for name in names])
                    for slot, names in candidate["outputs"]]
         outputs = [(slot, names) for slot, names in outputs if any(name != EMPTY_NAME for name in names)]
@@ -179,7 +203,7 @@ def _gradient_ops(op: Operator, produced: Set[str], reached: Set[str]) -> List[D
         result.append({"type": candidate["type"], "inputs": candidate["inputs"], "outputs": outputs,
                        "attrs": _attrs_of(op, candidate["attrs"])})
     for description in result:
-        produced.update(_plain(name) for _, names in description["outputs"] for name in names if name != EMPTY_NAME)
+        produced.update(plain for _, names in description["outputs"] for plain in map(_plain, names) if plain)
     return result
 
 
@@ -249,6 +273,12 @@ def _with_sums(descriptions: List[Description], block_index: int) -> List[Descri
         result.append({**description, "outputs": outputs})
         for names, i, name in [(names, i, name) for _, names in outputs for i, name in enumerate(names)]:
             if name == EMPTY_NAME:
+                continue
+            if description["type"] == "write_to_array" or any(name in read for _, read in description["inputs"]):
+                # An element is added to what the array has; a loop turns the gradient of what it wrote into
+                # that of what it read.
+                add_up(name)
+                parts[name] = [(names, i, description["attrs"].get("op_callstack"))]
                 continue
             places = parts.setdefault(name, [])
             places.append((names, i, description["attrs"].get("op_callstack")))

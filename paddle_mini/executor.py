@@ -43,13 +43,15 @@ class Executor:
         _executors.add(self)
 
     def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
-            fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None) -> List[Any]:
+            fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None,
+            return_numpy: bool = True) -> List[Any]:
         """Runs every operator of a program once.
 
         program: None: the default main program. feed: values by name. Arrays must have the dtype of
         their variable; Python numbers and lists are converted. fetch_list: variables or names whose
         values come back, in order, as NumPy arrays of their own memory (selected rows as
-        SelectedRows). scope: where persistable variables live; None: the global scope.
+        SelectedRows, a tensor array as a list). return_numpy: False: sequences come back as LoDTensor,
+        with their lod. scope: where persistable variables live; None: the global scope.
         Raises ShapeError for a value that does not fit, OpError when an operator refuses its data,
         ProgramError when the program or a name is wrong; persistables then are as before the
         operator that refused.
@@ -71,15 +73,19 @@ class Executor:
                 if type(value) is not np.ndarray or value.dtype is not dtype:
                     values = tuple(map(_converted, names, values, wanted))
                     break
-            results = self._core.run(handle, scope if scope is not None else global_scope(), names, values, fetches)
+            if scope is None:
+                scope = global_scope()
+            if program.schedules:
+                _write_rates(program, scope)
+            results = self._core.run(handle, scope, names, values, fetches)
         except Error as error:  # the message says it all: what is below here would hide the user's frame
             raise error.with_traceback(None) from None
         except TypeError:
             _require_scope(scope)
             raise
         for i, value in enumerate(results):
-            if type(value) is tuple:
-                results[i] = SelectedRows(*value)
+            if type(value) is not np.ndarray:
+                results[i] = _fetched(value, return_numpy)
         return results
 
     def plan_text(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
@@ -119,6 +125,13 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
     return call
 
 
+def _write_rates(program: Program, scope: Any) -> None:
+    _require_scope(scope)
+    for name, rate in program.schedules.items():
+        var = program.global_block().vars[name]
+        scope.set(name, np.full(var.shape, rate(), var.dtype))
+
+
 def _require_scope(scope: Any) -> None:
     if scope is not None and not isinstance(scope, Scope):
         raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope") from None
@@ -151,9 +164,8 @@ def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
                              f"pass it as {name}.astype('{dtype}')")
         return value
     if isinstance(value, LoDTensor):
-        if value.lod:
-            raise OpError(f"feed '{name}' is a LoDTensor; no operator of this build reads sequences")
-        return _converted(name, value.array, dtype)
+        array = _converted(name, value.array, dtype)
+        return (array, value.lod) if value.lod else array
     try:
         array = np.asarray(value)
         accepted = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}[dtype.kind]
@@ -162,6 +174,16 @@ def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
         return np.array(value, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise ShapeError(f"feed '{name}' is {_short(value)}, which is no array of {dtype}: {error}") from None
+
+
+def _fetched(value: Any, return_numpy: bool) -> Any:
+    if isinstance(value, list):
+        return [_fetched(element, return_numpy) for element in value]
+    if not isinstance(value, tuple):
+        return value
+    if len(value) == 3:
+        return SelectedRows(*value)
+    return value[0] if return_numpy else LoDTensor(*value)
 
 
 def _short(value: Any) -> str:

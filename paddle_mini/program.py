@@ -1,7 +1,7 @@
 # Program and Block: the operators that layer functions append, in Python until they become bytes.
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _core, callsite, dtypes, roles, show, transform, unique_name
 from .contracts import typed_attrs
@@ -31,11 +31,13 @@ class Block:
         return name in self.vars
 
     def find_var(self, name: str) -> Optional[Variable]:
-        """The variable of this block or of one around it."""
+        """The variable of this block, its forward block or one around it."""
         block: Optional[Block] = self
         while block is not None:
             if name in block.vars:
                 return block.vars[name]
+            if block.forward_block_idx >= 0 and name in self.program.blocks[block.forward_block_idx].vars:
+                return self.program.blocks[block.forward_block_idx].vars[name]
             block = self.program.blocks[block.parent_idx] if block.parent_idx >= 0 else None
         return None
 
@@ -175,6 +177,9 @@ class Program:
         self._bytes: Optional[bytes] = None
         self._handle: Any = None
         self._calls: Dict[Any, Any] = {}  # what the Executor keeps about this version
+        self.schedules: Dict[str, Callable[[], float]] = {}
+        """What the Executor writes into persistable variables, by name, before each run: the rates of
+        LRSchedulers. Copies share it; bytes do not hold it."""
 
     def changed(self) -> None:
         """A variable, operator or attribute changed: bytes and plans made before are stale."""
@@ -265,6 +270,7 @@ class Program:
         copy.random_seed, copy._seeds = self.random_seed, self._seeds
         copy._names = dict(self._names)
         copy.backward_count = self.backward_count
+        copy.schedules = {name: rate for name, rate in self.schedules.items() if name in copy.blocks[0].vars}
         for parameter in copy.all_parameters():
             original = self.blocks[parameter.block.idx].vars.get(parameter.name)
             if isinstance(original, Parameter):

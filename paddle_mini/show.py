@@ -31,7 +31,7 @@ def operator_text(op: Any) -> str:
     """h float32[-1, 128] = mul(X=x, Y=fc_0.w_0)  # train.py:12"""
     read = set(op.input_names)
     # What is changed in place is known from its first line.
-    outputs = [name if name in read else str(op.block.find_var(name) or name) for name in op.output_names]
+    outputs = [name if name in read else _shown(op.block, name) for name in op.output_names]
     arguments = [f"{port}={_names(names)}" for port, names in op.inputs.items() if names]
     arguments += [f"{name}={_value(name, value)}" for name, value in _telling_attrs(op)]
     if op.attr("op_device"):
@@ -39,6 +39,11 @@ def operator_text(op: Any) -> str:
     place = callsite.place_of(op.callstack)
     call = f"{op.type}({', '.join(arguments)})"
     return (f"{', '.join(outputs)} = " if outputs else "") + call + (f"  # {place}" if place else "")
+
+
+def _shown(block: Any, name: str) -> str:
+    var = block.find_var(name)
+    return name if var is None else str(var)
 
 
 def _variable_lines(block: Any) -> List[str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
 
-from . import arithmetic, dtypes
+from . import arithmetic, dtypes, indexing
 
 if TYPE_CHECKING:
     from .program import Block
@@ -14,7 +14,8 @@ Dtype = Union[str, int]  # a number where it is no element type
 class Variable:
     """A name in a block with its dtype and shape; -1 is a dimension that is known only at a run.
 
-    `+ - * / @` and unary minus append operators to the block that is being built.
+    `+ - * / // % ** @`, `< <= > >=`, unary minus and x[...] append operators to the block that is being
+    built; `==` asks whether two are the same variable, layers.equal whether their elements are equal.
     """
 
     # NumPy then leaves `array + variable` to the variable, instead of adding element by element.
@@ -124,8 +125,21 @@ class Variable:
     __rmul__ = arithmetic.multiply
     __truediv__ = arithmetic.divide
     __rtruediv__ = arithmetic.divide_into
+    __floordiv__ = arithmetic.floor_divide
+    __rfloordiv__ = arithmetic.floor_divide_into
+    __mod__ = arithmetic.remainder
+    __rmod__ = arithmetic.remainder_of
+    __pow__ = arithmetic.power
+    __rpow__ = arithmetic.power_of
     __matmul__ = arithmetic.matrix_multiply
     __neg__ = arithmetic.negate
+    __lt__ = arithmetic.less_than
+    __le__ = arithmetic.less_equal
+    __gt__ = arithmetic.greater_than
+    __ge__ = arithmetic.greater_equal
+    __getitem__ = indexing.item
+    __bool__ = arithmetic.truth
+    __iter__ = None  # else Python would ask for x[0], x[1], … without end
 
 
 def name_of(var: Union[Variable, str]) -> str:

@@ -11,6 +11,22 @@ bool user_wants_to_stop() {
   return PyErr_CheckSignals() != 0;
 }
 
+py::object tensor_to_python(const Tensor& tensor) {
+  if (!tensor.data) return py::none();
+  py::array array = copy_to_numpy(tensor);
+  return tensor.lod.empty() ? py::object(std::move(array)) : py::make_tuple(array, tensor.lod);
+}
+
+// An array; (array, lod) of sequences; (rows, values, height) of selected rows; a list of an array of tensors.
+py::object fetched_to_python(const Variable& variable) {
+  if (variable.kind == VarKind::Tensor) return tensor_to_python(variable.tensor);
+  if (variable.is_rows()) return variable_to_python(variable);
+  require<OpError>(variable.kind == VarKind::TensorArray, "a variable that is ", name_of(variable.kind), " can't be fetched");
+  py::list list;
+  for (const Tensor& element : variable.array) list.append(tensor_to_python(element));
+  return std::move(list);
+}
+
 class Executor {
  public:
   Executor(const std::string& place, std::optional<uint64_t> seed) : place_(parse_place(place)) {
@@ -32,7 +48,7 @@ class Executor {
       session->run(tensors, device_, user_wants_to_stop);
     }
     py::list results(session->fetch_count());
-    for (size_t i = 0; i < session->fetch_count(); ++i) results[i] = variable_to_python(session->fetched(i));
+    for (size_t i = 0; i < session->fetch_count(); ++i) results[i] = fetched_to_python(session->fetched(i));
     return results;
   }
 
@@ -72,6 +88,13 @@ class Executor {
     tensors.reserve(feeds.size());
     for (size_t i = 0; i < feeds.size(); ++i) {
       py::object item = feeds[i];
+      Lod lod;
+      if (py::isinstance<py::tuple>(item)) {
+        auto pair = py::reinterpret_borrow<py::tuple>(item);
+        require<ShapeError>(pair.size() == 2, "feed '", printable(names[i]), "' is not an array");
+        lod = pair[1].cast<Lod>();
+        item = pair[0];
+      }
       require<ShapeError>(py::isinstance<py::array>(item), "feed '", printable(names[i]), "' is not an array");
       auto array = py::reinterpret_borrow<py::array>(item);
       if ((array.flags() & kUsable) != kUsable) {
@@ -79,6 +102,8 @@ class Executor {
         kept.push_back(array);
       }
       tensors.push_back(view_of(array, names[i]));
+      check_lod(lod, tensors.back().shape, names[i]);
+      tensors.back().lod = std::move(lod);
     }
     return tensors;
   }

@@ -15,16 +15,6 @@ const Variable& at(const Scope& scope, const std::string& name) {
   return *variable;
 }
 
-// Offsets of every level begin at 0 and never fall; the last level ends at the rows of the tensor.
-void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
-  for (size_t i = 0; i < lod.size(); ++i) {
-    const auto& level = lod[i];
-    int64_t end = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : shape.rank() ? shape[0] : 0;
-    bool fits = !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
-    require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end);
-  }
-}
-
 void set(Scope& scope, const std::string& name, const py::array& array, const py::object& lod) {
   scope.require_idle();
   py::array contiguous = py::array::ensure(array, py::array::c_style);
@@ -45,7 +35,11 @@ void set_rows(Scope& scope, const std::string& name, std::vector<int64_t> rows, 
   Tensor own = new_tensor(values.dtype, values.shape);
   if (own.bytes()) std::memcpy(own.data, values.data, own.bytes());
   Variable& variable = scope.create(name);
-  variable = Variable{VarKind::SelectedRows, own, std::move(rows), height};
+  variable = Variable{};
+  variable.kind = VarKind::SelectedRows;
+  variable.tensor = own;
+  variable.rows = std::move(rows);
+  variable.height = height;
   scope.changed();
 }
 
@@ -90,6 +84,16 @@ Tensor view_of(const py::array& array, const std::string& what) {
   for (py::ssize_t i = 0; i < array.ndim(); ++i) tensor.shape.push_back(array.shape(i));
   tensor.data = const_cast<void*>(array.data());
   return tensor;
+}
+
+// Offsets of every level begin at 0 and never fall; the last level ends at the rows of the tensor.
+void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
+  for (size_t i = 0; i < lod.size(); ++i) {
+    const auto& level = lod[i];
+    int64_t end = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : shape.rank() ? shape[0] : 0;
+    bool fits = !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
+    require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end);
+  }
 }
 
 py::array copy_to_numpy(const Tensor& tensor) {

@@ -13,8 +13,9 @@ int slot_index(const std::vector<Slot>& slots, const std::string& port) {
 
 }  // namespace
 
-InferContext::InferContext(const OpDesc& op, std::vector<std::vector<VarInfo>> inputs)
-    : op_(op), inputs_(std::move(inputs)) {
+InferContext::InferContext(const OpDesc& op, std::vector<std::vector<VarInfo>> inputs,
+                           std::vector<std::vector<const Variable*>> values)
+    : op_(op), inputs_(std::move(inputs)), values_(std::move(values)) {
   for (const Slot& slot : op.outputs) outputs_.emplace_back(slot.arguments.size());
 }
 
@@ -44,6 +45,22 @@ void InferContext::set_output(const char* port, DType dtype, const Shape& shape)
 
 void InferContext::set_output(const char* port, const VarInfo& info) {
   if (has_output(port)) output(port) = info;
+}
+
+const Variable* InferContext::value(const char* port, size_t i) const {
+  require<ProgramError>(i < input_count(port), "input ", port, " is missing");
+  return values_.empty() ? nullptr : values_[slot_index(op_.inputs, port)][i];
+}
+
+std::optional<std::vector<int64_t>> InferContext::integers(const char* port, size_t i) const {
+  require_index(*this, port);
+  const Variable* variable = value(port, i);
+  if (!variable) return std::nullopt;
+  const Tensor& tensor = variable->tensor;
+  int64_t count = tensor.shape.numel();
+  if (tensor.dtype == DType::Int64) return std::vector<int64_t>(tensor.as<int64_t>(), tensor.as<int64_t>() + count);
+  require<ShapeError>(tensor.dtype == DType::Int32, port, " is ", name_of(tensor.dtype), ", it must be int32 or int64");
+  return std::vector<int64_t>(tensor.as<int32_t>(), tensor.as<int32_t>() + count);
 }
 
 DType InferContext::dtype_attr(const char* name) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ const T& attr_of(const OpDesc& op, const std::string& name) {
 // While a program is being built dimensions may be -1 (not known yet); before a run all are known.
 class InferContext {
  public:
-  // `inputs` holds one list for each slot of op.inputs, in its order.
-  InferContext(const OpDesc& op, std::vector<std::vector<VarInfo>> inputs);
+  // `inputs` holds one list for each slot of op.inputs, in its order; so does `values`, when given.
+  InferContext(const OpDesc& op, std::vector<std::vector<VarInfo>> inputs,
+               std::vector<std::vector<const Variable*>> values = {});
 
   bool has_input(const char* port) const { return input_count(port) > 0; }
   size_t input_count(const char* port) const;
@@ -39,6 +41,15 @@ class InferContext {
   void set_output(const char* port, DType dtype, const Shape& shape);
   void set_output(const char* port, const VarInfo& info);
 
+  // The value at a port, where an output's shape depends on it; nullptr while it is not known: then the
+  // output's shape must have a -1, and the executor asks again when the value is there.
+  const Variable* value(const char* port, size_t i = 0) const;
+  // The shapes are known, but the kernel can't be made before the values are: its constructor reads them.
+  void await_values() { awaits_values_ = values_.empty(); }
+  bool awaits_values() const { return awaits_values_; }
+  // The value as whole numbers (int32 or int64).
+  std::optional<std::vector<int64_t>> integers(const char* port, size_t i = 0) const;
+
   template <class T>
   const T& attr(const char* name) const { return attr_of<T>(op_, name); }
   DType dtype_attr(const char* name) const;
@@ -50,6 +61,8 @@ class InferContext {
  private:
   const OpDesc& op_;
   std::vector<std::vector<VarInfo>> inputs_;
+  std::vector<std::vector<const Variable*>> values_;
+  bool awaits_values_ = false;
   std::vector<std::vector<VarInfo>> outputs_;
 };
 

@@ -63,6 +63,30 @@ void drop_holes(const std::vector<PortSpec>& specs, std::vector<Slot>& slots, bo
   }
 }
 
+// An output with as many rows as an input of sequences has the same sequences.
+void share_lod(InferContext& context) {
+  const VarInfo* sequences = nullptr;
+  for (const Slot& slot : context.op().inputs) {
+    for (size_t i = 0; i < slot.arguments.size() && !sequences; ++i) {
+      const VarInfo& info = context.input(slot.name.c_str(), i);
+      if (info.lod_level > 0 && info.shape.rank() > 0) sequences = &info;
+    }
+  }
+  for (const Slot& slot : context.op().outputs) {
+    for (size_t i = 0; i < slot.arguments.size(); ++i) {
+      VarInfo& out = context.output(slot.name.c_str(), i);
+      if (out.lod_level > 0 && (out.lod.empty() || (out.shape.rank() > 0 && out.lod.back().back() == out.shape[0]))) continue;
+      out.lod.clear();
+      out.lod_level = 0;
+      bool same_rows = sequences && out.kind == VarKind::Tensor && out.shape.rank() > 0 &&
+                       dims_agree(out.shape[0], sequences->shape[0]);
+      if (!same_rows) continue;
+      out.lod = sequences->lod;
+      out.lod_level = sequences->lod_level;
+    }
+  }
+}
+
 }  // namespace
 
 AttrCheck at_least(double low) { return between(low, 1e300); }
@@ -141,6 +165,8 @@ OpSpec& OpSpec::view(const char* input, const char* output) { views_.emplace_bac
 OpSpec& OpSpec::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
 OpSpec& OpSpec::takes_rows(const char* input) { row_ports_.push_back(input); return *this; }
 OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
+OpSpec& OpSpec::decides_lod() { decides_lod_ = true; return *this; }
+OpSpec& OpSpec::control(ControlFunction function) { control_ = function; return *this; }
 OpSpec& OpSpec::role(OpRole role) { role_ = role; return *this; }
 
 const AttrSpec* OpSpec::find_attr(const std::string& name) const {
@@ -174,6 +200,7 @@ void OpSpec::run_infer(InferContext& context) const {
     }
   }
   infer_(context);
+  if (!decides_lod_) share_lod(context);
 }
 
 std::vector<OpDesc> OpSpec::make_gradient(const OpDesc& forward) const {
@@ -214,10 +241,10 @@ DType OpSpec::kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarIn
 void OpSpec::check_record() const {
   bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
   require<ProgramError>(!doc_.empty(), "record of '", type_, "': doc is missing");
-  require<ProgramError>(static_cast<bool>(infer_), "record of '", type_, "': infer is missing");
+  require<ProgramError>(infer_ || (control_ && !has_kernels()), "record of '", type_, "': infer is missing");
   require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(), "record of '", type_,
                         "': gradient, or the reason for none, is missing");
-  require<ProgramError>(role_ != OpRole::Compute || any_kernel_ || !kernels_.empty(), "record of '", type_, "': kernels are missing");
+  require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "record of '", type_, "': kernels are missing");
 }
 
 OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs) {

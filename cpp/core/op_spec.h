@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "core/control.h"
 #include "core/kernel.h"
 
 namespace paddle_mini {
@@ -91,6 +92,12 @@ class OpSpec {
   OpSpec& updates(const char* input, const char* output);   // the program may, and usually does, name the same variable for both
   OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
   OpSpec& checks_data();   // run() may refuse the data: an id out of range, say
+  // infer says which outputs are sequences. Elsewhere an output with as many rows as an input of
+  // sequences has the same ones.
+  OpSpec& decides_lod();
+  // Acts on names, blocks and arrays instead of computing tensors from tensors; see core/control.h. A
+  // record may have kernels as well: this then is for variables that are no tensors.
+  OpSpec& control(ControlFunction function);
   OpSpec& role(OpRole role);
 
   // Checks ports and attributes against the record and fills in defaults; ProgramError otherwise.
@@ -116,6 +123,8 @@ class OpSpec {
   const std::vector<std::pair<std::string, std::string>>& views() const { return views_; }
   const std::vector<std::pair<std::string, std::string>>& update_pairs() const { return updates_; }
   bool may_refuse_data() const { return checks_data_; }
+  bool has_kernels() const { return any_kernel_ || !kernels_.empty(); }
+  ControlFunction control_function() const { return control_; }
   OpRole role() const { return role_; }
 
  private:
@@ -137,7 +146,8 @@ class OpSpec {
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
   std::vector<std::string> row_ports_;
-  bool checks_data_ = false;
+  bool checks_data_ = false, decides_lod_ = false;
+  ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
 };
 

@@ -46,7 +46,10 @@ void Scope::set(const std::string& name, const Tensor& value) {
     changed();
   }
   if (value.bytes()) std::memmove(variable->tensor.data, value.data, value.bytes());
-  variable->tensor.lod = value.lod;
+  if (variable->tensor.lod != value.lod) {
+    variable->tensor.lod = value.lod;
+    changed();
+  }
 }
 
 void Scope::swap(const std::string& a, const std::string& b) {

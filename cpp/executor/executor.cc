@@ -2,7 +2,6 @@
 #include "executor/executor.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
 namespace paddle_mini {
@@ -10,17 +9,12 @@ namespace {
 
 constexpr size_t kMostPlans = 16;
 
-bool logs(const char* stage) {
-  const char* wanted = std::getenv("PM_LOG");
-  return wanted && std::string(wanted).find(stage) != std::string::npos;
-}
-
 }  // namespace
 
 Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place,
                  std::vector<std::string> feeds, std::vector<std::string> fetches)
     : program_(std::move(program)), scope_(std::move(scope)), place_(place), feed_names_(std::move(feeds)),
-      fetches_(std::move(fetches)) {}
+      fetches_(std::move(fetches)), blocks_(program_, scope_, place) {}
 
 Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   auto same_shapes = [&](const Plan& plan) { return plan.fits(feeds); };
@@ -34,9 +28,9 @@ Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   plans_.erase(std::remove_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return plan.get() == stale; }), plans_.end());
   std::vector<Feed> described;
   for (size_t i = 0; i < feeds.size(); ++i) {
-    described.push_back({feed_names_[i], {VarKind::Tensor, feeds[i].dtype, feeds[i].shape, static_cast<int>(feeds[i].lod.size())}});
+    described.push_back({feed_names_[i], {VarKind::Tensor, feeds[i].dtype, feeds[i].shape, static_cast<int>(feeds[i].lod.size()), 0, feeds[i].lod}});
   }
-  InferredProgram inferred = infer(*program_, described, fetches_, *scope_);
+  InferredProgram inferred = infer(*program_, {0, 0, &described, nullptr, &fetches_}, *scope_);
   if (logs("infer")) std::cerr << inferred.str();
   auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_);
   if (logs("plan")) std::cerr << plan->str();
@@ -47,16 +41,33 @@ Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
 
 void Session::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)()) {
   Plan& plan = plan_for(feeds);
-  std::vector<double> times;
   static const bool timed = logs("run");
+  OpTimes times;
+  RunState state{device, StopAsker(stop), {}, &fetches_, timed ? &times : nullptr};
   try {
-    plan.run(feeds, device, stop, timed ? &times : nullptr);
+    if (plan.is_whole()) plan.run(feeds, device, state.stop, state.times);
+    else run_in_parts(plan, feeds, state);
   } catch (...) {
     drop(plan);  // its first run may have been the one that made variables, which are gone again
     throw;
   }
-  if (timed) std::cerr << plan.times_text(times);
+  if (timed) std::cerr << times.text();
 }
+
+void Session::run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunState& state) {
+  frame_ = std::make_unique<Frame>();
+  for (size_t i = 0; i < feeds.size(); ++i) (*frame_)[feed_names_[i]].tensor = feeds[i];
+  try {
+    first.run_part(feeds, *frame_, state.device, state.stop, state.changes, state.times);
+    blocks_.hand_on(first, *frame_);
+    last_ = blocks_.run(0, first.end(), *frame_, state);
+  } catch (...) {
+    state.changes.undo(*scope_);
+    throw;
+  }
+}
+
+const Variable& Session::fetched(size_t i) const { return current_->is_whole() ? current_->fetched(i) : last_->fetched(i); }
 
 std::string Session::plan_text(const std::vector<Tensor>& feeds) {
   Plan& plan = plan_for(feeds);

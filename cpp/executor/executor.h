@@ -7,11 +7,12 @@
 //   run     (run.cc)         the loop
 //
 // verify happens once a program; infer, place and plan once for each combination of program, scope,
-// feed shapes, fetches and place. After that a run looks nothing up by name.
+// feed shapes, fetches and place. After that a run looks nothing up by name. A program with control
+// operators, or with shapes that depend on data, is planned and run in stretches (blocks.h).
 // PM_LOG=infer,plan,run prints the tables to standard error.
 #pragma once
 
-#include "executor/plan.h"
+#include "executor/blocks.h"
 
 namespace paddle_mini {
 
@@ -24,7 +25,7 @@ class Session {
   // `feeds` in the order of the names; their memory must stay as it is until this returns.
   // Afterwards fetched(i) is valid until the next run.
   void run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)() = nullptr);
-  const Variable& fetched(size_t i) const { return current_->fetched(i); }
+  const Variable& fetched(size_t i) const;
   size_t fetch_count() const { return fetches_.size(); }
   const std::vector<std::string>& feed_names() const { return feed_names_; }
 
@@ -33,6 +34,7 @@ class Session {
 
  private:
   Plan& plan_for(const std::vector<Tensor>& feeds);
+  void run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunState& state);
   void drop(const Plan& plan);
 
   std::shared_ptr<const VerifiedProgram> program_;
@@ -41,6 +43,9 @@ class Session {
   std::vector<std::string> feed_names_, fetches_;
   std::vector<std::unique_ptr<Plan>> plans_;  // the most recently made last
   Plan* current_ = nullptr;
+  Blocks blocks_;                 // for what comes after the first stretch of a program
+  std::unique_ptr<Frame> frame_;  // of the last run in parts: what was fetched may be in it
+  Plan* last_ = nullptr;
 };
 
 }  // namespace paddle_mini

@@ -19,15 +19,36 @@ std::string known_feeds(const VerifiedProgram& program) {
   return names.empty() ? "" : "; the program's data are " + names;
 }
 
+// A value against its declaration. One element is one element, whether [1] or [].
+void check_against(const VarDesc& var, const VarInfo& info, const char* what) {
+  require<ShapeError>(info.kind == static_cast<VarKind>(var.kind), what, " '", var.name, "' is ", name_of(info.kind),
+                      ", the program declares ", name_of(static_cast<VarKind>(var.kind)));
+  auto declared = static_cast<DType>(var.dtype);
+  require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype), ", the program declares ",
+                      name_of(declared));
+  Shape shape(var.dims);
+  // A program that states no shape at all leaves it open.
+  if (var.dims.empty() && var.persistable) return;
+  bool both_one = shape.known() && shape.numel() == 1 && info.shape.numel() == 1;
+  require<ShapeError>(both_one || shapes_agree(shape, info.shape), what, " '", var.name, "' has shape ", info.shape.str(),
+                      ", the program declares ", shape.str());
+}
+
 class Walk {
  public:
-  Walk(const VerifiedProgram& program, const Scope& scope) : program_(program), scope_(scope) {}
+  Walk(const VerifiedProgram& program, const Stretch& stretch, const Scope& scope)
+      : program_(program), stretch_(stretch), block_(program.blocks[stretch.block]), scope_(scope) {}
 
-  InferredProgram run(const std::vector<Feed>& feeds, const std::vector<std::string>& fetches) {
-    for (const Feed& feed : feeds) add_feed(feed);
-    const auto& ops = program_.blocks[0].ops;
-    for (size_t i = 0; i < ops.size(); ++i) add_op(static_cast<int>(i), ops[i]);
-    for (const std::string& name : fetches) add_fetch(name);
+  InferredProgram run() {
+    result_.block = stretch_.block;
+    result_.begin = stretch_.begin;
+    if (stretch_.feeds) for (const Feed& feed : *stretch_.feeds) add_feed(feed);
+    int i = stretch_.begin, count = static_cast<int>(block_.ops.size());
+    while (i < count && !block_.ops[i].is_control && add_op(i, block_.ops[i])) ++i;
+    result_.end = i;
+    result_.whole = i == count;
+    if (result_.whole && stretch_.fetches) for (const std::string& name : *stretch_.fetches) add_fetch(name);
+    note_carried();
     return std::move(result_);
   }
 
@@ -38,10 +59,8 @@ class Walk {
   }
 
   void add_feed(const Feed& feed) {
-    const VarDesc* var = program_.find(0, feed.name);
-    require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable", known_feeds(program_));
+    check_feed(program_, feed);
     require<ShapeError>(!fed(feed.name), "feed '", feed.name, "' is given twice");
-    if (static_cast<VarKind>(var->kind) == VarKind::Tensor) check_against(*var, feed.info, "feed");
     int index = add_variable(feed.name, feed.info, Origin::Fed);
     current_[feed.name] = index;
     result_.feeds.push_back(index);
@@ -52,23 +71,31 @@ class Walk {
     return it != current_.end() && result_.variables[it->second].origin == Origin::Fed;
   }
 
-  // A value against its declaration. One element is one element, whether [1] or [].
-  void check_against(const VarDesc& var, const VarInfo& info, const char* what) const {
-    require<ShapeError>(info.kind == static_cast<VarKind>(var.kind), what, " '", var.name, "' is ", name_of(info.kind),
-                        ", the program declares ", name_of(static_cast<VarKind>(var.kind)));
-    auto declared = static_cast<DType>(var.dtype);
-    require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype), ", the program declares ",
-                        name_of(declared));
-    Shape shape(var.dims);
-    bool both_one = shape.known() && shape.numel() == 1 && info.shape.numel() == 1;
-    require<ShapeError>(both_one || shapes_agree(shape, info.shape), what, " '", var.name, "' has shape ", info.shape.str(),
-                        ", the program declares ", shape.str());
+  // What is read after this stretch: later in the block, outside of it, by its gradients, or by the caller.
+  void note_carried() {
+    for (const auto& [name, index] : current_) {
+      if (result_.variables[index].origin != Origin::Temporary) continue;
+      auto last = block_.last_read.find(name);
+      bool later = last != block_.last_read.end() && last->second >= result_.end;
+      if (!later && stretch_.frame) later = block_.kept.count(name) || !program_.declares(stretch_.block, name);
+      if (!later && !result_.whole && stretch_.fetches) {
+        later = std::find(stretch_.fetches->begin(), stretch_.fetches->end(), name) != stretch_.fetches->end();
+      }
+      if (later) result_.carried.push_back(index);
+    }
+    std::sort(result_.carried.begin(), result_.carried.end());
   }
 
   int resolve(const std::string& name) {
     auto it = current_.find(name);
     if (it != current_.end()) return it->second;
-    const VarDesc& var = *program_.find(0, name);
+    const VarDesc& var = *program_.find(stretch_.block, name);
+    Variable* there = var.persistable || !stretch_.frame ? nullptr : stretch_.frame->find(name);
+    if (there && there->has_value()) {
+      int index = add_variable(name, there->info(), Origin::Fed);
+      result_.captured.push_back(index);
+      return current_[name] = index;
+    }
     Variable* held = scope_.find(name);
     if (held && held->has_value()) {
       if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor) check_against(var, held->info(), "the scope's");
@@ -82,42 +109,49 @@ class Walk {
     fail<OpError>("'", name, "' has no value: no operator before this one makes it, and it is not fed");
   }
 
-  void add_op(int index, const VerifiedOp& op) {
-    if (op.spec->role() == OpRole::Feed) return add_feed_op(index, op);
-    if (op.spec->role() == OpRole::Fetch) return;
+  // False when the shape of an output depends on data: the stretch ends before this operator.
+  bool add_op(int index, const VerifiedOp& op) {
+    if (op.spec->role() == OpRole::Feed) return add_feed_op(index, op), true;
+    if (op.spec->role() == OpRole::Fetch) return true;
     RunOp run{index, &op, {}, {}, {}};
-    at_op({op.desc, index, 0}, [&] {
+    at_op({op.desc, index, stretch_.block}, [&] {
       for (const Slot& slot : op.desc.inputs) {
         run.inputs.emplace_back();
         for (const std::string& name : slot.arguments) run.inputs.back().push_back(name == kEmptyName ? -1 : resolve(name));
       }
     });
     auto inputs = infos_of(result_, run.inputs);
-    at_op({op.desc, index, 0, &inputs}, [&] {
+    bool known = true;
+    at_op({op.desc, index, stretch_.block, &inputs}, [&] {
       InferContext context(op.desc, inputs);
       op.spec->run_infer(context);
-      for (size_t s = 0; s < op.desc.outputs.size(); ++s) {
+      known = !context.awaits_values();
+      for (const auto& slot : context.outputs()) for (const VarInfo& info : slot) known = known && info.shape.known();
+      for (size_t s = 0; s < op.desc.outputs.size() && known; ++s) {
         run.outputs.emplace_back();
         for (size_t i = 0; i < op.desc.outputs[s].arguments.size(); ++i) {
           run.outputs.back().push_back(add_output(run, op, s, i, context.outputs()[s][i]));
         }
       }
     });
+    if (!known) return false;
     for (const auto& copy : run.copies_after) current_[result_.variables[copy.second].name] = copy.second;
     result_.ops.push_back(std::move(run));
+    return true;
   }
 
   void add_feed_op(int index, const VerifiedOp& op) {
-    at_op({op.desc, index, 0}, [&] {
+    at_op({op.desc, index, stretch_.block}, [&] {
       const std::string& name = op.desc.output("Out")[0];
-      require<OpError>(fed(name), "feed '", name, "' is missing");
+      bool there = fed(name) || (stretch_.frame && stretch_.frame->find(name));
+      require<OpError>(there, "feed '", name, "' is missing");
     });
   }
 
   int add_output(RunOp& run, const VerifiedOp& op, size_t slot, size_t i, const VarInfo& info) {
     const std::string& name = op.desc.outputs[slot].arguments[i];
     if (name == kEmptyName) return -1;
-    bool persistable = program_.find(0, name)->persistable;
+    bool persistable = program_.find(stretch_.block, name)->persistable;
     auto it = current_.find(name);
     int same = it == current_.end() ? -1 : it->second;
     if (same >= 0 && !(result_.variables[same].info == info)) same = -1;
@@ -171,13 +205,22 @@ class Walk {
       result_.fetches.push_back(it->second);
       return;
     }
-    Variable* held = program_.find(0, name) ? scope_.find(name) : nullptr;
-    if (!program_.find(0, name)) fail<ProgramError>("fetch '", printable(name), "': the program has no such variable");
+    const VarDesc* var = program_.find(0, name);
+    require<ProgramError>(var, "fetch '", printable(name), "': the program has no such variable");
+    Variable* there = var->persistable || !stretch_.frame ? nullptr : stretch_.frame->find(name);
+    if (there && there->has_value()) {
+      result_.captured.push_back(add_variable(name, there->info(), Origin::Fed));
+      result_.fetches.push_back(result_.captured.back());
+      return;
+    }
+    Variable* held = scope_.find(name);
     require<OpError>(held && held->has_value(), "fetch '", name, "' has no value: no operator of this program makes it");
     result_.fetches.push_back(current_[name] = add_variable(name, held->info(), Origin::InScope));
   }
 
   const VerifiedProgram& program_;
+  const Stretch& stretch_;
+  const VerifiedBlock& block_;
   const Scope& scope_;
   InferredProgram result_;
   std::unordered_map<std::string, int> current_;  // which RunVariable a name stands for at this point
@@ -194,9 +237,14 @@ std::vector<std::vector<VarInfo>> infos_of(const InferredProgram& program, const
   return infos;
 }
 
-InferredProgram infer(const VerifiedProgram& program, const std::vector<Feed>& feeds, const std::vector<std::string>& fetches,
-                      const Scope& scope) {
-  return Walk(program, scope).run(feeds, fetches);
+InferredProgram infer(const VerifiedProgram& program, const Stretch& stretch, const Scope& scope) {
+  return Walk(program, stretch, scope).run();
+}
+
+void check_feed(const VerifiedProgram& program, const Feed& feed) {
+  const VarDesc* var = program.find(0, feed.name);
+  require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable", known_feeds(program));
+  if (static_cast<VarKind>(var->kind) == VarKind::Tensor) check_against(*var, feed.info, "feed");
 }
 
 std::string InferredProgram::str() const {

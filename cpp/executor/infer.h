@@ -1,6 +1,7 @@
 // infer: kind, dtype and shape of every variable of one run, and where each comes from.
 #pragma once
 
+#include "core/frame.h"
 #include "core/scope.h"
 #include "executor/verify.h"
 
@@ -12,7 +13,7 @@ struct Feed {
 };
 
 enum class Origin {
-  Fed,        // the caller's array, for this run
+  Fed,        // the caller's array, or a value of the frame: only read
   InScope,    // outlives the run
   Temporary,  // made and forgotten within a run
 };
@@ -24,7 +25,7 @@ struct RunVariable {
 };
 
 struct RunOp {
-  int index;  // in block 0
+  int index;  // in its block
   const VerifiedOp* op;
   std::vector<std::vector<int>> inputs;   // indices of RunVariables, one list a slot; -1 for a hole
   std::vector<std::vector<int>> outputs;
@@ -33,19 +34,33 @@ struct RunOp {
   std::vector<std::pair<int, int>> copies_after;
 };
 
+// A stretch of a block: its operators [begin, end). It ends where a shape depends on data that only a
+// run makes, and before an operator that acts on blocks or arrays; most programs are one stretch.
 struct InferredProgram {
+  int block = 0, begin = 0, end = 0;
+  bool whole = false;  // end is the end of the block
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;
-  std::vector<int> feeds;    // of each feed, its RunVariable; -1 when no operator reads it
-  std::vector<int> fetches;  // of each fetch, its RunVariable
+  std::vector<int> feeds;     // of each feed, its RunVariable
+  std::vector<int> captured;  // RunVariables whose values are in the frame
+  std::vector<int> carried;   // RunVariables that go into the frame, being needed after `end`
+  std::vector<int> fetches;   // of each fetch, its RunVariable; only when the block is done
 
   std::string str() const;
 };
 
-// Shapes are worked out from the feeds and from what the scope holds. Refuses a missing, unknown or
-// unfit feed, an unknown fetch, a variable without value, and whatever an operator's record refuses.
-InferredProgram infer(const VerifiedProgram& program, const std::vector<Feed>& feeds,
-                      const std::vector<std::string>& fetches, const Scope& scope);
+// Where a stretch begins and what is there by then.
+struct Stretch {
+  int block = 0, begin = 0;
+  const std::vector<Feed>* feeds = nullptr;  // of the caller; where there is a frame, they are in it
+  Frame* frame = nullptr;
+  const std::vector<std::string>* fetches = nullptr;  // of the caller
+};
+
+// Shapes are worked out from the feeds, the frame and what the scope holds. Refuses a missing, unknown
+// or unfit feed, an unknown fetch, a variable without value, and whatever an operator's record refuses.
+InferredProgram infer(const VerifiedProgram& program, const Stretch& stretch, const Scope& scope);
+void check_feed(const VerifiedProgram& program, const Feed& feed);
 
 std::vector<std::vector<VarInfo>> infos_of(const InferredProgram& program, const std::vector<std::vector<int>>& ports);
 

@@ -133,7 +133,11 @@ Sharing share_memory(const InferredProgram& program) {
   int count = static_cast<int>(program.variables.size());
   sharing.share.resize(count);
   std::iota(sharing.share.begin(), sharing.share.end(), 0);
-  auto is_temporary = [&](int v) { return program.variables[v].origin == Origin::Temporary; };
+  // What is carried on has memory of its own, which outlives the run of these operators.
+  std::vector<bool> temporary(count);
+  for (int v = 0; v < count; ++v) temporary[v] = program.variables[v].origin == Origin::Temporary;
+  for (int v : program.carried) temporary[v] = false;
+  auto is_temporary = [&](int v) { return temporary[v]; };
   for (int v = 0; v < count; ++v) {
     size_t bytes = is_temporary(v) && uses[v].first_write >= 0 ? bytes_of(program.variables[v].info) : 0;
     sharing.lifetimes.push_back({std::max(uses[v].first_write, 0), std::max(uses[v].last_use, 0), bytes});

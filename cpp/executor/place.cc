@@ -20,20 +20,23 @@ std::string list_dtypes(const OpSpec& spec) {
 
 }  // namespace
 
+PlacedOp place_op(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
+                  const std::vector<std::vector<VarInfo>>& outputs, const Place& preset) {
+  Place place = wanted_place(op.desc, preset);
+  require<DeviceError>(place.kind == DeviceKind::Cpu, "device '", name_of(place), "' is not there; this build runs on cpu");
+  DType dtype = op.spec->kernel_dtype(op.desc, inputs, outputs);
+  KernelFactory make = op.spec->kernel(dtype);
+  require<OpError>(make, "no kernel for ", name_of(dtype), " on cpu; there are kernels for ", list_dtypes(*op.spec));
+  return {place, dtype, make};
+}
+
 std::vector<PlacedOp> place_ops(const InferredProgram& program, const Place& preset) {
   std::vector<PlacedOp> placed;
   placed.reserve(program.ops.size());
   for (const RunOp& run : program.ops) {
     auto inputs = infos_of(program, run.inputs);
-    const OpDesc& op = run.op->desc;
-    at_op({op, run.index, 0, &inputs}, [&] {
-      Place place = wanted_place(op, preset);
-      require<DeviceError>(place.kind == DeviceKind::Cpu, "device '", name_of(place), "' is not there; this build runs on cpu");
-      DType dtype = run.op->spec->kernel_dtype(op, inputs, infos_of(program, run.outputs));
-      KernelFactory make = run.op->spec->kernel(dtype);
-      require<OpError>(make, "no kernel for ", name_of(dtype), " on cpu; there are kernels for ", list_dtypes(*run.op->spec));
-      placed.push_back({place, dtype, make});
-    });
+    at_op({run.op->desc, run.index, program.block, &inputs},
+          [&] { placed.push_back(place_op(*run.op, inputs, infos_of(program, run.outputs), preset)); });
   }
   return placed;
 }

@@ -11,6 +11,9 @@ struct PlacedOp {
   KernelFactory make;
 };
 
+PlacedOp place_op(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
+                  const std::vector<std::vector<VarInfo>>& outputs, const Place& place);
+
 // One entry for each of program.ops. An operator runs where its op_device says, else at `place`.
 // DeviceError when the device, or a kernel for it and the dtype, is not there.
 std::vector<PlacedOp> place_ops(const InferredProgram& program, const Place& place);

@@ -23,17 +23,6 @@ class CopyKernel : public Kernel {
   Variable *from_, *to_;
 };
 
-void describe(const VarInfo& info, Variable& variable) {
-  variable.kind = info.kind;
-  variable.tensor.dtype = info.dtype;
-  variable.tensor.shape = info.shape;
-  if (info.kind != VarKind::SelectedRows) return;
-  variable.height = info.shape.rank() ? info.shape[0] : 0;
-  if (info.shape.rank()) variable.tensor.shape[0] = info.row_count;
-  require<DeviceError>(info.row_count < int64_t{1} << 32, "out of memory: ", info.row_count, " rows");
-  variable.rows.reserve(static_cast<size_t>(info.row_count));
-}
-
 }  // namespace
 
 Plan::Plan(InferredProgram inferred, const Place& place, Scope& scope)
@@ -62,7 +51,7 @@ void Plan::bind_scope(Scope& scope) {
     const RunVariable& run = inferred_.variables[v];
     if (run.origin != Origin::InScope) {
       own_.emplace_back();
-      describe(run.info, own_.back());
+      own_.back().describe(run.info);
       variables_.push_back(&own_.back());
       continue;
     }
@@ -73,7 +62,7 @@ void Plan::bind_scope(Scope& scope) {
       made_.push_back({run.name, held ? std::make_unique<Variable>(*held) : nullptr});
       held = &scope.create(run.name);
       *held = Variable();
-      describe(run.info, *held);
+      held->describe(run.info);
       fresh.push_back(held);
       scope.changed();
     }
@@ -120,7 +109,7 @@ void Plan::make_kernels(const std::vector<PlacedOp>& placed) {
       return result;
     };
     auto inputs = infos_of(inferred_, op.inputs);
-    at_op({op.op->desc, op.index, 0, &inputs}, [&] {
+    at_op({op.op->desc, op.index, inferred_.block, &inputs}, [&] {
       KernelInit init(op.op->desc, resolve(op.inputs), resolve(op.outputs));
       steps_.push_back({placed[i].make(init), &op, false});
       scratches.emplace_back();
@@ -150,7 +139,7 @@ void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches) {
   auto at = [&](size_t offset) { return static_cast<char*>(arena_.get()) + offset; };
   offsets_.assign(inferred_.variables.size(), 0);
   for (size_t v = 0; v < inferred_.variables.size(); ++v) {
-    if (inferred_.variables[v].origin != Origin::Temporary) continue;
+    if (inferred_.variables[v].origin != Origin::Temporary || is_carried(v)) continue;
     offsets_[v] = memory.offsets[sharing.share[v]];
     variables_[v]->tensor.data = at(offsets_[v]);
   }
@@ -170,6 +159,10 @@ int Plan::last_step_that_may_refuse() const {
 // Values of the scope that are written before the last step that can still refuse the data are
 // kept, so that a refusal leaves the scope as it was. The rest of the run can't fail.
 void Plan::plan_undo() {
+  for (const Step& step : steps_) {
+    for (const auto& slot : step.op->outputs) for (int v : slot) note_written(v);
+    for (const auto& copy : step.op->copies_after) note_written(copy.second);
+  }
   int last = last_step_that_may_refuse();
   std::set<Variable*> kept;
   stoppable_steps_ = steps_.size();
@@ -187,23 +180,47 @@ void Plan::plan_undo() {
   }
 }
 
+void Plan::note_written(int v) {
+  if (v < 0 || inferred_.variables[v].origin != Origin::InScope) return;
+  if (std::find(written_.begin(), written_.end(), variables_[v]) == written_.end()) written_.push_back(variables_[v]);
+}
+
 bool Plan::fits(const Scope& scope) const {
   if (generation_ == scope.generation()) return true;
   for (size_t v = 0; v < variables_.size(); ++v) {
     const RunVariable& run = inferred_.variables[v];
     if (run.origin != Origin::InScope) continue;
     Variable* held = scope.find(run.name);
-    if (held != variables_[v] || !held->has_value() || !(held->info() == run.info)) return false;
+    if (held != variables_[v] || !held->has_value() || !fits(*held, run.info)) return false;
   }
   generation_ = scope.generation();
   return true;
+}
+
+bool Plan::fits(Frame& frame) const {
+  for (int v : inferred_.captured) {
+    const Variable* there = frame.find(inferred_.variables[v].name);
+    if (!there || !there->has_value() || !fits(*there, inferred_.variables[v].info)) return false;
+  }
+  return true;
+}
+
+// Without making a VarInfo, which may hold long lists.
+bool Plan::fits(const Variable& there, const VarInfo& info) {
+  if (there.is_rows() || info.kind == VarKind::SelectedRows) return there.info() == info;
+  return there.kind == info.kind && there.tensor.dtype == info.dtype && there.tensor.shape == info.shape &&
+         there.tensor.lod == info.lod;
+}
+
+bool Plan::is_carried(size_t v) const {
+  return std::binary_search(inferred_.carried.begin(), inferred_.carried.end(), static_cast<int>(v));
 }
 
 bool Plan::fits(const std::vector<Tensor>& feeds) const {
   if (feeds.size() != inferred_.feeds.size()) return false;
   for (size_t i = 0; i < feeds.size(); ++i) {
     const Tensor& planned = variables_[inferred_.feeds[i]]->tensor;
-    if (feeds[i].dtype != planned.dtype || feeds[i].shape != planned.shape) return false;
+    if (feeds[i].dtype != planned.dtype || feeds[i].shape != planned.shape || feeds[i].lod != planned.lod) return false;
   }
   return true;
 }

@@ -3,8 +3,10 @@
 
 #include <deque>
 
+#include "executor/changes.h"
 #include "executor/memory_plan.h"
 #include "executor/place.h"
+#include "executor/stop_asker.h"
 
 namespace paddle_mini {
 
@@ -12,16 +14,6 @@ struct Step {
   std::unique_ptr<Kernel> kernel;
   const RunOp* op;
   bool poll;  // long enough ago since the last one to ask whether the user wants to stop
-};
-
-// What a failed run must put back: the value that a variable of the scope had.
-struct Backup {
-  Variable* variable;
-  std::shared_ptr<void> bytes;
-  std::vector<int64_t> rows;  // of SelectedRows
-
-  void keep();
-  void put_back() const;
 };
 
 class Plan {
@@ -36,11 +28,25 @@ class Plan {
   // Whether the scope still is what the plan was made for.
   bool fits(const Scope& scope) const;
   bool fits(const std::vector<Tensor>& feeds) const;
+  bool fits(Frame& frame) const;
+  int begin() const { return inferred_.begin; }
+  int end() const { return inferred_.end; }
+  bool is_whole() const { return inferred_.whole; }  // nothing of the block comes after it
 
   // Runs every step. `feeds` are the callers' arrays, in the order of the feeds. Throws with the
-  // scope as it was. `stop` is asked now and then while stopping leaves a whole step. `times`, when
-  // given, receives the microseconds of each step.
-  void run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)(), std::vector<double>* times = nullptr);
+  // scope as it was before this plan. `stop` is asked now and then while stopping leaves a whole step.
+  void run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop, OpTimes* times);
+  // Runs every step with values of a frame, as one part of a longer run: what is changed in the scope
+  // is noted in `changes`, for whoever ends that run.
+  void run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& device, StopAsker& stop, Changes& changes, OpTimes* times);
+  // After run_part: calls take(name, variable) for each value that is needed later.
+  template <class F>
+  void hand_on(F take) {
+    for (int v : inferred_.carried) {
+      take(inferred_.variables[v].name, *variables_[v]);
+      variables_[v]->tensor.memory.reset();
+    }
+  }
   bool has_run() const { return has_run_; }
   const Variable& fetched(size_t i) const { return *variables_[inferred_.fetches[i]]; }
 
@@ -48,7 +54,6 @@ class Plan {
   void unbind();
 
   std::string str() const;  // one line a step
-  std::string times_text(const std::vector<double>& times) const;  // by type of operator, the longest first
 
  private:
   void bind_scope(Scope& scope);
@@ -58,6 +63,10 @@ class Plan {
   void assign_memory(const std::vector<std::vector<Variable*>>& scratches);
   void plan_undo();
   void undo();
+  void note_written(int v);
+  void run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes* times);
+  bool is_carried(size_t v) const;
+  static bool fits(const Variable& there, const VarInfo& info);
   int last_step_that_may_refuse() const;
 
   InferredProgram inferred_;
@@ -71,13 +80,10 @@ class Plan {
 
   Scope* scope_;
   mutable uint64_t generation_ = 0;
-  struct Made {
-    std::string name;
-    std::unique_ptr<Variable> before;  // none: the scope had no such variable
-  };
   bool has_run_ = false;
   std::vector<Made> made_;             // taken back when the first run fails
   std::vector<Backup> backups_;
+  std::vector<Variable*> written_;     // of the scope
   std::vector<std::pair<Variable*, size_t>> kept_rows_;  // SelectedRows of the scope, and how many rows they had
   size_t stoppable_steps_ = 0;         // stopping before this step leaves a whole step
 };

@@ -1,6 +1,5 @@
 // Stage 6: the loop, and putting the scope back when it does not end well.
 #include <chrono>
-#include <cstring>
 
 #include "executor/plan.h"
 #include "executor/site.h"
@@ -8,63 +7,65 @@
 namespace paddle_mini {
 namespace {
 
-// Asks `stop` at most every 20 ms: asking costs more than a small operator.
-class StopAsker {
- public:
-  explicit StopAsker(bool (*stop)()) : stop_(stop) {}
-  bool operator()() {
-    if (!stop_) return false;
-    auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(20)) return false;
-    last_ = now;
-    return stop_();
-  }
-
- private:
-  bool (*stop_)();
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 double microseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
-void Backup::keep() {
-  std::memcpy(bytes.get(), variable->tensor.data, variable->tensor.bytes());
-  if (variable->is_rows()) rows = variable->rows;
-}
-
-void Backup::put_back() const {
-  if (variable->is_rows()) variable->set_rows(rows);
-  std::memcpy(variable->tensor.data, bytes.get(), variable->tensor.bytes());
-}
-
-void Plan::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)(), std::vector<double>* times) {
-  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
-  for (Backup& backup : backups_) backup.keep();
-  StopAsker asked_to_stop(stop);
+void Plan::run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes* times) {
   size_t i = 0;
   try {
     for (; i < steps_.size(); ++i) {
       if (times) {
         auto start = std::chrono::steady_clock::now();
         steps_[i].kernel->run(device);
-        times->push_back(microseconds_since(start));
+        times->add(steps_[i].op->op->desc.type, microseconds_since(start));
       } else {
         steps_[i].kernel->run(device);
       }
-      if (steps_[i].poll && i < stoppable_steps_ && asked_to_stop()) throw Interrupted("stopped");
+      if (steps_[i].poll && i < stoppable && stop()) throw Interrupted("stopped");
     }
   } catch (...) {
-    undo();
     const RunOp& op = *steps_[i].op;
     auto inputs = infos_of(inferred_, op.inputs);
-    at_op({op.op->desc, op.index, 0, &inputs}, [] { throw; });
+    at_op({op.op->desc, op.index, inferred_.block, &inputs}, [] { throw; });
+  }
+}
+
+void Plan::run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop, OpTimes* times) {
+  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
+  for (Backup& backup : backups_) backup.keep();
+  try {
+    run_steps(device, stop, stoppable_steps_, times);
+  } catch (...) {
+    undo();
+    throw;
   }
   has_run_ = true;
   made_.clear();
+  note_row_counts();
+}
+
+void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& device, StopAsker& stop, Changes& changes, OpTimes* times) {
+  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
+  for (int v : inferred_.captured) {
+    const Variable& there = *frame.find(inferred_.variables[v].name);
+    if (there.kind == VarKind::Tensor) variables_[v]->tensor.data = there.tensor.data;
+    else *variables_[v] = there;
+  }
+  for (int v : inferred_.carried) {
+    Tensor& tensor = variables_[v]->tensor;
+    size_t rows = variables_[v]->is_rows() ? static_cast<size_t>(inferred_.variables[v].info.row_count) : 0;
+    if (rows) tensor.shape[0] = static_cast<int64_t>(rows);
+    tensor.memory = allocate(tensor.bytes());
+    tensor.data = tensor.memory.get();
+  }
+  changes.note_made(std::move(made_));
+  made_.clear();
+  for (Variable* variable : written_) changes.keep(variable);
+  run_steps(device, stop, steps_.size(), times);
+  has_run_ = true;
   note_row_counts();
 }
 
@@ -82,15 +83,9 @@ void Plan::unbind() {
   undo();
 }
 
-// Puts back what the scope held; in reverse, since a name may have been made more than once.
 void Plan::undo() {
   for (const Backup& backup : backups_) backup.put_back();
-  for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
-    if (made->before) *scope_->find(made->name) = *made->before;
-    else scope_->erase(made->name);
-    scope_->changed();
-  }
-  made_.clear();
+  take_back(made_, *scope_);
   note_row_counts();
 }
 

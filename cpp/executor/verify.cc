@@ -51,6 +51,8 @@ void check_blocks(const ProgramDesc& program) {
     }
     require<ProgramError>(block.parent_idx >= 0 && block.parent_idx < i, "block ", i, " has parent ", block.parent_idx,
                           "; it must be one of the blocks before it");
+    require<ProgramError>(block.forward_block_idx >= -1 && block.forward_block_idx < i, "block ", i, " has forward block ",
+                          block.forward_block_idx, "; it must be one of the blocks before it");
     depth[i] = depth[block.parent_idx] + 1;
     require<ProgramError>(depth[i] <= kMaxDepth, "block ", i, " is nested deeper than ", kMaxDepth);
   }
@@ -58,10 +60,13 @@ void check_blocks(const ProgramDesc& program) {
 
 void check_block_attributes(const OpDesc& op, int block, int blocks) {
   for (const Attr& attr : op.attrs) {
-    const BlockIndex* sub = std::get_if<BlockIndex>(&attr.value);
-    if (!sub) continue;
-    require<ProgramError>(sub->index > 0 && sub->index < blocks && sub->index != block, "attribute '", printable(attr.name),
-                          "' points to block ", sub->index, ", which can't be a block inside this operator");
+    std::vector<BlockIndex> inside;
+    if (const auto* one = std::get_if<BlockIndex>(&attr.value)) inside = {*one};
+    if (const auto* many = std::get_if<std::vector<BlockIndex>>(&attr.value)) inside = *many;
+    for (BlockIndex sub : inside) {
+      require<ProgramError>(sub.index > block && sub.index < blocks, "attribute '", printable(attr.name),
+                            "' points to block ", sub.index, ", which can't be a block inside this operator");
+    }
   }
 }
 
@@ -78,14 +83,101 @@ void check_names(const VerifiedProgram& program, int block, const OpDesc& op) {
   check(op.outputs, "output");
 }
 
+std::vector<int> blocks_inside(const OpDesc& op) {
+  std::vector<int> inside;
+  for (const Attr& attr : op.attrs) {
+    if (const BlockIndex* sub = std::get_if<BlockIndex>(&attr.value)) inside.push_back(sub->index);
+    if (const auto* subs = std::get_if<std::vector<BlockIndex>>(&attr.value)) {
+      for (const BlockIndex& sub : *subs) inside.push_back(sub.index);
+    }
+  }
+  return inside;
+}
+
+template <class F>
+void each_name(const std::vector<Slot>& slots, F f) {
+  for (const Slot& slot : slots) for (const std::string& name : slot.arguments) if (name != kEmptyName) f(name);
+}
+
+bool is_control(const VerifiedProgram& program, int block, const VerifiedOp& op) {
+  if (!op.spec->control_function()) return false;
+  bool tensors = op.spec->has_kernels();
+  auto look = [&](const std::string& name) { tensors = tensors && holds_tensor(static_cast<VarKind>(program.find(block, name)->kind)); };
+  each_name(op.desc.inputs, look);
+  each_name(op.desc.outputs, look);
+  return !tensors;
+}
+
+// The names that each block reads or writes, blocks inside it included; those come after it.
+std::vector<std::unordered_set<std::string>> names_of_blocks(const VerifiedProgram& program) {
+  std::vector<std::unordered_set<std::string>> names(program.blocks.size());
+  for (size_t b = program.blocks.size(); b-- > 0;) {
+    auto add = [&](const std::string& name) { names[b].insert(name); };
+    for (const VerifiedOp& op : program.blocks[b].ops) {
+      each_name(op.desc.inputs, add);
+      each_name(op.desc.outputs, add);
+      for (int inside : blocks_inside(op.desc)) names[b].insert(names[inside].begin(), names[inside].end());
+    }
+  }
+  return names;
+}
+
+// What the operator that runs a block takes from it: the names it has itself, as they are or as
+// gradients, and those its attributes list.
+void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
+  auto keep = [&](const std::string& name) {
+    inside.kept.insert(name);
+    inside.kept.insert(name + kGradSuffix);
+  };
+  each_name(op.inputs, keep);
+  each_name(op.outputs, keep);
+  for (const Attr& attr : op.attrs) {
+    const auto* names = std::get_if<std::vector<std::string>>(&attr.value);
+    if (names && attr.name != "op_callstack") for (const std::string& name : *names) keep(name);
+  }
+}
+
+void note_reads(VerifiedProgram& program) {
+  const auto names = names_of_blocks(program);
+  for (size_t b = 0; b < program.blocks.size(); ++b) {
+    VerifiedBlock& block = program.blocks[b];
+    for (int i = 0; i < static_cast<int>(block.ops.size()); ++i) {
+      const OpDesc& op = block.ops[i].desc;
+      auto read = [&](const std::string& name) { block.last_read[name] = i; };
+      each_name(op.inputs, read);
+      each_name(op.outputs, [&](const std::string& name) {
+        auto it = block.last_read.find(name);
+        if (it != block.last_read.end() && it->second == i) block.changed_in_place.push_back(name);
+      });
+      for (int inside : blocks_inside(op)) {
+        for (const std::string& name : names[inside]) read(name);
+        keep_for_operator(program.blocks[inside], op);
+      }
+    }
+    if (block.forward < 0) continue;
+    program.blocks[block.forward].has_gradient = true;
+    program.blocks[block.forward].kept.insert(names[b].begin(), names[b].end());
+  }
+}
+
 }  // namespace
 
 const VarDesc* VerifiedProgram::find(int block, const std::string& name) const {
+  auto in = [&](int b) -> const VarDesc* {
+    auto it = blocks[b].vars.find(name);
+    return it == blocks[b].vars.end() ? nullptr : &it->second;
+  };
   for (; block >= 0; block = blocks[block].parent) {
-    auto it = blocks[block].vars.find(name);
-    if (it != blocks[block].vars.end()) return &it->second;
+    if (const VarDesc* var = in(block)) return var;
+    if (blocks[block].forward < 0) continue;
+    if (const VarDesc* var = in(blocks[block].forward)) return var;
   }
   return nullptr;
+}
+
+bool VerifiedProgram::declares(int block, const std::string& name) const {
+  int forward = blocks[block].forward;
+  return blocks[block].vars.count(name) || (forward >= 0 && blocks[forward].vars.count(name));
 }
 
 VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
@@ -96,6 +188,7 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
   for (const BlockDesc& block : desc.blocks) {
     VerifiedBlock verified;
     verified.parent = block.parent_idx;
+    verified.forward = block.forward_block_idx;
     for (const VarDesc& var : block.vars) {
       check_variable(var, block.idx);
       require<ProgramError>(verified.vars.emplace(var.name, var).second, "variable '", printable(var.name),
@@ -112,10 +205,12 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
         op.spec->complete(op.desc);
         check_block_attributes(op.desc, block.idx, count);
         check_names(program, block.idx, op.desc);
+        op.is_control = is_control(program, block.idx, op);
         ops.push_back(std::move(op));
       });
     }
   }
+  note_reads(program);
   return program;
 }
 

@@ -1,153 +1,39 @@
 // matmul_v2: Out = X Y, of matrices or of stacks of them
-#include "core/op_table.h"
-#include "math/broadcast.h"
-#include "math/gemm.h"
+#include "math/axis_walk.h"
+#include "math/matmul.h"
 
 namespace paddle_mini {
 namespace {
 
-// X as [batch..., m, k] and Y as [batch..., k, n], after transposing. A vector X is one row, a vector Y
-// one column; transposing does nothing to them, and their axis of 1 is not in Out.
-struct MatmulShape {
-  bool transpose_x, transpose_y, x_is_vector, y_is_vector;
-  int64_t m, k, n;
-  Shape x_batch, y_batch, batch;
+template <class Context>
+MatmulShape shape_of(const Context& c, const Shape& x, const Shape& y) {
+  return {x, y, c.template attr<bool>("trans_x"), c.template attr<bool>("trans_y")};
+}
 
-  MatmulShape(const Shape& x, const Shape& y, bool trans_x, bool trans_y)
-      : x_is_vector(x.rank() == 1), y_is_vector(y.rank() == 1) {
-    require<ShapeError>(x.rank() > 0 && y.rank() > 0, "X ", x.str(), " and Y ", y.str(), ": a number is no matrix");
-    transpose_x = trans_x && !x_is_vector;
-    transpose_y = trans_y && !y_is_vector;
-    int64_t x_rows = x_is_vector ? 1 : x[x.rank() - 2], x_columns = x[x.rank() - 1];
-    int64_t y_rows = y_is_vector ? y[0] : y[y.rank() - 2], y_columns = y_is_vector ? 1 : y[y.rank() - 1];
-    m = transpose_x ? x_columns : x_rows;
-    k = transpose_x ? x_rows : x_columns;
-    n = transpose_y ? y_rows : y_columns;
-    int64_t y_k = transpose_y ? y_columns : y_rows;
-    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has rows of ", k,
-                        ", Y ", y.str(), transpose_y ? " transposed" : "", " has columns of ", y_k);
-    k = std::max(k, y_k);
-    for (int i = 0; i < x.rank() - 2; ++i) x_batch.push_back(x[i]);
-    for (int i = 0; i < y.rank() - 2; ++i) y_batch.push_back(y[i]);
-    batch = broadcast_shape(x_batch, y_batch, -1);
-  }
-
-  Shape out() const {
-    Shape shape = batch;
-    if (!x_is_vector) shape.push_back(m);
-    if (!y_is_vector) shape.push_back(n);
-    return shape;
-  }
-};
+MatmulShape shape_of(const KernelInit& init) {
+  return shape_of(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
+}
 
 MatmulShape shape_of(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
-  return {c.shape("X"), c.shape("Y"), c.attr<bool>("trans_x"), c.attr<bool>("trans_y")};
+  return shape_of(c, c.shape("X"), c.shape("Y"));
 }
 
-// The products to run. Where all of a stack X meets one Y, its rows are one tall matrix.
-struct Products {
-  MatmulShape shape;
-  int64_t m;
-  std::vector<std::pair<int64_t, int64_t>> batches;  // which matrix of X meets which of Y
-  bool x_repeats, y_repeats;                         // whether one of them meets several
-
-  Products(const KernelInit& init, const Shape& x, const Shape& y)
-      : shape(x, y, init.attr<bool>("trans_x"), init.attr<bool>("trans_y")), m(shape.m) {
-    int64_t count = shape.batch.numel(), x_count = shape.x_batch.numel(), y_count = shape.y_batch.numel();
-    x_repeats = x_count != count;
-    y_repeats = y_count != count;
-    if (y_count == 1 && !x_repeats && !shape.transpose_x) {
-      m *= count;
-      y_repeats = false;
-      batches.emplace_back(0, 0);
-      return;
-    }
-    std::vector<int64_t> x_index(static_cast<size_t>(x_count)), y_index(static_cast<size_t>(y_count));
-    for (int64_t i = 0; i < x_count; ++i) x_index[static_cast<size_t>(i)] = i;
-    for (int64_t i = 0; i < y_count; ++i) y_index[static_cast<size_t>(i)] = i;
-    std::vector<int64_t> pairs(static_cast<size_t>(count));
-    Device device{};
-    auto pair_of = [y_count](int64_t a, int64_t b) { return a * y_count + b; };
-    Broadcast(shape.x_batch, shape.y_batch, -1).map(device, pair_of, x_index.data(), y_index.data(), pairs.data());
-    for (int64_t pair : pairs) batches.emplace_back(pair / y_count, pair % y_count);
-  }
-
-  int64_t x_size() const { return m * shape.k; }
-  int64_t y_size() const { return shape.k * shape.n; }
-  int64_t out_size() const { return m * shape.n; }
+template <class T>
+struct MatmulKernel : MatmulBase<T> {
+  explicit MatmulKernel(KernelInit& init) : MatmulBase<T>(init, "Y", shape_of(init)) {}
 };
 
 template <class T>
-struct MatmulKernel : Kernel {
-  In<T> x, y;
-  Out<T> out;
-  Products products;
-  Gemm<T> gemm;
-
-  explicit MatmulKernel(KernelInit& init)
-      : x(init, "X"), y(init, "Y"), out(init, "Out"), products(init, x.shape(), y.shape()) {
-    gemm.transpose_a = products.shape.transpose_x, gemm.transpose_b = products.shape.transpose_y;
-    gemm.m = products.m, gemm.n = products.shape.n, gemm.k = products.shape.k;
-  }
-  void run(Device& device) override {
-    T* to = out.data();
-    for (auto [i, j] : products.batches) {
-      gemm.run(device, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
-      to += products.out_size();
-    }
-  }
+struct MatmulGradKernel : MatmulGradBase<T> {
+  explicit MatmulGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of(init)) {}
 };
 
-// With A = op(X), B = op(Y): A@GRAD = Out@GRAD B', B@GRAD = A' Out@GRAD, transposed where A, B are.
-template <class T>
-struct MatmulGradKernel : Kernel {
-  In<T> x, y, out_gradient;
-  Out<T> x_gradient, y_gradient;
-  Products products;
-  Gemm<T> to_x, to_y;
-
-  explicit MatmulGradKernel(KernelInit& init)
-      : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        y_gradient(init, "Y@GRAD", optional_port), products(init, x.shape(), y.shape()) {
-    bool transpose_x = products.shape.transpose_x, transpose_y = products.shape.transpose_y;
-    int64_t m = products.m, k = products.shape.k, n = products.shape.n;
-    to_x.m = transpose_x ? k : m, to_x.n = transpose_x ? m : k, to_x.k = n;
-    to_x.transpose_a = transpose_x && transpose_y, to_x.transpose_b = transpose_x || !transpose_y;
-    to_x.beta = products.x_repeats ? T(1) : T(0);
-    to_y.m = transpose_y ? n : k, to_y.n = transpose_y ? k : n, to_y.k = m;
-    to_y.transpose_a = transpose_y || !transpose_x, to_y.transpose_b = transpose_x && transpose_y;
-    to_y.beta = products.y_repeats ? T(1) : T(0);
-  }
-
-  void run(Device& device) override {
-    if (x_gradient && products.x_repeats) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    if (y_gradient && products.y_repeats) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
-    const T* g = out_gradient.data();
-    for (auto [i, j] : products.batches) {
-      int64_t at_x = i * products.x_size(), at_y = j * products.y_size();
-      const T *a = x.data() + at_x, *b = y.data() + at_y;
-      if (x_gradient && products.shape.transpose_x) to_x.run(device, b, g, x_gradient.data() + at_x);
-      if (x_gradient && !products.shape.transpose_x) to_x.run(device, g, b, x_gradient.data() + at_x);
-      if (y_gradient && products.shape.transpose_y) to_y.run(device, g, a, y_gradient.data() + at_y);
-      if (y_gradient && !products.shape.transpose_y) to_y.run(device, a, g, y_gradient.data() + at_y);
-      g += products.out_size();
-    }
-  }
-};
-
-void infer_matmul(InferContext& c) {
-  VarInfo out = c.input("X");
-  out.shape = shape_of(c).out();
-  c.set_output("Out", out);
-}
+void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, shape_of(c).out()); }
 
 void infer_matmul_gradient(InferContext& c) {
-  Shape out = shape_of(c).out();
-  require_same_dtype(c, "X", "Out@GRAD");
-  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
-                      ", Out has ", out.str());
+  require_like_out(c, "X", shape_of(c).out());
   gradients_like_inputs(c);
 }
 

@@ -1,21 +1,7 @@
 // reduce_max: Out = the largest elements of X over some axes
-#include "math/extremes.h"
+#include "math/extreme_folds.h"
 
 namespace paddle_mini {
-namespace {
-
-struct Largest {
-  template <class T>
-  static T first() {
-    using Limits = std::numeric_limits<T>;
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  }
-  template <class T>
-  T operator()(T a, T b) const { return maximum(a, b); }
-};
-
-
-}  // namespace
 
 void define_reduce_max(OpTable& ops) {
   ops.add(fold_reduction("reduce_max", "reduce_max_grad")

@@ -1,21 +1,7 @@
 // reduce_min: Out = the smallest elements of X over some axes
-#include "math/extremes.h"
+#include "math/extreme_folds.h"
 
 namespace paddle_mini {
-namespace {
-
-struct Smallest {
-  template <class T>
-  static T first() {
-    using Limits = std::numeric_limits<T>;
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  }
-  template <class T>
-  T operator()(T a, T b) const { return minimum(a, b); }
-};
-
-
-}  // namespace
 
 void define_reduce_min(OpTable& ops) {
   ops.add(fold_reduction("reduce_min", "reduce_min_grad")

@@ -1,31 +1,8 @@
 // transpose2: Out = X with its axes in another order
-#include "math/transpose.h"
-
-#include "core/op_table.h"
+#include "math/axis_order.h"
 #include "math/reshape.h"
 
 namespace paddle_mini {
-namespace {
-
-std::vector<int> order_of(const std::vector<int32_t>& axis, int rank, bool backward) {
-  std::vector<int> order = axes_order(axis, rank);
-  return backward ? inverse_order(order) : order;
-}
-
-template <bool backward>
-struct TransposeKernel : Kernel {
-  const Variable& in;
-  Variable& out;
-  Transpose transpose;
-
-  explicit TransposeKernel(KernelInit& init)
-      : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
-        transpose(in.tensor.shape, order_of(init.attr<std::vector<int32_t>>("axis"), in.tensor.shape.rank(), backward),
-                  size_of(in.tensor.dtype)) {}
-  void run(Device&) override { transpose.run(in.tensor.data, out.tensor.data); }
-};
-
-}  // namespace
 
 void define_transpose2(OpTable& ops) {
   ops.add(OpSpec("transpose2")

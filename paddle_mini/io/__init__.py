@@ -1,6 +1,11 @@
-# Files: programs and parameters, in PaddlePaddle's formats.
+# Files: programs and parameters, in PaddlePaddle's formats, and safetensors.
 from .model import load_inference_model, load_program, read_program, save_inference_model, save_program
 from .parameters import load_parameters, save_parameters
+from .state import get_state, load, load_state, save, save_state, set_state
+from .variables import (load_params, load_persistables, load_vars, save_params, save_persistables, save_vars)
 
-__all__ = ["load_inference_model", "load_parameters", "load_program", "read_program", "save_inference_model",
-           "save_parameters", "save_program"]
+__all__ = [
+    "get_state", "load", "load_inference_model", "load_parameters", "load_params", "load_persistables", "load_program",
+    "load_state", "load_vars", "read_program", "save", "save_inference_model", "save_parameters", "save_params",
+    "save_persistables", "save_program", "save_state", "save_vars", "set_state",
+]

@@ -44,6 +44,48 @@ def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 
     return activation(act, add_bias(out, bias_attr, num_filters, _channel_axis(data_format), prefix), prefix)
 
 
+def conv2d_transpose(input: Variable, num_filters: int, output_size: Optional[Size] = None,
+                     filter_size: Optional[Size] = None, padding: Union[Size, str] = 0, stride: Size = 1,
+                     dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
+                     act: Optional[str] = None, name: Optional[str] = None) -> Variable:
+    """Out = act(Wᵀ X + b), the transpose of conv2d: each pixel adds a filter's multiple to the result.
+
+    input: [N, C, H, W] float; C must be known. filter_size: None: from output_size, for which H and W
+    must be known. The other arguments are as in conv2d. Returns [N, num_filters, H', W'], with
+    H' = (H − 1) · stride − paddings + dilation · (height − 1) + 1, or output_size, at most stride − 1 more.
+    W [C, num_filters / groups, height, width] begins with Xavier, b [num_filters] with zeros;
+    bias_attr=False: no bias. Zeiler et al., "Deconvolutional Networks", CVPR 2010.
+    """
+    require_float("conv2d_transpose", input)
+    channels = known_dim(input, 1, "conv2d_transpose")
+    num_filters = whole("conv2d_transpose", "num_filters", num_filters)
+    groups = whole("conv2d_transpose", "groups", groups)
+    if channels % groups or num_filters % groups:
+        refuse(ProgramError,
+               f"conv2d_transpose: groups {groups} must divide {channels} channels and {num_filters} filters")
+    attrs = {"strides": _pair(stride, "stride"), "dilations": _pair(dilation, "dilation"), "groups": groups,
+             **_padding(padding)}
+    if output_size is not None:
+        attrs["output_size"] = _pair(output_size, "output_size")
+    window = _window_for(input, attrs) if filter_size is None else _pair(filter_size, "filter_size")
+    prefix = layer_name("conv2d_transpose", name)
+    weight = create_parameter([channels, num_filters // groups, *window], input.dtype, param_attr, prefix)
+    out = emit("conv2d_transpose", {"Input": input, "Filter": weight}, attrs, name=prefix)
+    return activation(act, add_bias(out, bias_attr, num_filters, 1, prefix), prefix)
+
+
+def _window_for(input: Variable, attrs: Dict[str, Any]) -> List[int]:
+    """The filter size with which conv2d_transpose gives its output_size."""
+    if "output_size" not in attrs or attrs["padding_algorithm"] == "SAME":
+        refuse(ProgramError, "conv2d_transpose: filter_size is missing; give it, or output_size and paddings")
+    top, bottom, left, right = np.repeat(attrs["paddings"], 2) if len(attrs["paddings"]) == 2 else attrs["paddings"]
+    spans = [attrs["output_size"][i] - (known_dim(input, 2 + i, "conv2d_transpose") - 1) * attrs["strides"][i] + cut - 1
+             for i, cut in enumerate((top + bottom, left + right))]
+    if min(spans) < 0:
+        refuse(ProgramError, f"conv2d_transpose: output_size {attrs['output_size']} is less than no filter gives")
+    return [int(span) // dilation + 1 for span, dilation in zip(spans, attrs["dilations"])]
+
+
 def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_stride: Size = 1,
            pool_padding: Union[Size, str] = 0, global_pooling: bool = False, ceil_mode: bool = False,
            exclusive: bool = True, name: Optional[str] = None, data_format: str = "NCHW") -> Variable:
@@ -63,6 +105,18 @@ def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
              "strides": _pair(pool_stride, "pool_stride"), "global_pooling": global_pooling, "ceil_mode": ceil_mode,
              "exclusive": exclusive, "data_format": data_format, **_padding(pool_padding)}
     return emit("pool2d", {"X": input}, attrs, name=name or layer_name("pool2d"))
+
+
+def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
+                    name: Optional[str] = None) -> Variable:
+    """The greatest ("max") or the mean ("avg") of each of pool_size parts of an image, as equal as can be.
+
+    input: [N, C, H, W] float. Returns [N, C, *pool_size].
+    """
+    if pool_type not in ("max", "avg"):
+        refuse(ProgramError, f"adaptive_pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
+    attrs = {"ksize": _pair(pool_size, "pool_size"), "pooling_type": pool_type, "adaptive": True}
+    return emit("pool2d", {"X": input}, attrs, name=name or layer_name("adaptive_pool2d"))
 
 
 def _channel_axis(data_format: str) -> int:

@@ -7,15 +7,21 @@ from ..variable import Variable
 from .emit import emit, emit_all, layer_name
 
 
-def cross_entropy(input: Variable, label: Variable, ignore_index: int = -100, name: Optional[str] = None) -> Variable:
+def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
+                  name: Optional[str] = None) -> Variable:
     """Y = −log input[label], for probabilities such as softmax gives.
 
-    input: [..., classes] float. label: [..., 1] int64; rows where it is ignore_index give 0.
+    input: [..., classes] float. label: [..., 1] int64; rows where it is ignore_index give 0. With
+    soft_label: the shape of input, the probability of each class; then Y = −Σ label log input.
     Returns [..., 1]. For logits, softmax_with_cross_entropy is faster and exact where a probability
     is tiny. Raises OpError at a run when a label is not a class.
     """
-    return emit("cross_entropy2", {"X": input, "Label": label}, {"ignore_index": ignore_index},
-                name=name or layer_name("cross_entropy"), outputs={"XShape": 1, "MatchX": 1})
+    prefix = name or layer_name("cross_entropy")
+    inputs = {"X": input, "Label": label}
+    if soft_label:
+        return emit("cross_entropy", inputs, {"soft_label": True, "ignore_index": ignore_index}, name=prefix)
+    return emit("cross_entropy2", inputs, {"ignore_index": ignore_index}, name=prefix,
+                outputs={"XShape": 1, "MatchX": 1})
 
 
 def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
@@ -40,3 +46,39 @@ def square_error_cost(input: Variable, label: Variable, name: Optional[str] = No
     """(input − label)², element by element: the shape of input."""
     prefix = layer_name("square_error_cost", name)
     return emit("square", {"X": emit("elementwise_sub", {"X": input, "Y": label}, name=prefix)}, name=prefix)
+
+
+def huber_loss(input: Variable, label: Variable, delta: float, name: Optional[str] = None) -> Variable:
+    """½ r² where |r| ≤ delta, else delta (|r| − ½ delta), for r = label − input: the shape of input.
+
+    Huber, "Robust Estimation of a Location Parameter", 1964.
+    """
+    return emit("huber_loss", {"X": input, "Y": label}, {"delta": delta}, name=name)
+
+
+def log_loss(input: Variable, label: Variable, epsilon: float = 1e-4, name: Optional[str] = None) -> Variable:
+    """−label log(input + epsilon) − (1 − label) log(1 − input + epsilon), for probabilities: the shape of
+    input."""
+    return emit("log_loss", {"Predicted": input, "Labels": label}, {"epsilon": epsilon}, name=name)
+
+
+def nll_loss(input: Variable, label: Variable, weight: Optional[Variable] = None, ignore_index: int = -100,
+             reduction: str = "mean", name: Optional[str] = None) -> Variable:
+    """−input[label] weight[label], for logarithms of probabilities such as log_softmax gives.
+
+    input: [N, classes] or [N, classes, H, W] float. label: [N] or [N, H, W] int64; where it is
+    ignore_index, it counts nothing. weight: [classes]. reduction: "mean": the sum by the sum of the
+    weights; "sum"; "none". Returns [], or the shape of label with "none".
+    """
+    return emit("nll_loss", {"X": input, "Label": label, "Weight": weight},
+                {"ignore_index": ignore_index, "reduction": reduction}, name=name)
+
+
+def label_smooth(label: Variable, prior_dist: Optional[Variable] = None, epsilon: float = 0.1,
+                 name: Optional[str] = None) -> Variable:
+    """(1 − epsilon) label + epsilon prior_dist, for labels as weights of the classes.
+
+    label: [..., classes] float, as one_hot gives. prior_dist: [1, classes]; None: all classes alike.
+    Szegedy et al., "Rethinking the Inception Architecture", CVPR 2016.
+    """
+    return emit("label_smooth", {"X": label, "PriorDist": prior_dist}, {"epsilon": epsilon}, name=name)

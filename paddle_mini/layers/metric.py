@@ -1,10 +1,11 @@
 # Layers that measure how good a prediction is, for people to read.
 from __future__ import annotations
 
-from typing import Optional
+from typing import List, Optional, Tuple
 
+from ..guards import default_main_program
 from ..variable import Variable
-from .emit import emit_all, layer_name
+from .emit import create_state, emit_all, layer_name, whole
 
 
 def accuracy(input: Variable, label: Variable, k: int = 1, name: Optional[str] = None) -> Variable:
@@ -27,3 +28,26 @@ def topk(input: Variable, k: int, axis: int = -1, largest: bool = True, sorted: 
                        name=name or layer_name("topk"))
     outputs["Indices"].stop_gradient = True  # type: ignore[union-attr]
     return outputs["Out"], outputs["Indices"]
+
+
+def auc(input: Variable, label: Variable, curve: str = "ROC", num_thresholds: int = 4095, slide_steps: int = 0,
+        name: Optional[str] = None) -> Tuple[Variable, List[Variable]]:
+    """The area under the curve of true over false positives, counted in num_thresholds + 1 bins.
+
+    input: [rows, 2] or [rows, 1] float: the last column is the probability of the positive class.
+    label: [rows, 1] int64, 0 or 1. slide_steps: of the last so many runs; 0: of all runs.
+    Returns (one float64 element, [counts of positives, counts of negatives]); the counts are kept
+    between runs: set them to zeros to begin anew. Raises OpError at a run for a score outside [0, 1].
+    """
+    bins = whole("auc", "num_thresholds", num_thresholds) + 1
+    steps = whole("auc", "slide_steps", slide_steps, low=0)
+    prefix = layer_name("auc", name)
+    shape = [1, bins] if steps == 0 else [(1 + steps) * bins + 1]
+    positives, negatives = (create_state(default_main_program().new_name(f"{prefix}.{which}"), shape, "int64", 0)
+                            for which in ("positives", "negatives"))
+    outputs = emit_all(
+        "auc", {"Predict": input, "Label": label, "StatPos": positives, "StatNeg": negatives},
+        {"curve": curve, "num_thresholds": num_thresholds, "slide_steps": steps}, name=prefix,
+        outputs={"StatPosOut": positives, "StatNegOut": negatives})
+    outputs["AUC"].stop_gradient = True  # type: ignore[union-attr]
+    return outputs["AUC"], [positives, negatives]  # type: ignore[return-value]

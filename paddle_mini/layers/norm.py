@@ -1,12 +1,13 @@
 # Layers that normalize.
 from __future__ import annotations
 
+import math
 from typing import Any, Optional
 
 from ..initializer import Constant
 from ..param_attr import ParamAttr
 from ..variable import Variable
-from .emit import activation, create_parameter, emit_all, known_dim, layer_name, require_float
+from .emit import activation, create_parameter, emit, emit_all, known_dim, layer_name, require_float, whole
 
 
 def batch_norm(input: Variable, act: Optional[str] = None, is_test: bool = False, momentum: float = 0.9,
@@ -39,5 +40,34 @@ def batch_norm(input: Variable, act: Optional[str] = None, is_test: bool = False
          "use_global_stats": use_global_stats},
         name=prefix,
         # PaddlePaddle asks for ReserveSpace in training; it stays empty here.
-        outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "ReserveSpace": 1, "Y": 1})
+        outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "ReserveSpace": 1,
+                 "Y": 1})
     return activation(act, outputs["Y"], prefix)  # type: ignore[arg-type]
+
+
+def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1,
+               epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, act: Optional[str] = None,
+               name: Optional[str] = None) -> Variable:
+    """Y = act(scale · (X − mean) / √(variance + ε) + shift) for each row: the axes from begin_norm_axis on.
+
+    input: [rows..., features...] float; its features must be known. Returns the shape of input. scale
+    [features] begins with ones, shift [features] with zeros; False: neither, as param_attr=False and
+    bias_attr=False say too. Ba, Kiros and Hinton, "Layer Normalization", 2016.
+    """
+    require_float("layer_norm", input)
+    begin = whole("layer_norm", "begin_norm_axis", begin_norm_axis)
+    size = math.prod(known_dim(input, axis, "layer_norm") for axis in range(begin, len(input.shape)))
+    prefix = layer_name("layer_norm", name)
+    inputs = {"X": input}
+    if scale and param_attr is not False:
+        inputs["Scale"] = create_parameter([size], input.dtype, param_attr, prefix, Constant(1.0))
+    if shift and bias_attr is not False:
+        inputs["Bias"] = create_parameter([size], input.dtype, bias_attr, prefix, bias=True)
+    out = emit("layer_norm", inputs, {"begin_norm_axis": begin, "epsilon": epsilon}, name=prefix)
+    return activation(act, out, prefix)
+
+
+def l2_normalize(x: Variable, axis: int = -1, epsilon: float = 1e-12, name: Optional[str] = None) -> Variable:
+    """x / √(Σ x² + epsilon), the sum along the axis."""
+    return emit("norm", {"X": x}, {"axis": axis, "epsilon": epsilon}, name=name or layer_name("l2_normalize"),
+                outputs={"Out": 1, "Norm": 1})

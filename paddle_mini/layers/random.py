@@ -1,7 +1,7 @@
 # Layers that draw random numbers.
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional, Sequence
 
 from ..guards import default_main_program
 from ..variable import Variable
@@ -22,3 +22,31 @@ def dropout(x: Variable, dropout_prob: float = 0.5, is_test: bool = False, seed:
     attrs = {"dropout_prob": dropout_prob, "is_test": is_test, "seed": drawn, "fix_seed": seed is not None,
              "dropout_implementation": dropout_implementation}
     return emit("dropout", {"X": x}, attrs, name=name, outputs={"Out": 1, "Mask": 1})
+
+
+def uniform_random(shape: Sequence[int], dtype: Any = "float32", min: float = -1.0, max: float = 1.0, seed: int = 0,
+                   name: Optional[str] = None) -> Variable:
+    """A tensor whose elements are drawn from [min, max), all equally likely.
+
+    seed: the same elements at every run; 0: the program's random_seed, or else the executor's generator.
+    """
+    return _drawn("uniform_random", shape, dtype, seed, name, min=min, max=max)
+
+
+def gaussian_random(shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32",
+                    name: Optional[str] = None) -> Variable:
+    """A tensor whose elements are drawn from the normal distribution; seed: as in uniform_random."""
+    return _drawn("gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
+
+
+def truncated_gaussian_random(shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0,
+                              dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+    """As gaussian_random, but only what lies within two standard deviations of the mean."""
+    return _drawn("truncated_gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
+
+
+def _drawn(op_type: str, shape: Sequence[int], dtype: Any, seed: int, name: Optional[str], **attrs: float) -> Variable:
+    drawn = {"shape": shape, "dtype": dtype, "seed": seed or default_main_program().next_seed(), **attrs}
+    out = emit(op_type, {}, drawn, name=name)
+    out.stop_gradient = True
+    return out

@@ -1,7 +1,7 @@
-# Layers that make, join and reshape tensors.
+# Layers that make, copy and join tensors, and count.
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from ..initializer import constant_attrs, value_attrs
 from ..variable import Parameter, Variable
 from . import emit as door
 from .emit import at_users_line, emit, layer_name, refuse, require_variable
-
-Axes = Union[None, int, Sequence[int]]
-
 
 def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int = 0) -> Variable:
     """A variable that exe.run(feed={name: ...}) gives a value.
@@ -76,6 +73,37 @@ def ones(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = Non
     return fill_constant(shape, dtype, 1.0, name=name)
 
 
+def full_like(x: Variable, value: float, dtype: Any = None, name: Optional[str] = None) -> Variable:
+    """A tensor of x's shape whose elements are all `value`. dtype: None: x's."""
+    attrs = {"value": float(value), "dtype": -1 if dtype is None else dtypes.dtype_name(dtype)}
+    out = emit("fill_any_like", {"X": x}, attrs, name=name)
+    out.stop_gradient = True
+    return out
+
+
+def zeros_like(x: Variable, name: Optional[str] = None) -> Variable:
+    """A tensor of zeros of x's shape and element type."""
+    return full_like(x, 0.0, name=name)
+
+
+def ones_like(x: Variable, name: Optional[str] = None) -> Variable:
+    """A tensor of ones of x's shape and element type."""
+    return full_like(x, 1.0, name=name)
+
+
+def fill_constant_batch_size_like(input: Variable, shape: Sequence[int], dtype: Any, value: float,
+                                  input_dim_idx: int = 0, output_dim_idx: int = 0,
+                                  name: Optional[str] = None) -> Variable:
+    """A tensor of this shape whose elements are all `value`; its dimension output_dim_idx is input's
+    dimension input_dim_idx."""
+    with at_users_line():
+        attrs = constant_attrs(list(shape), dtypes.dtype_name(dtype), value)
+    attrs.update(input_dim_idx=input_dim_idx, output_dim_idx=output_dim_idx)
+    out = emit("fill_constant_batch_size_like", {"Input": input}, attrs, name=name)
+    out.stop_gradient = True
+    return out
+
+
 def assign(input: Any, output: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
     """A copy of a variable, or of a NumPy array, number or list, which becomes part of the program.
     output: the variable to write; None: a new one."""
@@ -100,23 +128,6 @@ def concat(input: Sequence[Variable], axis: int = 0, name: Optional[str] = None)
     return emit("concat", {"X": input}, {"axis": axis}, name=name)
 
 
-def reshape(x: Variable, shape: Sequence[int], name: Optional[str] = None) -> Variable:
-    """The same elements in another shape. 0 keeps x's dimension at that place; -1, once, is what is
-    left over."""
-    return emit("reshape2", {"X": x}, {"shape": shape}, name=name, outputs={"Out": 1, "XShape": 1})
-
-
-def transpose(x: Variable, perm: Sequence[int], name: Optional[str] = None) -> Variable:
-    """Axes in another order: axis i of the result is axis perm[i] of x."""
-    return emit("transpose2", {"X": x}, {"axis": perm}, name=name, outputs={"Out": 1, "XShape": 1})
-
-
-def flatten(x: Variable, start_axis: int = 1, stop_axis: int = -1, name: Optional[str] = None) -> Variable:
-    """The axes from start_axis to stop_axis, both included, made one."""
-    return emit("flatten_contiguous_range", {"X": x}, {"start_axis": start_axis, "stop_axis": stop_axis},
-                name=name or layer_name("flatten"), outputs={"Out": 1, "XShape": 1})
-
-
 def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: Optional[str] = None) -> Variable:
     """x + value, for one element; in_place: into x itself."""
     return emit("increment", {"X": x}, {"step": float(value)}, name=name, outputs={"Out": x if in_place else 1})
@@ -125,18 +136,3 @@ def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: Opti
 def sums(input: Sequence[Variable], out: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
     """The sum of tensors of one shape, element by element. out: the variable to write; None: a new one."""
     return emit("sum", {"X": input}, name=name or layer_name("sum"), outputs={"Out": 1 if out is None else out})
-
-
-def reduce_mean(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
-    """The mean over axes; dim=None: over all. keep_dim: the axes stay, with one element."""
-    return _reduce("reduce_mean", input, dim, keep_dim, name)
-
-
-def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
-    """The sum over axes; dim=None: over all. keep_dim: the axes stay, with one element."""
-    return _reduce("reduce_sum", input, dim, keep_dim, name)
-
-
-def _reduce(op_type: str, input: Variable, dim: Axes, keep_dim: bool, name: Optional[str]) -> Variable:
-    axes: List[int] = [] if dim is None else list(dim) if isinstance(dim, (list, tuple, np.ndarray)) else [dim]
-    return emit(op_type, {"X": input}, {"dim": axes, "keep_dim": keep_dim, "reduce_all": not axes}, name=name)

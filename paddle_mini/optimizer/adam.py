@@ -1,12 +1,15 @@
-# Adam: steps scaled by running moments of the gradient.
+# Adam and AdamW: steps scaled by running moments of the gradient.
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Callable, Dict, Optional
 
+from .._core import ProgramError
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, finite
+from .optimizer import Optimizer, Rate, finite
+
+MOMENTS = {"Moment1": "moment1", "Moment2": "moment2", "Beta1Pow": "beta1_pow_acc", "Beta2Pow": "beta2_pow_acc"}
 
 
 class Adam(Optimizer):
@@ -17,12 +20,13 @@ class Adam(Optimizer):
     moments too; else the moments of all rows fade.
     """
 
-    def __init__(self, learning_rate: Union[float, Variable] = 0.001, beta1: float = 0.9, beta2: float = 0.999,
-                 epsilon: float = 1e-8, lazy_mode: bool = False, **common: Any):
+    def __init__(self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+                 lazy_mode: bool = False, **common: Any):
         super().__init__(learning_rate, **common)
-        self.beta1 = finite("Adam: beta1", beta1, low=0.0, below=1.0)
-        self.beta2 = finite("Adam: beta2", beta2, low=0.0, below=1.0)
-        self.epsilon = finite("Adam: epsilon", epsilon, low=0.0)
+        kind = type(self).__name__
+        self.beta1 = finite(f"{kind}: beta1", beta1, low=0.0, below=1.0)
+        self.beta2 = finite(f"{kind}: beta2", beta2, low=0.0, below=1.0)
+        self.epsilon = finite(f"{kind}: epsilon", epsilon, low=0.0)
         self.lazy_mode = lazy_mode
 
     def create_accumulators(self, parameter: Parameter) -> None:
@@ -32,11 +36,35 @@ class Adam(Optimizer):
         self.accumulator("beta2_pow_acc", parameter, self.beta2, shape=[1])
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        keys = ["moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc"]
-        ports = ["Moment1", "Moment2", "Beta1Pow", "Beta2Pow"]
-        kept = {port: self.accumulator(key, parameter) for port, key in zip(ports, keys)}
-        return block.append_op(
-            "adam",
-            {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter), **kept},
-            {"ParamOut": parameter, **{port + "Out": var for port, var in kept.items()}},
-            {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, "lazy_mode": self.lazy_mode})
+        return self.append_update(block, "adam", parameter, gradient, MOMENTS, self._attrs())
+
+    def _attrs(self) -> Dict[str, Any]:
+        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, "lazy_mode": self.lazy_mode}
+
+
+class AdamW(Adam):
+    """p ← p − η lr_ratio weight_decay p, and then Adam's step: the decay is beside the gradient and its
+    moments, not in them.
+
+    Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019.
+    apply_decay_param_fun: says for the name of a parameter whether it decays; None: all do.
+    lr_ratio: gives for a parameter the factor of its decay; None: 1. Dense gradients only.
+    """
+
+    def __init__(self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+                 weight_decay: float = 0.01, lr_ratio: Optional[Callable[[Parameter], float]] = None,
+                 apply_decay_param_fun: Optional[Callable[[str], bool]] = None, lazy_mode: bool = False,
+                 **common: Any):
+        super().__init__(learning_rate, beta1, beta2, epsilon, lazy_mode, **common)
+        self.weight_decay = finite("AdamW: weight_decay", weight_decay)
+        for name, function in (("lr_ratio", lr_ratio), ("apply_decay_param_fun", apply_decay_param_fun)):
+            if function is not None and not callable(function):
+                raise ProgramError(f"AdamW: {name} is {function!r}, it must be a function of the parameter")
+        self.lr_ratio = lr_ratio
+        self.apply_decay_param_fun = apply_decay_param_fun
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        decays = self.apply_decay_param_fun is None or bool(self.apply_decay_param_fun(parameter.name))
+        ratio = 1.0 if self.lr_ratio is None else finite("AdamW: lr_ratio", self.lr_ratio(parameter))
+        attrs = {"with_decay": decays, "coeff": self.weight_decay, "lr_ratio": ratio}
+        return self.append_update(block, "adamw", parameter, gradient, MOMENTS, {**self._attrs(), **attrs})

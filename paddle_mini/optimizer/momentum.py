@@ -1,12 +1,13 @@
-# Momentum: gradient descent with a velocity.
+# Momentum and LarsMomentum: gradient descent with a velocity.
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Optional, Sequence
 
+from .._core import ProgramError
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, finite
+from .optimizer import Optimizer, Rate, finite
 
 
 class Momentum(Optimizer):
@@ -16,8 +17,7 @@ class Momentum(Optimizer):
     learning", ICML 2013. A sparse gradient counts as zeros in the rows it does not name.
     """
 
-    def __init__(self, learning_rate: Union[float, Variable] = 0.001, momentum: float = 0.9,
-                 use_nesterov: bool = False, **common: Any):
+    def __init__(self, learning_rate: Rate = 0.001, momentum: float = 0.9, use_nesterov: bool = False, **common: Any):
         super().__init__(learning_rate, **common)
         self.momentum = finite("Momentum: momentum", momentum)
         self.use_nesterov = use_nesterov
@@ -26,9 +26,38 @@ class Momentum(Optimizer):
         self.accumulator("velocity", parameter)
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        velocity = self.accumulator("velocity", parameter)
-        return block.append_op(
-            "momentum",
-            {"Param": parameter, "Grad": gradient, "Velocity": velocity, "LearningRate": self.rate_of(parameter)},
-            {"ParamOut": parameter, "VelocityOut": velocity},
-            {"mu": self.momentum, "use_nesterov": self.use_nesterov})
+        return self.append_update(block, "momentum", parameter, gradient, {"Velocity": "velocity"},
+                                  {"mu": self.momentum, "use_nesterov": self.use_nesterov})
+
+
+class LarsMomentum(Optimizer):
+    """η' = η lars_coeff ‖p‖ / (‖g‖ + λ ‖p‖ + ε); v ← μ v + η' (g + λ p); p ← p − v; η' = η where λ or a
+    norm is 0.
+
+    You, Gitman and Ginsburg, "Large Batch Training of Convolutional Networks", 2017. momentum is μ,
+    lars_weight_decay λ. exclude_from_weight_decay: parts of names of parameters whose λ is 0.
+    rescale_grad multiplies gradients first. Dense gradients only.
+    """
+
+    def __init__(self, learning_rate: Rate, momentum: float, lars_coeff: float = 0.001,
+                 lars_weight_decay: float = 0.0005, exclude_from_weight_decay: Optional[Sequence[str]] = None,
+                 epsilon: float = 0.0, rescale_grad: float = 1.0, **common: Any):
+        super().__init__(learning_rate, **common)
+        self.momentum = finite("LarsMomentum: momentum", momentum)
+        self.lars_coeff = finite("LarsMomentum: lars_coeff", lars_coeff, low=0.0)
+        self.lars_weight_decay = finite("LarsMomentum: lars_weight_decay", lars_weight_decay, low=0.0)
+        self.epsilon = finite("LarsMomentum: epsilon", epsilon, low=0.0)
+        self.rescale_grad = finite("LarsMomentum: rescale_grad", rescale_grad)
+        if isinstance(exclude_from_weight_decay, str):  # each letter would be a part of a name
+            raise ProgramError("LarsMomentum: exclude_from_weight_decay is a string, it must be a list of strings")
+        self.exclude_from_weight_decay = list(exclude_from_weight_decay or ())
+
+    def create_accumulators(self, parameter: Parameter) -> None:
+        self.accumulator("velocity", parameter)
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        excluded = any(part in parameter.name for part in self.exclude_from_weight_decay)
+        attrs = {"mu": self.momentum, "lars_coeff": self.lars_coeff, "epsilon": self.epsilon,
+                 "lars_weight_decay": [0.0 if excluded else self.lars_weight_decay],
+                 "rescale_grad": self.rescale_grad}
+        return self.append_update(block, "lars_momentum", parameter, gradient, {"Velocity": "velocity"}, attrs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Optional, Set, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple, Union
 
 from .. import dtypes
 from .._core import ProgramError
@@ -12,6 +12,7 @@ from ..backward import append_backward
 from ..clip import GradientClip
 from ..guards import default_main_program, default_startup_program, program_guard
 from ..initializer import Constant
+from ..lr.scheduler import LRScheduler
 from ..operator import Operator
 from ..program import Block, Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops
@@ -19,23 +20,25 @@ from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
 from ..variable import Parameter, Variable
 
 Pairs = List[Tuple[Parameter, Variable]]
+Rate = Union[float, Variable, LRScheduler]
 
 
 class Optimizer(ABC):
     """What every optimizer shares.
 
-    learning_rate: a number, or a variable of one element that the program computes.
+    learning_rate: a number, a variable of one element that the program computes, or an LRScheduler,
+    whose rate the Executor writes before each run.
     parameter_list: parameters (or their names) to change; None: every trainable one.
     regularization: for parameters without a regularizer of their own; a number means L2Decay.
     grad_clip: a GradientClip. Gradients are clipped first, then regularized.
     """
 
-    def __init__(self, learning_rate: Union[float, Variable] = 0.001, parameter_list: Any = None,
+    def __init__(self, learning_rate: Rate = 0.001, parameter_list: Any = None,
                  regularization: Union[None, float, Regularizer] = None, grad_clip: Optional[GradientClip] = None,
                  name: Optional[str] = None):
         if grad_clip is not None and not isinstance(grad_clip, GradientClip):
             raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
-        self.learning_rate = learning_rate if isinstance(learning_rate, Variable) else finite(
+        self.learning_rate = learning_rate if isinstance(learning_rate, (Variable, LRScheduler)) else finite(
             "learning_rate", learning_rate, low=0.0)
         self.parameter_list = parameter_list
         self.regularization = L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization
@@ -83,6 +86,9 @@ class Optimizer(ABC):
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
                 ops.append(self.append_optimize_op(block, parameter, gradient))
+        for parameter, gradient in pairs:
+            with op_role_guard(OPTIMIZE, [parameter, gradient]):
+                self.append_finish_ops(block, parameter)
         return ops
 
     def create_accumulators(self, parameter: Parameter) -> None:
@@ -91,6 +97,18 @@ class Optimizer(ABC):
     @abstractmethod
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         """Appends the operator that changes one parameter."""
+
+    def append_finish_ops(self, block: Block, parameter: Parameter) -> None:
+        """Appends what a parameter needs after the operators of all parameters: nothing, mostly."""
+
+    def append_update(self, block: Block, op_type: str, parameter: Parameter, gradient: Variable,
+                      kept: Mapping[str, str], attrs: Mapping[str, Any]) -> Operator:
+        """Appends `op_type` with the ports that optimizers share; `kept`: the keys of accumulators by
+        input port, each written at the output port of the same name and "Out"."""
+        state = {port: self.accumulator(key, parameter) for port, key in kept.items()}
+        return block.append_op(
+            op_type, {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter), **state},
+            {"ParamOut": parameter, **{port + "Out": var for port, var in state.items()}}, attrs)
 
     def accumulator(self, key: str, parameter: Parameter, value: float = 0.0, shape: Any = None) -> Variable:
         """The variable `<parameter>_<key>_<n>` that is kept between runs; `value` is its beginning,
@@ -116,12 +134,15 @@ class Optimizer(ABC):
         return program.global_block().var(name)
 
     def _rate_of_program(self, dtype: str) -> Variable:
-        if isinstance(self.learning_rate, Variable):
-            return self.learning_rate
+        rate = self.learning_rate
+        if isinstance(rate, Variable):
+            return rate
         main = default_main_program()
         made = self._rates.get((id(main), dtype))
         if made is None or made.block.program is not main:
-            made = _state("learning_rate", [], dtype, self.learning_rate)
+            made = _state("learning_rate", [], dtype, rate() if isinstance(rate, LRScheduler) else rate)
+            if isinstance(rate, LRScheduler):
+                main.schedules[made.name] = rate
             self._rates[id(main), dtype] = made
         return made
 

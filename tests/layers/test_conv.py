@@ -1,4 +1,4 @@
-# conv2d and pool2d: shapes, parameters and values at one place; all geometry is in the operators' tests.
+# Convolution, its transpose and pooling at one place; all geometry is in the operators' tests.
 import numpy as np
 import pytest
 
@@ -65,4 +65,52 @@ def test_pool2d():
 def test_refusals(mistake, words):
     with pytest.raises(pm.Error) as caught:
         mistake(pm.layers.data("x", [-1, 4, 7, 6]))
+    assert words in str(caught.value) and "test_conv.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize("options, shape", [
+    ({"filter_size": 3}, (-1, 6, 9, 8)), ({"filter_size": [4, 2], "stride": 2, "padding": 1}, (-1, 6, 14, 10)),
+    ({"filter_size": 3, "stride": 2, "output_size": [16, 14]}, (-1, 6, 16, 14)),
+    ({"output_size": [14, 12], "stride": 2}, None),
+    ({"output_size": 9, "dilation": [2, 1], "padding": [1, 0]}, None), ({"filter_size": 2, "groups": 2}, (-1, 6, 8, 7)),
+])
+def test_conv2d_transpose_is_the_transpose_of_conv2d(options, shape):
+    out = pm.layers.conv2d_transpose(pm.layers.data("x", [-1, 4, 7, 6]), 6, bias_attr=False, **options)
+    weight, = pm.default_main_program().all_parameters()
+    assert shape is None or out.shape == shape
+    if "output_size" in options:
+        assert out.shape[2:] == tuple(np.broadcast_to(options["output_size"], 2))
+    assert weight.shape[:2] == (4, 6 // options.get("groups", 1))
+    value, = run(out, x=IMAGE)
+    assert value.shape[2:] == out.shape[2:]
+    # <conv2d(value), x> = <value, conv2d_transpose(x)>
+    back = {key: options[key] for key in ("stride", "padding", "dilation", "groups") if key in options}
+    with pm.program_guard(pm.Program(), pm.Program()):
+        attr = pm.ParamAttr("w", pm.initializer.NumpyArrayInitializer(pm.global_scope().get(weight.name)))
+        again, = run(pm.layers.conv2d(pm.layers.data("y", [-1, *out.shape[1:]]), 4, list(weight.shape[2:]),
+                                      param_attr=attr, bias_attr=False, **back), y=value)
+    assert (again * IMAGE).sum() == pytest.approx((value * value).sum(), rel=1e-4)
+
+
+def test_conv2d_transpose_with_bias_and_activation():
+    x = pm.layers.data("x", [-1, 4, 7, 6])
+    value, = run(pm.layers.conv2d_transpose(x, 6, filter_size=3, act="relu", bias_attr=pm.initializer.Constant(-100.0)),
+                 x=IMAGE)
+    assert pm.global_scope().get("conv2d_transpose_0.b_0").shape == (6,) and not value.any()
+
+
+def test_adaptive_pool2d():
+    x = pm.layers.data("x", [-1, 4, 7, 6])
+    values = run(pm.layers.adaptive_pool2d(x, [1, 2]), pm.layers.adaptive_pool2d(x, 1, "avg"), x=IMAGE)
+    np.testing.assert_array_equal(values[0][:, :, 0, 1], IMAGE[:, :, :, 3:].max((2, 3)))
+    np.testing.assert_allclose(values[1][:, :, 0, 0], IMAGE.mean((2, 3)), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("options, words", [
+    ({}, "filter_size is missing"), ({"filter_size": 3, "groups": 3}, "groups 3 must divide 4 channels"),
+    ({"output_size": 3}, "is less than no filter gives"), ({"filter_size": 3, "output_size": 20}, "conv2d_transpose"),
+])
+def test_conv2d_transpose_refusals(options, words):
+    with pytest.raises(pm.Error) as caught:
+        pm.layers.conv2d_transpose(pm.layers.data("x", [-1, 4, 7, 6]), 6, **options)
     assert words in str(caught.value) and "test_conv.py:" in str(caught.value)

@@ -54,3 +54,46 @@ def test_square_error_cost():
     x, y = pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 3])
     value, = run(pm.layers.square_error_cost(x, y), x=LOGITS, y=PROBABILITY)
     np.testing.assert_allclose(value, (LOGITS - PROBABILITY) ** 2, rtol=1e-5)
+
+
+def test_cross_entropy_of_soft_labels():
+    x, target = pm.layers.data("x", [-1, 3]), pm.layers.data("target", [-1, 3])
+    value, = run(pm.layers.cross_entropy(x, target, soft_label=True), x=PROBABILITY, target=PROBABILITY[::-1].copy())
+    np.testing.assert_allclose(value, -(PROBABILITY[::-1] * np.log(PROBABILITY)).sum(1, keepdims=True), rtol=1e-5)
+
+
+HARD = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 0]], "float32")
+RESIDUAL = np.abs(HARD - LOGITS)
+
+
+@pytest.mark.parametrize("layer, x, expected", [
+    (lambda x, y: pm.layers.huber_loss(x, y, 0.5), LOGITS,
+     np.where(RESIDUAL <= 0.5, RESIDUAL**2 / 2, 0.5 * (RESIDUAL - 0.25))),
+    (lambda x, y: pm.layers.log_loss(x, y), PROBABILITY,
+     -HARD * np.log(PROBABILITY + 1e-4) - (1 - HARD) * np.log(1 - PROBABILITY + 1e-4)),
+    (lambda x, y: pm.layers.bce_loss(x, y), PROBABILITY, -np.log(np.where(HARD > 0, PROBABILITY, 1 - PROBABILITY))),
+    (lambda x, y: pm.layers.sigmoid_cross_entropy_with_logits(x, y), LOGITS,
+     np.log1p(np.exp(np.where(HARD > 0, -LOGITS, LOGITS)))),
+    (lambda x, y: pm.layers.kldiv_loss(x, y, reduction="sum"), np.log(PROBABILITY),
+     (HARD * (0 - np.log(PROBABILITY))).sum()),
+    (lambda x, y: pm.layers.label_smooth(y, epsilon=0.3), LOGITS, 0.7 * HARD + 0.1),
+    (lambda x, y: pm.layers.label_smooth(y, x[:1]), LOGITS, 0.9 * HARD + 0.1 * LOGITS[:1]),
+    (lambda x, y: pm.layers.hinge_loss(x[:, :1], y[:, :1]), LOGITS,
+     np.maximum(1 - LOGITS[:, :1] * (2 * HARD[:, :1] - 1), 0)),
+    (lambda x, y: pm.layers.rank_loss(y[:, :1], x[:, :1], x[:, 1:2]), LOGITS,
+     np.log1p(np.exp(LOGITS[:, :1] - LOGITS[:, 1:2])) - HARD[:, :1] * (LOGITS[:, :1] - LOGITS[:, 1:2])),
+], ids=["huber", "log", "bce", "sigmoid", "kldiv", "smooth", "prior", "hinge", "rank"])
+def test_losses_of_numbers(layer, x, expected):
+    value, = run(layer(pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 3])), x=x.astype("float32"), y=HARD)
+    np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_nll_loss():
+    x, label = pm.layers.data("x", [-1, 3]), pm.layers.data("label", [-1], dtype="int64")
+    weight = np.array([1.0, 2.0, 0.5], "float32")
+    outs = [pm.layers.nll_loss(x, label), pm.layers.nll_loss(x, label, pm.layers.assign(weight), reduction="sum"),
+            pm.layers.nll_loss(x, label, ignore_index=2, reduction="none")]
+    values = run(*outs, x=np.log(PROBABILITY), label=LABEL[:, 0])
+    np.testing.assert_allclose(values[0], LOSS.mean(), rtol=1e-5)
+    np.testing.assert_allclose(values[1], (LOSS * weight[LABEL]).sum(), rtol=1e-5)
+    np.testing.assert_allclose(values[2], np.where(LABEL == 2, 0, LOSS)[:, 0], rtol=1e-5)

@@ -1,5 +1,6 @@
-# batch_norm: training normalizes by the batch, a test by the moving mean and variance.
+# Normalization: batch_norm by the batch in training and by moving statistics in a test, layer_norm, l2_normalize.
 import numpy as np
+import pytest
 
 import paddle_mini as pm
 from programs import run, start
@@ -35,3 +36,26 @@ def test_features_of_a_matrix():
     x = pm.layers.data("x", [-1, 5])
     value, = run(pm.layers.batch_norm(x), x=X[:, 0, 0, :4].repeat(2, 1)[:, :5].copy())
     np.testing.assert_allclose(value.mean(0), 0, atol=1e-5)
+
+
+def test_layer_norm():
+    x = pm.layers.data("x", [-1, 3, 4])
+    array = np.random.default_rng(1).normal(2.0, 3.0, size=(2, 3, 4)).astype("float32")
+    outs = [pm.layers.layer_norm(x, act="relu"),
+            pm.layers.layer_norm(x, begin_norm_axis=2, param_attr=pm.initializer.Constant(2.0), bias_attr=False)]
+    shapes = [(p.name, p.shape) for p in pm.default_main_program().all_parameters()]
+    assert shapes == [("layer_norm_0.w_0", (12,)), ("layer_norm_0.b_0", (12,)), ("layer_norm_1.w_0", (4,))]
+    values = run(*outs, x=array)
+    for value, axes, finish in zip(values, [(1, 2), (2,)], [lambda y: np.maximum(y, 0), lambda y: 2 * y]):
+        mean, variance = array.mean(axes, keepdims=True), array.var(axes, keepdims=True)
+        np.testing.assert_allclose(value, finish((array - mean) / np.sqrt(variance + 1e-5)), rtol=1e-4, atol=1e-5)
+    assert pm.layers.layer_norm(x, scale=False, shift=False).shape == (-1, 3, 4)
+    assert len(pm.default_main_program().all_parameters()) == 3
+    with pytest.raises(pm.ShapeError, match="layer_norm: dimension 1 of 'y'"):
+        pm.layers.layer_norm(pm.layers.data("y", [2, -1]))
+
+
+def test_l2_normalize():
+    array = np.array([[3.0, 4.0], [0.0, 2.0]], "float32")
+    value, = run(pm.layers.l2_normalize(pm.layers.data("x", [-1, 2]), axis=1), x=array)
+    np.testing.assert_allclose(value, array / np.linalg.norm(array, axis=1, keepdims=True), rtol=1e-5)

@@ -1,4 +1,4 @@
-# Layers that make, join and reshape tensors, and dropout.
+# Layers that make, copy and reshape tensors, and dropout.
 import numpy as np
 import pytest
 

@@ -1,0 +1,57 @@
+// Control operators: those that run blocks, choose among variables and keep arrays of tensors.
+#pragma once
+
+#include "core/frame.h"
+#include "core/infer.h"
+#include "core/place.h"
+
+namespace paddle_mini {
+
+struct Device;
+
+// What a control operator may ask of the executor while it runs.
+class ControlRun {
+ public:
+  ControlRun(const OpDesc& op, Frame& frame) : op(op), frame(frame) {}
+  virtual ~ControlRun() = default;
+
+  const OpDesc& op;
+  Frame& frame;  // of the block that the operator stands in
+
+  // Runs every operator of a block once; its values are in `inside` afterwards, and what it writes to
+  // variables of other blocks is in the frames around.
+  virtual void run_block(int block, Frame& inside) = 0;
+  // Whether a block computes gradients from what this block leaves in its frame.
+  virtual bool has_gradient(int block) const = 0;
+  // Names of the variables that an operator of the block both reads and writes.
+  virtual std::vector<std::string> changed_in_place(int block) const = 0;
+  virtual bool is_persistable(const std::string& name) const = 0;
+  virtual Variable* find(Frame& from, const std::string& name) = 0;  // nullptr: it has no value
+  // Gives a name a value: in the frame that has the name, or whose block declares it; in the scope
+  // when it is persistable.
+  virtual void set(Frame& from, const std::string& name, Variable value) = 0;
+  virtual Device& device() = 0;
+
+  template <class T>
+  const T& attr(const char* name) const { return attr_of<T>(op, name); }
+  int block_attr(const char* name) const { return attr<BlockIndex>(name).index; }
+
+  bool has_output(const char* port, size_t i = 0) const;
+  bool has_input(const char* port) const { return !op.input(port).empty(); }
+  // The value at a port; OpError when it has none yet.
+  Variable& input(const char* port, size_t i = 0);
+  Variable* find_input(const char* port, size_t i = 0);
+  // A value that stays as it is: tensors of the scope are copied, all others shared.
+  Variable share_input(const char* port, size_t i = 0);
+  int64_t integer(const char* port);  // a tensor of one whole number
+  bool truth(const char* port);       // a tensor of one bool
+  void set_output(const char* port, size_t i, Variable value);
+};
+
+using ControlFunction = void (*)(ControlRun&);
+
+Tensor copy_of(const Tensor& tensor);  // with memory of its own
+Variable copy_of(const Variable& variable);
+Variable tensor_variable(Tensor tensor);
+
+}  // namespace paddle_mini

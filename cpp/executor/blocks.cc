@@ -1,0 +1,186 @@
+// The chain of stretches, and the operators between them.
+#include "executor/blocks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "executor/site.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr size_t kMostPlans = 16;
+
+// A running control operator's view of the executor.
+class Control : public ControlRun {
+ public:
+  Control(const VerifiedOp& op, Frame& frame, Blocks& blocks, RunState& state)
+      : ControlRun(op.desc, frame), blocks_(blocks), state_(state) {}
+
+  void run_block(int block, Frame& inside) override { blocks_.run(block, 0, inside, state_); }
+  bool has_gradient(int block) const override { return blocks_.program().blocks[block].has_gradient; }
+  std::vector<std::string> changed_in_place(int block) const override { return blocks_.program().blocks[block].changed_in_place; }
+  bool is_persistable(const std::string& name) const override { return blocks_.is_persistable(frame.block(), name); }
+  Variable* find(Frame& from, const std::string& name) override { return blocks_.find(from, name); }
+  void set(Frame& from, const std::string& name, Variable value) override { blocks_.set(from, name, std::move(value), state_); }
+  Device& device() override { return state_.device; }
+
+ private:
+  Blocks& blocks_;
+  RunState& state_;
+};
+
+}  // namespace
+
+bool logs(const char* stage) {
+  const char* wanted = std::getenv("PM_LOG");
+  return wanted && std::string(wanted).find(stage) != std::string::npos;
+}
+
+Plan* Blocks::run(int block, int begin, Frame& frame, RunState& state) {
+  frame.set_block(block);
+  const auto& ops = program_->blocks[block].ops;
+  int i = begin, count = static_cast<int>(ops.size());
+  while (i < count || block == 0) {
+    if (state.stop()) throw Interrupted("stopped");
+    if (i < count && ops[i].is_control) {
+      run_control(block, i++, frame, state);
+      continue;
+    }
+    if (i < count && at_[{block, i}].depends_on_data) {
+      run_dependent(block, i++, frame, state);
+      continue;
+    }
+    Plan& plan = plan_at(block, i, frame, state);
+    if (plan.end() == i && i < count) {
+      at_[{block, i}].depends_on_data = true;
+      continue;
+    }
+    plan.run_part({}, frame, state.device, state.stop, state.changes, state.times);
+    hand_on(plan, frame);
+    i = plan.end();
+    if (i == count) return &plan;
+  }
+  return nullptr;
+}
+
+Plan& Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
+  auto& plans = at_[{block, begin}].plans;
+  auto found = std::find_if(plans.begin(), plans.end(), [&](const auto& plan) { return plan->fits(frame); });
+  if (found != plans.end() && (*found)->fits(*scope_)) {
+    std::rotate(plans.begin(), found, found + 1);
+    return *plans.front();
+  }
+  if (found != plans.end()) plans.erase(found);
+  InferredProgram inferred = infer(*program_, {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr}, *scope_);
+  if (logs("infer")) std::cerr << inferred.str();
+  auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_);
+  if (logs("plan")) std::cerr << plan->str();
+  if (plans.size() == kMostPlans) plans.pop_back();
+  plans.insert(plans.begin(), std::move(plan));
+  return *plans.front();
+}
+
+void Blocks::hand_on(Plan& plan, Frame& frame) {
+  plan.hand_on([&](const std::string& name, const Variable& value) { place_of(frame, name) = value; });
+}
+
+void Blocks::run_control(int block, int index, Frame& frame, RunState& state) {
+  const VerifiedOp& op = program_->blocks[block].ops[index];
+  at_op({op.desc, index, block}, [&] {
+    Control run(op, frame, *this, state);
+    op.spec->control_function()(run);
+  });
+}
+
+// The values are there now, so infer knows every shape.
+void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) {
+  const VerifiedOp& op = program_->blocks[block].ops[index];
+  std::vector<std::vector<VarInfo>> infos;
+  at_op({op.desc, index, block, &infos}, [&] {
+    std::vector<std::vector<Variable*>> inputs, outputs;
+    std::vector<std::vector<const Variable*>> values;
+    for (const Slot& slot : op.desc.inputs) {
+      inputs.emplace_back();
+      infos.emplace_back();
+      for (const std::string& name : slot.arguments) {
+        Variable* held = name == kEmptyName ? nullptr : find(frame, name);
+        require<OpError>(held || name == kEmptyName, "'", name, "' has no value: no operator before this one makes it, and it is not fed");
+        inputs.back().push_back(held);
+        infos.back().push_back(held ? held->info() : VarInfo{});
+      }
+      values.emplace_back(inputs.back().begin(), inputs.back().end());
+    }
+    InferContext context(op.desc, infos, std::move(values));
+    op.spec->run_infer(context);
+    std::deque<Variable> made;
+    for (size_t s = 0; s < op.desc.outputs.size(); ++s) {
+      outputs.emplace_back();
+      for (size_t i = 0; i < op.desc.outputs[s].arguments.size(); ++i) {
+        const VarInfo& info = context.outputs()[s][i];
+        require<ShapeError>(info.shape.known(), op.desc.outputs[s].name, " would have shape ", info.shape.str(), ", which is not known");
+        made.emplace_back();
+        made.back().describe(info);
+        made.back().tensor.memory = allocate(made.back().tensor.bytes());
+        made.back().tensor.data = made.back().tensor.memory.get();
+        outputs.back().push_back(op.desc.outputs[s].arguments[i] == kEmptyName ? nullptr : &made.back());
+      }
+    }
+    PlacedOp placed = place_op(op, infos, context.outputs(), place_);
+    KernelInit init(op.desc, std::move(inputs), outputs);
+    std::unique_ptr<Kernel> kernel = placed.make(init);
+    for (Variable& scratch : init.scratches()) {
+      scratch.tensor.memory = allocate(scratch.tensor.bytes());
+      scratch.tensor.data = scratch.tensor.memory.get();
+    }
+    kernel->run(state.device);
+    for (size_t s = 0; s < outputs.size(); ++s) {
+      for (size_t i = 0; i < outputs[s].size(); ++i) {
+        if (outputs[s][i]) set(frame, op.desc.outputs[s].arguments[i], std::move(*outputs[s][i]), state);
+      }
+    }
+  });
+}
+
+bool Blocks::is_persistable(int block, const std::string& name) const {
+  const VarDesc* var = program_->find(block, name);
+  return var && var->persistable && holds_tensor(static_cast<VarKind>(var->kind));
+}
+
+Variable* Blocks::find(Frame& frame, const std::string& name) {
+  if (!is_persistable(frame.block(), name)) {
+    if (Variable* held = frame.find(name)) return held->has_value() ? held : nullptr;
+  }
+  Variable* held = scope_->find(name);
+  return held && held->has_value() ? held : nullptr;
+}
+
+void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState& state) {
+  if (is_persistable(frame.block(), name)) {
+    require<OpError>(holds_tensor(value.kind), "'", name, "' is persistable, it can't become ", name_of(value.kind));
+    Variable* held = scope_->find(name);
+    if (held && held->has_value() && held->info() == value.info()) {
+      state.changes.keep(held);
+      std::memcpy(held->tensor.data, value.tensor.data, value.tensor.bytes());
+      held->rows = value.rows;
+      return;
+    }
+    std::vector<Made> made;
+    made.push_back({name, held ? std::make_unique<Variable>(*held) : nullptr});
+    state.changes.note_made(std::move(made));
+    scope_->create(name) = copy_of(value);
+    scope_->changed();
+    return;
+  }
+  place_of(frame, name) = std::move(value);
+}
+
+Variable& Blocks::place_of(Frame& frame, const std::string& name) {
+  Frame* at = &frame;
+  while (at->outer() && !at->own(name) && !program_->declares(at->block(), name)) at = at->outer();
+  return (*at)[name];
+}
+
+}  // namespace paddle_mini

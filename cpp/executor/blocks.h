@@ -1,0 +1,54 @@
+// Blocks: runs a block from any of its operators on, for programs that can't be planned as a whole.
+//
+// A block is a chain of stretches. Each is planned once for the shapes that are there when it is
+// reached, as a whole program is. Between stretches stand operators that are made ready each time:
+// control operators, and those whose outputs' shapes depend on data.
+#pragma once
+
+#include "executor/plan.h"
+
+namespace paddle_mini {
+
+bool logs(const char* stage);  // PM_LOG names it
+
+// One run of a program.
+struct RunState {
+  Device& device;
+  StopAsker stop;
+  Changes changes;
+  const std::vector<std::string>* fetches;  // of block 0
+  OpTimes* times;
+};
+
+class Blocks {
+ public:
+  Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place)
+      : program_(std::move(program)), scope_(std::move(scope)), place_(place) {}
+
+  // Runs the block's operators from `begin` on. Returns the plan of its last stretch, whose fetches are
+  // then valid, for block 0; nullptr for others.
+  Plan* run(int block, int begin, Frame& frame, RunState& state);
+
+  void hand_on(Plan& plan, Frame& frame);
+  Variable* find(Frame& frame, const std::string& name);
+  bool is_persistable(int block, const std::string& name) const;
+  void set(Frame& frame, const std::string& name, Variable value, RunState& state);
+  const VerifiedProgram& program() const { return *program_; }
+
+ private:
+  struct At {  // what is known of the operator at which a stretch may begin
+    bool depends_on_data = false;
+    std::vector<std::unique_ptr<Plan>> plans;  // the most recently used first
+  };
+  Plan& plan_at(int block, int begin, Frame& frame, RunState& state);
+  void run_control(int block, int index, Frame& frame, RunState& state);
+  void run_dependent(int block, int index, Frame& frame, RunState& state);
+  Variable& place_of(Frame& frame, const std::string& name);  // where a value with this name goes
+
+  std::shared_ptr<const VerifiedProgram> program_;
+  std::shared_ptr<Scope> scope_;
+  Place place_;
+  std::map<std::pair<int, int>, At> at_;
+};
+
+}  // namespace paddle_mini

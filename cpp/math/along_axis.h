@@ -1,0 +1,117 @@
+// Elements of a tensor picked along an axis by an Index of as many axes: index_sample, take_along_axis, put_along_axis.
+#pragma once
+
+#include <algorithm>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+
+// Element i of Index, and of what is picked, stands for the element of X at the same place but along the axis,
+// where it is at Index[i].
+struct AlongAxis {
+  IndexIn index;
+  int64_t outer, length, picked, inner;  // elements of X and of Index along the axis
+  bool negatives_too;                    // whether negative positions count from the end
+
+  AlongAxis(const KernelInit& init, const Shape& x, int64_t axis, bool negatives_too)
+      : index(init, "Index"), negatives_too(negatives_too) {
+    int at = normal_axis(axis, x.rank(), "axis");
+    outer = x.numel(0, at), length = x[at], picked = index.shape()[at], inner = x.numel(at + 1, x.rank());
+  }
+
+  void check() const {
+    int64_t low = negatives_too ? -length : 0;
+    for (int64_t i = 0, n = index.numel(); i < n; ++i) {
+      require<OpError>(index[i] >= low && index[i] < length, "Index has ", index[i], " at position ", i, ": there are ",
+                       length, " along the axis, so positions run from ", low, " to ", length - 1);
+    }
+  }
+
+  // f(place in Index, place in X)
+  template <class F>
+  void each(F f) const {
+    int64_t i = 0;
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t p = 0; p < picked; ++p) {
+        for (int64_t j = 0; j < inner; ++j, ++i) {
+          int64_t at = index[i] < 0 ? index[i] + length : index[i];
+          f(i, (o * length + at) * inner + j);
+        }
+      }
+    }
+  }
+};
+
+// Index must have x's shape but for the axis.
+inline void check_index_along(const InferContext& c, const Shape& x, int64_t axis) {
+  require_index(c, "Index");
+  const Shape& index = c.shape("Index");
+  int at = normal_axis(axis, x.rank(), "axis");
+  bool fits = index.rank() == x.rank();
+  for (int i = 0; fits && i < x.rank(); ++i) fits = i == at || dims_agree(x[i], index[i]);
+  require<ShapeError>(fits, "Index has shape ", index.str(), ", which differs from ", x.str(), " not only along axis ",
+                      at);
+}
+
+// A rule gives the axis from the attributes, and says whether negative positions count from the end.
+struct AlongRule {
+  const char *x, *x_gradient, *out, *out_gradient;
+  bool negatives_too;
+  int64_t (*axis)(const OpDesc& op);
+};
+
+template <const AlongRule& rule>
+struct TakeKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    AlongAxis along;
+
+    explicit For(KernelInit& init)
+        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
+    void run(Device&) override {
+      along.check();
+      along.each([this](int64_t i, int64_t at) { out[i] = x[at]; });
+    }
+  };
+};
+
+template <const AlongRule& rule>
+struct TakeGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    AlongAxis along;
+
+    explicit For(KernelInit& init)
+        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
+          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too) {}
+    void run(Device&) override {
+      along.check();
+      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+      along.each([this](int64_t i, int64_t at) { x_gradient[at] += out_gradient[i]; });
+    }
+  };
+};
+
+template <const AlongRule& rule>
+void infer_take(InferContext& c) {
+  require_tensors(c);
+  check_index_along(c, c.shape(rule.x), rule.axis(c.op()));
+  c.set_output(rule.out, c.input(rule.x).dtype, c.shape("Index"));
+}
+
+template <const AlongRule& rule>
+void infer_take_grad(InferContext& c) {
+  require_tensors(c);
+  check_index_along(c, c.shape(rule.x), rule.axis(c.op()));
+  require_same_dtype(c, rule.x, rule.out_gradient);
+  require<ShapeError>(shapes_agree(c.shape("Index"), c.shape(rule.out_gradient)), rule.out_gradient, " has shape ",
+                      c.shape(rule.out_gradient).str(), ", Index has ", c.shape("Index").str());
+  gradients_like_inputs(c);
+}
+
+}  // namespace paddle_mini

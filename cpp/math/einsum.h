@@ -1,0 +1,137 @@
+// Sums of products over labelled axes, as einsum's equations write them.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/op_table.h"
+#include "math/gemm.h"
+#include "math/transpose.h"
+
+namespace paddle_mini {
+
+// A tensor and a label for each of its axes. Axes of one label are walked together; a size of 1 stretches.
+struct LabelledShape {
+  std::vector<int> labels;
+  Shape shape;
+
+  int axis_of(int label) const;  // the first of them; -1: none
+};
+
+// An equation such as "bij,bjk->bik", "ii", "...i,i->...". Without an arrow the result has the axes of "..." and
+// then, by alphabet, the labels that stand there once.
+struct Equation {
+  std::vector<LabelledShape> operands;
+  LabelledShape out;
+
+  Equation(const std::string& text, const std::vector<Shape>& shapes);
+};
+
+// to = the sum over all labels that `to` lacks of the product of the operands, one loop for each label.
+class LabelledLoops {
+ public:
+  LabelledLoops(const std::vector<LabelledShape>& operands, const LabelledShape& to);
+
+  template <class T>
+  void run(const std::vector<const T*>& in, T* to) {
+    std::fill_n(to, to_numel_, T(0));
+    std::fill(at_.begin(), at_.end(), 0);
+    if (!nothing_) walk(0, in, to);
+  }
+
+ private:
+  struct Loop {
+    int64_t size, to_step;
+    std::vector<int64_t> steps;  // in each operand
+  };
+
+  template <class F>
+  void each(const Loop& loop, F f) {
+    for (int64_t i = 0; i < loop.size; ++i) {
+      f(i);
+      for (size_t o = 0; o < at_.size(); ++o) at_[o] += loop.steps[o];
+    }
+    for (size_t o = 0; o < at_.size(); ++o) at_[o] -= loop.steps[o] * loop.size;
+  }
+
+  template <class T>
+  void walk(size_t depth, const std::vector<const T*>& in, T* to) {
+    if (depth == kept_) {
+      *to += static_cast<T>(sum(depth, in));
+      return;
+    }
+    const Loop& loop = loops_[depth];
+    each(loop, [&](int64_t i) { walk(depth + 1, in, to + i * loop.to_step); });
+  }
+
+  template <class T>
+  double sum(size_t depth, const std::vector<const T*>& in) {
+    double total = depth == loops_.size() ? 1 : 0;
+    if (depth == loops_.size()) {
+      for (size_t o = 0; o < in.size(); ++o) total *= static_cast<double>(in[o][at_[o]]);
+    } else {
+      each(loops_[depth], [&](int64_t) { total += sum(depth + 1, in); });
+    }
+    return total;
+  }
+
+  std::vector<Loop> loops_;  // those that move in the result come first
+  size_t kept_ = 0;
+  std::vector<int64_t> at_;  // where each operand is
+  int64_t to_numel_;
+  bool nothing_ = false;
+};
+
+// Two operands whose axes can be put in the order [stack, m, k] and [stack, k, n]: products of matrices.
+struct MatrixForm {
+  int64_t stack = 1, m = 1, n = 1, k = 1;
+  std::vector<int> x_order, y_order, out_order;
+  Shape product;  // [stack..., m..., n...]
+};
+
+// None where an axis is stretched, summed alone or doubled, or where the matrices are too small to be worth it.
+std::optional<MatrixForm> matrix_form(const std::vector<LabelledShape>& operands, const LabelledShape& to);
+
+template <class T>
+class Contraction {
+ public:
+  Contraction(KernelInit& init, const std::vector<LabelledShape>& operands, const LabelledShape& to)
+      : form_(matrix_form(operands, to)) {
+    if (!form_) {
+      loops_.emplace(operands, to);
+      return;
+    }
+    moves_.reserve(3);
+    moves_.emplace_back(operands[0].shape, form_->x_order, sizeof(T));
+    moves_.emplace_back(operands[1].shape, form_->y_order, sizeof(T));
+    moves_.emplace_back(form_->product, form_->out_order, sizeof(T));
+    for (int64_t count : {operands[0].shape.numel(), operands[1].shape.numel(), form_->product.numel()}) {
+      ordered_.emplace_back(init, count);
+    }
+    gemm_.m = form_->m, gemm_.n = form_->n, gemm_.k = form_->k;
+  }
+
+  void run(Device& device, const std::vector<const T*>& in, T* to) {
+    if (loops_) {
+      loops_->run(in, to);
+      return;
+    }
+    for (size_t i = 0; i < 2; ++i) moves_[i].run(in[i], ordered_[i].data());
+    int64_t m = form_->m, n = form_->n, k = form_->k;
+    for (int64_t s = 0; s < form_->stack; ++s) {
+      gemm_.run(device, ordered_[0].data() + s * m * k, ordered_[1].data() + s * k * n, ordered_[2].data() + s * m * n);
+    }
+    moves_[2].run(ordered_[2].data(), to);
+  }
+
+ private:
+  std::optional<MatrixForm> form_;
+  std::optional<LabelledLoops> loops_;
+  std::vector<Transpose> moves_;  // x, y and the result
+  std::vector<Scratch<T>> ordered_;
+  Gemm<T> gemm_;
+};
+
+}  // namespace paddle_mini

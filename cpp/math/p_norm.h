@@ -1,0 +1,54 @@
+// The p-norm of a row of numbers, (sum of |v|^p)^(1/p), and its slope.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "math/vec.h"
+
+namespace paddle_mini {
+
+class PNorm {
+ public:
+  // p infinite: the largest or the smallest |v|; p 0: how many v are not 0.
+  PNorm(float p, float epsilon) : p_(p), epsilon_(epsilon) {
+    if (p == 0) order_ = Order::Zero;
+    else if (std::isinf(p)) order_ = p > 0 ? Order::Largest : Order::Smallest;
+  }
+
+  // A sum begins with first(), takes each number by a step, and of(sum) is the norm.
+  double first() const { return order_ == Order::Smallest ? std::numeric_limits<double>::infinity() : 0.0; }
+
+  // f(step) with step(sum, v); one call for a whole row, so that the loop does not choose at each number.
+  template <class F>
+  void with_step(F f) const {
+    if (order_ == Order::Zero) f([](double sum, double v) { return sum + (v != 0 ? 1 : 0); });
+    else if (order_ == Order::Largest) f([](double most, double v) { return maximum(most, std::abs(v)); });
+    else if (order_ == Order::Smallest) f([](double least, double v) { return minimum(least, std::abs(v)); });
+    else if (p_ == 1) f([](double sum, double v) { return sum + std::abs(v); });
+    else if (p_ == 2) f([](double sum, double v) { return sum + v * v; });
+    else f([p = p_](double sum, double v) { return sum + std::pow(std::abs(v), p); });
+  }
+
+  double of(double sum) const {
+    if (order_ != Order::Power || p_ == 1) return sum;
+    return p_ == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p_);
+  }
+
+  // A norm has no slope at 0; 0 is taken there.
+  double slope(double v, double norm) const {
+    if (order_ == Order::Zero || v == 0) return 0;
+    if (order_ != Order::Power) return std::abs(v) == norm ? sign(v) : 0;
+    if (p_ == 1) return sign(v) / (1 + epsilon_);
+    if (p_ == 2) return v / (norm + epsilon_);
+    return sign(v) * std::pow(std::abs(v), p_ - 1) / (std::pow(norm, p_ - 1) + epsilon_);
+  }
+
+ private:
+  enum class Order { Zero, Largest, Smallest, Power };
+
+  double p_, epsilon_;
+  Order order_ = Order::Power;
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,74 @@
+// What each output of a pooled axis sees of it.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "math/volume.h"
+
+namespace paddle_mini {
+
+// The inputs [begin, end), and how many there are with the padding.
+struct PooledRange {
+  int64_t begin, end, padded;
+};
+
+// The numbers of `ksize` as windows; global: the window is as large as the volume.
+inline std::array<int64_t, 3> pool_windows(const std::vector<int32_t>& ksize, const std::array<int64_t, 3>& sizes,
+                                           bool global) {
+  if (global) return {sizes[0], sizes[1], sizes[2]};
+  for (int32_t k : ksize) require<ProgramError>(k >= 1, "attribute 'ksize' holds ", k, ", it must be at least 1");
+  require<ProgramError>(ksize.size() == 3, "attribute 'ksize' has ", ksize.size(), " numbers, 3 are needed");
+  return {ksize[0], ksize[1], ksize[2]};
+}
+
+// Parts as even as can be, so many as there are outputs; neighbours may overlap by one.
+inline VolumeAxes adaptive_axes(const std::array<int64_t, 3>& sizes, const std::array<int64_t, 3>& outputs) {
+  VolumeAxes axes;
+  for (size_t i = 0; i < 3; ++i) {
+    axes[i].size = sizes[i];
+    axes[i].out = outputs[i];
+  }
+  return axes;
+}
+
+inline std::vector<PooledRange> pooled_ranges(const WindowAxis& axis, bool adaptive) {
+  std::vector<PooledRange> ranges;
+  for (int64_t o = 0; o < axis.out; ++o) {
+    if (adaptive) {
+      int64_t begin = o * axis.size / axis.out, end = ((o + 1) * axis.size + axis.out - 1) / axis.out;
+      ranges.push_back({begin, end, end - begin});
+      continue;
+    }
+    // PaddlePaddle counts the padding behind the volume as if it were as wide as the one before it.
+    int64_t first = axis.first(o), last = std::min(first + axis.window, axis.size + axis.before);
+    int64_t begin = std::min(std::max<int64_t>(first, 0), axis.size);
+    int64_t end = std::max(std::min(last, axis.size), begin);
+    ranges.push_back({begin, end, std::max<int64_t>(last - first, 1)});
+  }
+  return ranges;
+}
+
+// The windows of a volume: f(ranges of depth, height and width, number of the output).
+struct PooledVolume {
+  std::array<std::vector<PooledRange>, 3> ranges;
+
+  PooledVolume(const VolumeAxes& axes, bool adaptive)
+      : ranges{pooled_ranges(axes[0], adaptive), pooled_ranges(axes[1], adaptive), pooled_ranges(axes[2], adaptive)} {}
+
+  template <class F>
+  void each_window(F f) const {
+    int64_t at = 0;
+    for (const PooledRange& z : ranges[0]) {
+      for (const PooledRange& y : ranges[1]) {
+        for (const PooledRange& x : ranges[2]) f(z, y, x, at++);
+      }
+    }
+  }
+  int64_t outputs() const {
+    return static_cast<int64_t>(ranges[0].size()) * static_cast<int64_t>(ranges[1].size()) *
+           static_cast<int64_t>(ranges[2].size());
+  }
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,94 @@
+// Geometry of windows over volumes; patches as rows of a matrix.
+#include "math/volume.h"
+
+#include <algorithm>
+
+namespace paddle_mini {
+namespace {
+
+void require_three(const std::vector<int32_t>& values, const char* name) {
+  require<ProgramError>(values.size() == 3, "attribute '", name, "' has ", values.size(), " numbers, 3 are needed");
+}
+
+}  // namespace
+
+VolumeAxes VolumeWindow::axes(const std::array<int64_t, 3>& sizes, const std::array<int64_t, 3>& windows) const {
+  require_three(strides, "strides");
+  require_three(dilations, "dilations");
+  require<ProgramError>(paddings.size() == 3 || paddings.size() == 6, "attribute 'paddings' has ", paddings.size(),
+                        " numbers, it must have 3 (depth, height, width) or 6 (before and after each)");
+  VolumeAxes found;
+  for (size_t i = 0; i < 3; ++i) {
+    bool pairs = paddings.size() == 6;
+    WindowAttributes one;  // its second axis stays a single pixel
+    one.set_strides({strides[i], 1});
+    one.set_dilations({dilations[i], 1});
+    one.set_paddings({paddings[pairs ? 2 * i : i], paddings[pairs ? 2 * i + 1 : i], 0, 0});
+    one.algorithm = algorithm;
+    one.ceil_mode = ceil_mode;
+    found[i] = one.axes(sizes[i], 1, windows[i], 1)[0];
+  }
+  return found;
+}
+
+VolumeLayout::VolumeLayout(const Shape& x, const std::string& data_format) : channels_last(data_format == "NDHWC") {
+  int first = channels_last ? 1 : 2;
+  images = x[0];
+  channels = x[channels_last ? 4 : 1];
+  sizes = {x[first], x[first + 1], x[first + 2]};
+}
+
+Shape VolumeLayout::with(int64_t new_channels, const std::array<int64_t, 3>& s) const {
+  return channels_last ? Shape{images, s[0], s[1], s[2], new_channels} : Shape{images, new_channels, s[0], s[1], s[2]};
+}
+
+// f(where the line lies in the matrix, image element of its output `begin`, begin, end): the outputs [begin, end) of a
+// row of outputs see the image, the others its padding.
+template <class F>
+void VolumePatches::each_line(F f) const {
+  const auto& [depth, height, width] = axes;
+  int64_t line = 0;
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t tap = 0; tap < depth.window * height.window * width.window; ++tap) {
+      int64_t k = tap / (height.window * width.window), i = tap / width.window % height.window, j = tap % width.window;
+      int64_t begin = width.begin_of(j), end = width.end_of(j);
+      int64_t x = width.first(begin) + j * width.dilation;
+      for (int64_t z_out = 0; z_out < depth.out; ++z_out) {
+        int64_t z = depth.first(z_out) + k * depth.dilation;
+        for (int64_t y_out = 0; y_out < height.out; ++y_out, line += width.out) {
+          int64_t y = height.first(y_out) + i * height.dilation;
+          bool inside = z >= 0 && z < depth.size && y >= 0 && y < height.size && begin < end;
+          if (!inside) f(line, 0, 0, 0);
+          else f(line, c * channel_step + ((z * height.size + y) * width.size + x) * pixel_step, begin, end);
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void VolumePatches::gather(const T* image, T* columns) const {
+  int64_t step = axes[2].stride * pixel_step, length = axes[2].out;
+  each_line([=](int64_t line, int64_t from, int64_t begin, int64_t end) {
+    T* to = columns + line;
+    std::fill(to, to + begin, T(0));
+    if (step == 1) std::copy_n(image + from, end - begin, to + begin);
+    else for (int64_t i = begin; i < end; ++i) to[i] = image[from + (i - begin) * step];
+    std::fill(to + end, to + length, T(0));
+  });
+}
+
+template <class T>
+void VolumePatches::add_back(const T* columns, T* image) const {
+  int64_t step = axes[2].stride * pixel_step;
+  each_line([=](int64_t line, int64_t to, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) image[to + (i - begin) * step] += columns[line + i];
+  });
+}
+
+template void VolumePatches::gather(const float*, float*) const;
+template void VolumePatches::gather(const double*, double*) const;
+template void VolumePatches::add_back(const float*, float*) const;
+template void VolumePatches::add_back(const double*, double*) const;
+
+}  // namespace paddle_mini

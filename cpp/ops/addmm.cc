@@ -1,0 +1,122 @@
+// addmm: Out = Beta Input + Alpha X Y
+#include "math/axis_walk.h"
+#include "math/gemm.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct AddmmKernel : Kernel {
+  In<T> input, x, y;
+  Out<T> out;
+  AxisLoop stretch;
+  Gemm<T> gemm;
+  T beta;
+
+  explicit AddmmKernel(KernelInit& init)
+      : input(init, "Input"), x(init, "X"), y(init, "Y"), out(init, "Out"),
+        stretch(stretching(input.shape(), out.shape(), "Input")), beta(static_cast<T>(init.attr<float>("Beta"))) {
+    gemm.m = x.shape()[0], gemm.k = x.shape()[1], gemm.n = y.shape()[1];
+    gemm.alpha = static_cast<T>(init.attr<float>("Alpha"));
+    gemm.beta = beta == T(0) ? T(0) : T(1);
+  }
+
+  void run(Device& device) override {
+    if (beta != T(0)) {
+      stretch.copy(input.data(), out.data(), T(0));
+      T* to = out.data();
+      auto scaled = [b = beta](auto v) { return v * decltype(v)(b); };
+      if (beta != T(1)) map(device, out.numel(), scaled, to, static_cast<const T*>(to));
+    }
+    gemm.run(device, x.data(), y.data(), out.data());
+  }
+};
+
+template <class T>
+struct AddmmGradKernel : Kernel {
+  In<T> input, x, y, out_gradient;
+  Out<T> input_gradient, x_gradient, y_gradient;
+  AxisLoop stretch;
+  Gemm<T> to_x, to_y;
+  T beta;
+
+  explicit AddmmGradKernel(KernelInit& init)
+      : input(init, "Input"), x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"),
+        input_gradient(init, "Input@GRAD", optional_port), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, "Y@GRAD", optional_port),
+        stretch(stretching(input.shape(), {x.shape()[0], y.shape()[1]}, "Input")),
+        beta(static_cast<T>(init.attr<float>("Beta"))) {
+    int64_t m = x.shape()[0], k = x.shape()[1], n = y.shape()[1];
+    to_x.m = m, to_x.n = k, to_x.k = n, to_x.transpose_b = true;
+    to_y.m = k, to_y.n = n, to_y.k = m, to_y.transpose_a = true;
+    to_x.alpha = to_y.alpha = static_cast<T>(init.attr<float>("Alpha"));
+  }
+
+  void run(Device& device) override {
+    const T* g = out_gradient.data();
+    if (x_gradient) to_x.run(device, g, y.data(), x_gradient.data());
+    if (y_gradient) to_y.run(device, x.data(), g, y_gradient.data());
+    if (!input_gradient) return;
+    T* to = input_gradient.data();
+    stretch.add_back(g, to);
+    auto scaled = [b = beta](auto v) { return v * decltype(v)(b); };
+    map(device, input.numel(), scaled, to, static_cast<const T*>(to));
+  }
+};
+
+Shape out_shape(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "Input", "X");
+  require_same_dtype(c, "X", "Y");
+  require_rank(c, "X", 2);
+  require_rank(c, "Y", 2);
+  const Shape &input = c.shape("Input"), &x = c.shape("X"), &y = c.shape("Y");
+  require<ShapeError>(dims_agree(x[1], y[0]), "X ", x.str(), " has rows of ", x[1], ", Y ", y.str(),
+                      " has columns of ", y[0]);
+  Shape out{x[0], y[1]};
+  require<ShapeError>(input.rank() == 1 || input.rank() == 2, "Input has shape ", input.str(),
+                      ", 1 or 2 dimensions are needed");
+  for (int i = 0; i < input.rank(); ++i) {
+    int64_t wanted = out[2 - input.rank() + i];
+    require<ShapeError>(input[i] == 1 || dims_agree(input[i], wanted), "Input ", input.str(),
+                        " can't be stretched to ", out.str());
+  }
+  return out;
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("Beta", 1.0f, "what Input is multiplied by; with 0 it is not read")
+      .attr("Alpha", 1.0f, "what the product is multiplied by");
+}
+
+}  // namespace
+
+void define_addmm(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("addmm")
+                              .input("Input", "[rows, columns], or a shape that stretches to it")
+                              .input("X", "[rows, k]")
+                              .input("Y", "[k, columns]")
+                              .output("Out", "[rows, columns]"))
+              .doc("Out = Beta Input + Alpha X Y.")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .gradient("addmm_grad", {"Input", "X", "Y", "Out@GRAD"}, {"Input@GRAD", "X@GRAD", "Y@GRAD"})
+              .kernels<AddmmKernel, float, double>());
+  ops.add(with_attributes(OpSpec("addmm_grad")
+                              .input("Input", "as in addmm; only its shape is looked at")
+                              .input("X", "as in addmm")
+                              .input("Y", "as in addmm")
+                              .input("Out@GRAD", "shape of Out")
+                              .optional_output("Input@GRAD", "shape of Input")
+                              .optional_output("X@GRAD", "shape of X")
+                              .optional_output("Y@GRAD", "shape of Y"))
+              .doc("Input@GRAD = Beta Out@GRAD, summed over the axes of the stretching; X@GRAD = Alpha Out@GRAD Y', "
+                   "Y@GRAD = Alpha X' Out@GRAD.")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", out_shape(c));
+                gradients_like_inputs(c);
+              })
+              .kernels<AddmmGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,81 @@
+// allclose: Out = whether all elements of Input and Other are nearly equal
+#include <cmath>
+#include <cstdlib>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+// A number that PaddlePaddle keeps as text so that it stays exact; refuses other text.
+double number_in(const std::string& name, const std::string& words) {
+  char* end = nullptr;
+  double number = std::strtod(words.c_str(), &end);
+  require<ProgramError>(!words.empty() && end == words.c_str() + words.size(), "attribute '", name, "' is '",
+                        printable(words), "', which is no number");
+  return number;
+}
+
+void is_number(const std::string& name, const AttrValue& value) { number_in(name, std::get<std::string>(value)); }
+
+template <class T>
+struct AllcloseKernel : Kernel {
+  In<T> input, other;
+  NumberIn rtol_in, atol_in;
+  Out<bool> out;
+  double rtol, atol;
+  bool equal_nan;
+
+  explicit AllcloseKernel(KernelInit& init)
+      : input(init, "Input"), other(init, "Other"), rtol_in(init, "Rtol", optional_port),
+        atol_in(init, "Atol", optional_port), out(init, "Out"),
+        rtol(number_in("rtol", init.attr<std::string>("rtol"))),
+        atol(number_in("atol", init.attr<std::string>("atol"))), equal_nan(init.attr<bool>("equal_nan")) {}
+
+  void run(Device&) override {
+    if (rtol_in) rtol = rtol_in[0];
+    if (atol_in) atol = atol_in[0];
+    bool close = true;
+    for (int64_t i = 0, n = input.numel(); close && i < n; ++i) close = is_close(input[i], other[i]);
+    out[0] = close;
+  }
+
+  bool is_close(T a, T b) const {
+    if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
+    if (a == b) return true;
+    T apart = std::abs(a - b), allowed = static_cast<T>(atol + rtol * std::abs(static_cast<double>(b)));
+    // PaddlePaddle forgives 1e-15 beyond what is allowed.
+    return apart <= allowed || std::abs(apart - allowed) <= T(1e-15);
+  }
+};
+
+}  // namespace
+
+void define_allclose(OpTable& ops) {
+  ops.add(OpSpec("allclose")
+              .doc("Out = whether |Input - Other| <= atol + rtol |Other| everywhere; with rtol above 0 an infinite "
+                   "Other allows all numbers, as in PaddlePaddle.")
+              .input("Input", "any shape")
+              .input("Other", "shape and element type of Input")
+              .optional_input("Rtol", "one number, in place of the attribute")
+              .optional_input("Atol", "one number, in place of the attribute")
+              .output("Out", "one truth, bool")
+              .attr("rtol", "1e-5", "a number as text", is_number)
+              .attr("atol", "1e-8", "a number as text", is_number)
+              .attr("equal_nan", false, "whether NaN is equal to NaN")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                require_same_shape(c, "Input", "Other");
+                require_same_dtype(c, "Input", "Other");
+                for (const char* port : {"Rtol", "Atol"}) {
+                  if (!c.has_input(port)) continue;
+                  require_number(c, port);
+                  require_scalar(c, port);
+                }
+                c.set_output("Out", DType::Bool, Shape{});
+              })
+              .no_gradient("truth has no slope")
+              .kernels<AllcloseKernel, float, double>());
+}
+
+}  // namespace paddle_mini

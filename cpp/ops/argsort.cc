@@ -1,0 +1,26 @@
+// argsort: the elements along one axis in order, and where each was
+#include "math/best.h"
+
+namespace paddle_mini {
+namespace {
+
+BestOf best_of(const OpDesc& op) { return {attr_of<int32_t>(op, "axis"), -1, attr_of<bool>(op, "descending")}; }
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("axis", -1, "the axis; negative: from the end")
+      .attr("descending", false, "whether the largest comes first, or else the smallest");
+}
+
+}  // namespace
+
+void define_argsort(OpTable& ops) {
+  ops.add(with_attributes(taking_best<best_of>("argsort"))
+              .doc("Out: the elements of X along one axis, the smallest first, and Indices: where they were. "
+                   "NaN counts as larger than every number; of equal elements that at the lower index comes first.")
+              .gradient("argsort_grad", {"X", "Indices", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<BestKernel<best_of>::For, float, double, int32_t, int64_t>());
+  ops.add(with_attributes(taking_best_gradient<best_of>("argsort_grad"))
+              .kernels<BestGradKernel<best_of>::For, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,147 @@
+// bilinear_tensor_product: Out[b, s] = X[b] Weight[s] Y[b]' + Bias[s]
+#include "core/op_table.h"
+#include "math/gemm.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Sizes {
+  int64_t batch, x, y, out;
+
+  Sizes(const Shape& x_shape, const Shape& weight) : batch(x_shape[0]), x(weight[1]), y(weight[2]), out(weight[0]) {}
+};
+
+template <class T>
+struct BilinearKernel : Kernel {
+  In<T> x, y, weight, bias;
+  Out<T> out;
+  Sizes s;
+  Gemm<T> gemm;
+  Scratch<T> product;  // X Weight[s]
+
+  explicit BilinearKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), weight(init, "Weight"), bias(init, "Bias", optional_port), out(init, "Out"),
+        s(x.shape(), weight.shape()), product(init, s.batch * s.y) {
+    gemm.m = s.batch, gemm.n = s.y, gemm.k = s.x;
+  }
+
+  void run(Device& device) override {
+    auto multiply = [](auto v, auto w) { return v * w; };
+    for (int64_t o = 0; o < s.out; ++o) {
+      gemm.run(device, x.data(), weight.data() + o * s.x * s.y, product.data());
+      for (int64_t b = 0; b < s.batch; ++b) {
+        const T* row = product.data() + b * s.y;
+        double sum = map_sum(device, s.y, multiply, row, y.data() + b * s.y);
+        out[b * s.out + o] = static_cast<T>(bias ? sum + static_cast<double>(bias[o]) : sum);
+      }
+    }
+  }
+};
+
+// With G = Out@GRAD[:, s] on a diagonal: X@GRAD = sum of G Y Weight[s]', Y@GRAD = sum of G X Weight[s],
+// Weight@GRAD[s] = X' G Y, Bias@GRAD[s] = sum of G.
+template <class T>
+struct BilinearGradKernel : Kernel {
+  In<T> x, y, weight, out_gradient;
+  Out<T> x_gradient, y_gradient, weight_gradient, bias_gradient;
+  Sizes s;
+  Gemm<T> to_x, to_y, to_weight;
+  Scratch<T> scaled_x, scaled_y;
+
+  explicit BilinearGradKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), weight(init, "Weight"), out_gradient(init, "Out@GRAD"),
+        x_gradient(init, "X@GRAD", optional_port), y_gradient(init, "Y@GRAD", optional_port),
+        weight_gradient(init, "Weight@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
+        s(x.shape(), weight.shape()), scaled_x(init, y_gradient ? s.batch * s.x : 0),
+        scaled_y(init, x_gradient || weight_gradient ? s.batch * s.y : 0) {
+    to_x.m = s.batch, to_x.n = s.x, to_x.k = s.y, to_x.transpose_b = true, to_x.beta = 1;
+    to_y.m = s.batch, to_y.n = s.y, to_y.k = s.x, to_y.beta = 1;
+    to_weight.m = s.x, to_weight.n = s.y, to_weight.k = s.batch, to_weight.transpose_a = true;
+  }
+
+  void run(Device& device) override {
+    if (x_gradient) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+    if (y_gradient) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
+    for (int64_t o = 0; o < s.out; ++o) {
+      const T* w = weight.data() + o * s.x * s.y;
+      if (x_gradient || weight_gradient) scale(device, o, s.y, y.data(), scaled_y.data());
+      if (y_gradient) scale(device, o, s.x, x.data(), scaled_x.data());
+      if (x_gradient) to_x.run(device, scaled_y.data(), w, x_gradient.data());
+      if (y_gradient) to_y.run(device, scaled_x.data(), w, y_gradient.data());
+      if (weight_gradient) to_weight.run(device, x.data(), scaled_y.data(), weight_gradient.data() + o * s.x * s.y);
+      if (!bias_gradient) continue;
+      double sum = 0;
+      for (int64_t b = 0; b < s.batch; ++b) sum += static_cast<double>(out_gradient[b * s.out + o]);
+      bias_gradient[o] = static_cast<T>(sum);
+    }
+  }
+
+  void scale(Device& device, int64_t o, int64_t size, const T* from, T* to) {
+    for (int64_t b = 0; b < s.batch; ++b) {
+      auto scaled = [g = out_gradient[b * s.out + o]](auto v) { return v * decltype(v)(g); };
+      map(device, size, scaled, to + b * size, from + b * size);
+    }
+  }
+};
+
+Shape out_shape(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "X", 2);
+  require_rank(c, "Y", 2);
+  require_rank(c, "Weight", 3);
+  for (const char* port : {"Y", "Weight"}) require_same_dtype(c, "X", port);
+  const Shape &x = c.shape("X"), &y = c.shape("Y"), &weight = c.shape("Weight");
+  require<ShapeError>(dims_agree(x[0], y[0]), "X ", x.str(), " has ", x[0], " rows, Y ", y.str(), " has ", y[0]);
+  require<ShapeError>(dims_agree(x[1], weight[1]) && dims_agree(y[1], weight[2]), "Weight ", weight.str(),
+                      " does not fit X ", x.str(), " and Y ", y.str());
+  if (c.has_input("Bias")) {
+    const Shape& bias = c.shape("Bias");
+    require_same_dtype(c, "X", "Bias");
+    require<ShapeError>(shapes_agree(bias, Shape{1, weight[0]}), "Bias has shape ", bias.str(), ", with Weight ",
+                        weight.str(), " it must be ", Shape{1, weight[0]}.str());
+  }
+  return {x[0] < 0 ? y[0] : x[0], weight[0]};
+}
+
+void infer_backward(InferContext& c) {
+  Shape out = out_shape(c);
+  require_same_dtype(c, "X", "Out@GRAD");
+  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                      ", Out has ", out.str());
+  c.set_output("X@GRAD", c.input("X"));
+  c.set_output("Y@GRAD", c.input("Y"));
+  c.set_output("Weight@GRAD", c.input("Weight"));
+  c.set_output("Bias@GRAD", c.input("X").dtype, {1, out[1]});
+}
+
+}  // namespace
+
+void define_bilinear_tensor_product(OpTable& ops) {
+  ops.add(OpSpec("bilinear_tensor_product")
+              .doc("Out[b, s] = X[b] Weight[s] Y[b]' + Bias[s].")
+              .input("X", "[batch, m]")
+              .input("Y", "[batch, n]")
+              .input("Weight", "[size, m, n]")
+              .optional_input("Bias", "[1, size]; 0 when left out")
+              .output("Out", "[batch, size]")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .gradient("bilinear_tensor_product_grad", {"X", "Y", "Weight", "Out@GRAD"},
+                        {"X@GRAD", "Y@GRAD", "Weight@GRAD", "Bias@GRAD"})
+              .kernels<BilinearKernel, float, double>());
+  ops.add(OpSpec("bilinear_tensor_product_grad")
+              .doc("With G = Out@GRAD[:, s]: X@GRAD = sum over s of G Y Weight[s]', Y@GRAD = sum of G X Weight[s], "
+                   "Weight@GRAD[s] = X' G Y, Bias@GRAD[s] = sum of G.")
+              .input("X", "as in bilinear_tensor_product")
+              .input("Y", "as in bilinear_tensor_product")
+              .input("Weight", "as in bilinear_tensor_product")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .optional_output("Weight@GRAD", "shape of Weight")
+              .optional_output("Bias@GRAD", "[1, size]")
+              .infer(infer_backward)
+              .kernels<BilinearGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,57 @@
+// bmm: Out = X Y for each pair of matrices of two stacks
+#include "math/axis_walk.h"
+#include "math/matmul.h"
+
+namespace paddle_mini {
+namespace {
+
+MatmulShape shape_of(const KernelInit& init) {
+  return {init.input("X")->tensor.shape, init.input("Y")->tensor.shape, false, false};
+}
+
+MatmulShape shape_of(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Y");
+  require_rank(c, "X", 3);
+  require_rank(c, "Y", 3);
+  const Shape &x = c.shape("X"), &y = c.shape("Y");
+  require<ShapeError>(dims_agree(x[0], y[0]), "X ", x.str(), " has ", x[0], " matrices, Y ", y.str(), " has ", y[0]);
+  return {x, y, false, false};
+}
+
+template <class T>
+struct BmmKernel : MatmulBase<T> {
+  explicit BmmKernel(KernelInit& init) : MatmulBase<T>(init, "Y", shape_of(init)) {}
+};
+
+template <class T>
+struct BmmGradKernel : MatmulGradBase<T> {
+  explicit BmmGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of(init)) {}
+};
+
+}  // namespace
+
+void define_bmm(OpTable& ops) {
+  ops.add(OpSpec("bmm")
+              .doc("Out[i] = X[i] Y[i], for each i of as many matrices in X as in Y.")
+              .input("X", "[matrices, m, k]")
+              .input("Y", "[matrices, k, n]")
+              .output("Out", "[matrices, m, n]")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, shape_of(c).out()); })
+              .gradient("bmm_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<BmmKernel, float, double>());
+  ops.add(OpSpec("bmm_grad")
+              .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, matrix by matrix.")
+              .input("X", "as in bmm")
+              .input("Y", "as in bmm")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", shape_of(c).out());
+                gradients_like_inputs(c);
+              })
+              .kernels<BmmGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

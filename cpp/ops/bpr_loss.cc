@@ -1,0 +1,114 @@
+// bpr_loss: the mean over the other classes of log(1 + exp(their score - the label's score))
+#include "core/op_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace paddle_mini {
+namespace {
+
+void check_labels(const IndexIn& label, int64_t rows, int64_t classes) {
+  for (int64_t i = 0; i < rows; ++i) {
+    require<OpError>(label[i] >= 0 && label[i] < classes, "label ", label[i], " in row ", i,
+                     " is out of range: X has ", classes, " classes");
+  }
+}
+
+template <class T>
+struct BprLossKernel : Kernel {
+  In<T> x;
+  IndexIn label;
+  Out<T> y;
+  int64_t rows, classes;
+
+  explicit BprLossKernel(KernelInit& init)
+      : x(init, "X"), label(init, "Label"), y(init, "Y"), rows(y.numel()), classes(x.shape()[x.shape().rank() - 1]) {}
+
+  // PaddlePaddle takes a loss that is too large for exp as 10^20.
+  void run(Device&) override {
+    check_labels(label, rows, classes);
+    for (int64_t i = 0; i < rows; ++i) {
+      const T* row = x.data() + i * classes;
+      T sum = 0;
+      for (int64_t j = 0; j < classes; ++j) {
+        if (j == label[i]) continue;
+        T loss = std::log(T(1) + std::exp(row[j] - row[label[i]]));
+        sum += std::isinf(loss) ? T(1e20) : loss;
+      }
+      y[i] = sum / static_cast<T>(classes - 1);
+    }
+  }
+};
+
+template <class T>
+struct BprLossGradKernel : Kernel {
+  In<T> x, y_gradient;
+  IndexIn label;
+  Out<T> x_gradient;
+  int64_t rows, classes;
+
+  explicit BprLossGradKernel(KernelInit& init)
+      : x(init, "X"), y_gradient(init, "Y@GRAD"), label(init, "Label"), x_gradient(init, "X@GRAD"),
+        rows(y_gradient.numel()), classes(x.shape()[x.shape().rank() - 1]) {}
+
+  void run(Device&) override {
+    check_labels(label, rows, classes);
+    for (int64_t i = 0; i < rows; ++i) {
+      const T* row = x.data() + i * classes;
+      T* to = x_gradient.data() + i * classes;
+      T sum = 0;
+      for (int64_t j = 0; j < classes; ++j) {
+        if (j == label[i]) continue;
+        to[j] = y_gradient[i] / (static_cast<T>(classes - 1) * (T(1) + std::exp(row[label[i]] - row[j])));
+        sum += to[j];
+      }
+      to[label[i]] = -sum;
+    }
+  }
+};
+
+// The shape of Y.
+Shape loss_shape(const InferContext& c) {
+  require_tensors(c);
+  require_index(c, "Label");
+  Shape y = c.shape("X");
+  require<ShapeError>(y.rank() >= 1, "X has shape [], it must have an axis of classes");
+  int64_t& last = y[y.rank() - 1];
+  require<ShapeError>(last < 0 || last >= 2, "X has shape ", y.str(), ": there must be two classes at least");
+  last = 1;
+  require<ShapeError>(shapes_agree(c.shape("Label"), y), "Label has shape ", c.shape("Label").str(),
+                      ", with X of ", c.shape("X").str(), " it must be ", y.str());
+  return y;
+}
+
+}  // namespace
+
+void define_bpr_loss(OpTable& ops) {
+  ops.add(OpSpec("bpr_loss")
+              .doc("Y = the mean over the classes j other than the label of log(1 + exp(X[j] - X[label])): Bayesian "
+                   "personalized ranking (Hidasi et al. 2016).")
+              .input("X", "[..., classes]: scores")
+              .input("Label", "int64, [..., 1]: classes")
+              .output("Y", "[..., 1]")
+              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, loss_shape(c)); })
+              .gradient("bpr_loss_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
+              .checks_data()
+              .kernels<BprLossKernel, float, double>());
+  ops.add(OpSpec("bpr_loss_grad")
+              .doc("X@GRAD[j] = Y@GRAD / (classes - 1) / (1 + exp(X[label] - X[j])); the label's is minus their sum.")
+              .input("X", "as in bpr_loss")
+              .input("Label", "as in bpr_loss")
+              .input("Y@GRAD", "shape of Y")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                Shape y = loss_shape(c);
+                require_same_dtype(c, "X", "Y@GRAD");
+                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ",
+                                    c.shape("Y@GRAD").str(), ", Y has ", y.str());
+                gradients_like_inputs(c);
+              })
+              .checks_data()
+              .kernels<BprLossGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,70 @@
+// channel_shuffle: the channels of all groups take turns
+#include "core/op_table.h"
+#include "math/transpose.h"
+
+namespace paddle_mini {
+namespace {
+
+bool channels_last(const std::string& format) { return format == "NHWC"; }
+
+// The channels as [groups, channels of one], and these two axes exchanged.
+template <bool backward>
+struct ChannelShuffleKernel : Kernel {
+  const Variable& in;
+  Variable& out;
+  Transpose transpose;
+
+  explicit ChannelShuffleKernel(KernelInit& init)
+      : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
+        transpose(make(in.tensor, init.attr<int32_t>("groups"),
+                       channels_last(init.attr<std::string>("data_format")))) {}
+  void run(Device&) override { transpose.run(in.tensor.data, out.tensor.data); }
+
+  static Transpose make(const Tensor& x, int64_t groups, bool last) {
+    const Shape& s = x.shape;
+    int64_t channels = s[last ? 3 : 1], outer = last ? s.numel(0, 3) : s[0], inner = last ? 1 : s.numel(2, 4);
+    int64_t each = channels / groups;
+    Shape split = backward ? Shape{outer, each, groups, inner} : Shape{outer, groups, each, inner};
+    return Transpose(split, {0, 2, 1, 3}, size_of(x.dtype));
+  }
+};
+
+void check_groups(const InferContext& c, const char* port) {
+  require_tensors(c);
+  require_rank(c, port, 4);
+  const Shape& x = c.shape(port);
+  int64_t groups = c.attr<int32_t>("groups"), channels = x[channels_last(c.attr<std::string>("data_format")) ? 3 : 1];
+  require<ShapeError>(channels < 0 || channels % groups == 0, port, " has shape ", x.str(), ": ", channels,
+                      " channels do not divide into ", groups, " groups");
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("groups", 1, "how many groups the channels make", at_least(1))
+      .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
+}
+
+}  // namespace
+
+void define_channel_shuffle(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("channel_shuffle"))
+              .doc("Channel i of group g becomes channel i groups + g (Zhang et al. 2018).")
+              .input("X", "[images, channels, height, width], or channels last as data_format says")
+              .output("Out", "shape of X")
+              .infer([](InferContext& c) {
+                check_groups(c, "X");
+                c.set_output("Out", c.input("X"));
+              })
+              .gradient("channel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<ChannelShuffleKernel<false>>());
+  ops.add(with_attributes(OpSpec("channel_shuffle_grad"))
+              .doc("X@GRAD = Out@GRAD, shuffled back.")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                check_groups(c, "Out@GRAD");
+                c.set_output("X@GRAD", c.input("Out@GRAD"));
+              })
+              .kernel_for_any<ChannelShuffleKernel<true>>());
+}
+
+}  // namespace paddle_mini

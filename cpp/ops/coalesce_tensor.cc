@@ -1,0 +1,109 @@
+// coalesce_tensor: tensors behind each other in one
+#include "core/op_table.h"
+#include "math/fill.h"
+
+namespace paddle_mini {
+namespace {
+
+// How much of FusedOutput a piece of `numel` elements takes. PaddlePaddle's CPU memory comes in pages of 4096 bytes.
+template <class Context>
+int64_t room_of(const Context& c, int64_t numel, DType dtype) {
+  if (!c.template attr<bool>("use_align")) return numel;
+  int64_t given = c.template attr<int32_t>("user_defined_size_of_dtype"), page = c.template attr<int32_t>("align_size");
+  int64_t size = given > 0 ? given : static_cast<int64_t>(size_of(dtype));
+  if (page <= 0) page = 4096;
+  return (Shape{numel, size}.numel() + page - 1) / page * page / size;
+}
+
+template <class T>
+struct CoalesceTensorKernel : Kernel {
+  std::vector<In<T>> inputs;
+  std::vector<Out<T>> outputs;
+  std::vector<int64_t> offsets;
+  Out<T> fused;
+  bool copies;
+  T constant = 0;
+
+  explicit CoalesceTensorKernel(KernelInit& init)
+      : inputs(in_list<T>(init, "Input")), fused(init, "FusedOutput"),
+        copies(init.attr<bool>("copy_data")) {
+    if (init.attr<bool>("persist_output") && !init.attr<bool>("set_constant")) copies = true;
+    int64_t offset = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      outputs.emplace_back(init, "Output", i);
+      offsets.push_back(offset);
+      offset += room_of(init, inputs[i].numel(), dtype_of<T>::value);
+    }
+    if (init.attr<bool>("set_constant")) constant = number_as<T>(static_cast<double>(init.attr<float>("constant")));
+  }
+
+  void run(Device&) override {
+    std::fill_n(fused.data(), fused.numel(), copies ? T(0) : constant);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      T* piece = fused.data() + offsets[i];
+      if (copies) std::copy_n(inputs[i].data(), inputs[i].numel(), piece);
+      std::copy_n(piece, inputs[i].numel(), outputs[i].data());
+    }
+  }
+};
+
+bool same_names(const InferContext& c) {
+  const std::vector<std::string>*names[2] = {nullptr, nullptr};
+  for (const Slot& slot : c.op().inputs) {
+    if (slot.name == "Input") names[0] = &slot.arguments;
+  }
+  for (const Slot& slot : c.op().outputs) {
+    if (slot.name == "Output") names[1] = &slot.arguments;
+  }
+  return names[0] && names[1] && *names[0] == *names[1];
+}
+
+void infer(InferContext& c) {
+  require_tensors(c);
+  DType dtype = c.dtype_attr("dtype");
+  size_t count = c.input_count("Input");
+  require<ProgramError>(count > 0 && c.output_count("Output") == count, "Input has ", count, " tensors, Output ",
+                        c.output_count("Output"), ": they must be as many, and at least one");
+  require<ProgramError>(c.attr<int32_t>("user_defined_size_of_dtype") != 0,
+                        "attribute 'user_defined_size_of_dtype' is 0");
+  bool keeps = c.attr<bool>("persist_output") && !c.attr<bool>("copy_data") && !c.attr<bool>("set_constant");
+  require<ProgramError>(!keeps || same_names(c), "persist_output alone keeps what Output holds: it must name the "
+                        "variables of Input");
+  int64_t total = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const VarInfo& info = c.input("Input", i);
+    require<ShapeError>(info.dtype == dtype, "Input is ", name_of(info.dtype), ", attribute 'dtype' says ",
+                        name_of(dtype));
+    int64_t numel = info.shape.numel(0, info.shape.rank());
+    require<ShapeError>(numel != 0, "Input ", i, " has shape ", info.shape.str(), ": it is empty");
+    total = total < 0 || numel < 0 ? -1 : total + room_of(c, numel, dtype);
+    c.output("Output", i) = info;
+  }
+  c.set_output("FusedOutput", dtype, Shape{total});
+}
+
+}  // namespace
+
+void define_coalesce_tensor(OpTable& ops) {
+  ops.add(OpSpec("coalesce_tensor")
+              .doc("FusedOutput holds one tensor behind the other, each beginning at a whole page with use_align; "
+                   "Output holds the same, each in its shape. What nothing is copied to is 0.")
+              .input_list("Input", "any shapes, of one element type")
+              .output_list("Output", "the shapes of Input; usually the same variables")
+              .output("FusedOutput", "[elements], with the gaps between pieces")
+              .required_attr("dtype", AttrType::Int, "element type of all of them")
+              .attr("copy_data", false, "whether Output holds what Input does")
+              .attr("set_constant", false, "without copy_data: whether it holds `constant`, the gaps too")
+              .attr("constant", 0.0f, "the constant")
+              .attr("persist_output", false, "without these two: whether it keeps what it has")
+              .attr("use_align", true, "whether pieces begin at whole pages")
+              .attr("align_size", -1, "bytes of a page; below 1: 4096")
+              .attr("user_defined_size_of_dtype", -1, "bytes of an element where pages are reckoned; -1: its own",
+                    between(-1, 16))
+              .infer(infer)
+              .no_gradient("it prepares parameters")
+              .updates("Input", "Output")
+              .kernels<CoalesceTensorKernel, float, double, int32_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,88 @@
+// conditional_block: runs a block if a condition holds; conditional_block_grad: the block's gradients, or zeros
+
+#include <algorithm>
+
+#include "core/op_table.h"
+#include "math/accumulate.h"
+
+namespace paddle_mini {
+namespace {
+
+// Without is_scalar_condition: whether every variable of Cond (of Input, where there is no Cond) has elements.
+bool holds(ControlRun& run) {
+  if (run.attr<bool>("is_scalar_condition")) return run.truth("Cond");
+  const char* port = run.has_input("Cond") ? "Cond" : "Input";
+  for (size_t i = 0; i < run.op.input(port).size(); ++i) {
+    if (run.input(port, i).tensor.shape.numel() == 0) return false;
+  }
+  return true;
+}
+
+void run_conditional_block(ControlRun& run) {
+  Variable scopes;
+  scopes.kind = VarKind::StepScopes;
+  if (holds(run)) {
+    int block = run.block_attr("sub_block");
+    auto inside = std::make_shared<Frame>(block, &run.frame);
+    run.run_block(block, *inside);
+    if (run.has_gradient(block)) scopes.frames.push_back(inside);
+  }
+  run.set_output("Scope", 0, std::move(scopes));
+}
+
+Variable* passing(ControlRun& run, const std::string& name) {
+  const auto& written = run.op.input("Out");
+  bool writes = std::find(written.begin(), written.end(), name) != written.end();
+  return writes ? run.find(run.frame, name + kGradSuffix) : nullptr;
+}
+
+void run_conditional_block_grad(ControlRun& run) {
+  auto& frames = run.input("Scope").frames;
+  const auto& names = run.op.output("Input@GRAD");
+  if (!frames.empty()) run.run_block(run.block_attr("sub_block"), *frames[0]);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == kEmptyName) continue;
+    require<ProgramError>(i < run.op.input("Input").size(), "Input@GRAD has ", names.size(), " variables, Input fewer");
+    const std::string name = run.op.input("Input")[i] + kGradSuffix;
+    // A block that did not run left its inputs as they were; the gradient of one that it would have written
+    // goes through.
+    Variable* gradient = frames.empty() ? passing(run, run.op.input("Input")[i]) : frames[0]->own(name);
+    bool there = gradient && gradient->has_value();
+    run.set_output("Input@GRAD", i, there ? *gradient : zeros_like(run.input("Input", i)));
+  }
+  frames.clear();
+}
+
+OpSpec conditional(const char* type) {
+  return OpSpec(type)
+      .doc("Runs sub_block if Cond holds; what the block writes to variables around it is Out.")
+      .optional_input_list("Cond", "one bool; without is_scalar_condition, tensors that must have elements")
+      .optional_input_list("Input", "the variables that the block reads")
+      .optional_output_list("Out", "the variables that the block writes")
+      .optional_output("Scope", "what the gradient needs")
+      .required_attr("sub_block", AttrType::Block, "the block")
+      .attr("is_scalar_condition", false, "Cond is one bool")
+      .control(&run_conditional_block);
+}
+
+}  // namespace
+
+void define_conditional_block(OpTable& ops) {
+  ops.add(conditional("conditional_block")
+              .gradient("conditional_block_grad", {"Cond", "Input", "Out", "Out@GRAD", "Scope"}, {"Input@GRAD"}));
+  ops.add(conditional("conditional_block_infer").no_gradient("it stands in programs that only infer"));
+  ops.add(OpSpec("conditional_block_grad")
+              .doc("Gradient of conditional_block: runs the gradient block if the block ran; zeros otherwise.")
+              .optional_input_list("Cond", "as conditional_block's")
+              .optional_input_list("Input", "as conditional_block's")
+              .optional_input_list("Out", "as conditional_block's")
+              .optional_input_list("Out@GRAD", "gradients of what the block wrote")
+              .input("Scope", "what conditional_block kept")
+              .optional_output_list("Input@GRAD", "gradients of Input")
+              .optional_output_list("Cond@GRAD", "none is written")
+              .required_attr("sub_block", AttrType::Block, "the gradient block")
+              .attr("is_scalar_condition", false, "as conditional_block's")
+              .control(&run_conditional_block_grad));
+}
+
+}  // namespace paddle_mini

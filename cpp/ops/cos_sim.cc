@@ -1,0 +1,142 @@
+// cos_sim: the cosine of the angle between each row of X and that of Y
+#include <cmath>
+
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+// Rows of X meet rows of Y, or all of them the only row of Y.
+struct RowPairs {
+  int64_t rows, size, y_step;
+
+  RowPairs(const Shape& x, const Shape& y)
+      : rows(x[0]), size(x.numel(1, x.rank())), y_step(y[0] == x[0] ? size : 0) {}
+  int64_t y_row(int64_t i) const { return y_step ? i : 0; }
+};
+
+// Shorter rows count as this long, so that none is divided by 0.
+constexpr double kShortest = 1e-8;
+
+template <class T>
+struct CosSimKernel : Kernel {
+  In<T> x, y;
+  Out<T> out, x_norm, y_norm;
+  RowPairs pairs;
+
+  explicit CosSimKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out(init, "Out"), x_norm(init, "XNorm"), y_norm(init, "YNorm"),
+        pairs(x.shape(), y.shape()) {}
+
+  void run(Device& device) override {
+    for (int64_t i = 0; i < pairs.rows; ++i) x_norm[i] = length(device, x.data() + i * pairs.size);
+    for (int64_t i = 0; i < y_norm.numel(); ++i) y_norm[i] = length(device, y.data() + i * pairs.size);
+    for (int64_t i = 0; i < pairs.rows; ++i) {
+      const T *a = x.data() + i * pairs.size, *b = y.data() + i * pairs.y_step;
+      double dot = map_sum(device, pairs.size, [](auto v, auto w) { return v * w; }, a, b);
+      double norms = static_cast<double>(x_norm[i]) * static_cast<double>(y_norm[pairs.y_row(i)]);
+      out[i] = static_cast<T>(dot / norms);
+    }
+  }
+
+  T length(Device& device, const T* row) {
+    double squares = map_sum(device, pairs.size, [](auto v) { return v * v; }, row);
+    return static_cast<T>(maximum(std::sqrt(squares), kShortest));
+  }
+};
+
+// X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), and Y@GRAD likewise, summed if there is one row of Y.
+template <class T>
+struct CosSimGradKernel : Kernel {
+  In<T> x, y, x_norm, y_norm, out, out_gradient;
+  Out<T> x_gradient, y_gradient;
+  RowPairs pairs;
+
+  explicit CosSimGradKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), x_norm(init, "XNorm"), y_norm(init, "YNorm"), out(init, "Out"),
+        out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, "Y@GRAD", optional_port), pairs(x.shape(), y.shape()) {}
+
+  void run(Device& device) override {
+    if (y_gradient) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
+    for (int64_t i = 0; i < pairs.rows; ++i) {
+      const T *a = x.data() + i * pairs.size, *b = y.data() + i * pairs.y_step;
+      T g = out_gradient[i], n = x_norm[i], m = y_norm[pairs.y_row(i)], across = g / (n * m);
+      T along_x = g * out[i] / (n * n), along_y = g * out[i] / (m * m);
+      if (x_gradient) {
+        auto slope = [across, along_x](auto own, auto other) {
+          return other * decltype(own)(across) - own * decltype(own)(along_x);
+        };
+        map(device, pairs.size, slope, x_gradient.data() + i * pairs.size, a, b);
+      }
+      if (y_gradient) {
+        T* to = y_gradient.data() + i * pairs.y_step;
+        auto add = [across, along_y](auto sum, auto own, auto other) {
+          return sum + (other * decltype(own)(across) - own * decltype(own)(along_y));
+        };
+        map(device, pairs.size, add, to, static_cast<const T*>(to), b, a);
+      }
+    }
+  }
+};
+
+void require_pairs(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Y");
+  const Shape &x = c.shape("X"), &y = c.shape("Y");
+  require<ShapeError>(x.rank() >= 1 && y.rank() >= 1, "X ", x.str(), " and Y ", y.str(), ": rows are needed");
+  Shape other = y;
+  if (y[0] == 1) other[0] = x[0];
+  require<ShapeError>(shapes_agree(x, other), "X has shape ", x.str(), ", Y has ", y.str(),
+                      "; Y may differ in having one row only");
+}
+
+void infer_backward(InferContext& c) {
+  require_pairs(c);
+  int64_t x_rows = c.shape("X")[0], y_rows = c.shape("Y")[0];
+  auto require_column = [&](const char* port, int64_t rows) {
+    require_same_dtype(c, "X", port);
+    require<ShapeError>(same_shape(c.shape(port), Shape{rows, 1}), port, " has shape ", c.shape(port).str(),
+                        ", it must be ", Shape{rows, 1}.str());
+  };
+  for (const char* port : {"XNorm", "Out", "Out@GRAD"}) require_column(port, x_rows);
+  require_column("YNorm", y_rows);
+  gradients_like_inputs(c);
+}
+
+}  // namespace
+
+void define_cos_sim(OpTable& ops) {
+  ops.add(OpSpec("cos_sim")
+              .doc("Out = X Y / (XNorm YNorm), row by row. A norm below 1e-8 counts as 1e-8. An operator of "
+                   "PaddlePaddle 1.x.")
+              .input("X", "[rows, ...]")
+              .input("Y", "shape of X, or [1, ...]: one row for all")
+              .output("Out", "[rows, 1]")
+              .output("XNorm", "[rows, 1]: the root of the sum of squares")
+              .output("YNorm", "[rows of Y, 1]")
+              .infer([](InferContext& c) {
+                require_pairs(c);
+                DType dtype = c.input("X").dtype;
+                for (const char* port : {"Out", "XNorm"}) c.set_output(port, dtype, {c.shape("X")[0], 1});
+                c.set_output("YNorm", dtype, {c.shape("Y")[0], 1});
+              })
+              .gradient("cos_sim_grad", {"X", "Y", "XNorm", "YNorm", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<CosSimKernel, float, double>());
+  ops.add(OpSpec("cos_sim_grad")
+              .doc("X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), Y@GRAD = Out@GRAD (X / (XNorm YNorm) - "
+                   "Out Y / YNorm^2), summed where one row of Y meets all of X.")
+              .input("X", "as in cos_sim")
+              .input("Y", "as in cos_sim")
+              .input("XNorm", "of cos_sim")
+              .input("YNorm", "of cos_sim")
+              .input("Out", "of cos_sim")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .infer(infer_backward)
+              .kernels<CosSimGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

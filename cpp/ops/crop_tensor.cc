@@ -1,0 +1,105 @@
+// crop_tensor, crop: Out = the block of X that begins at `offsets`
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+// `to`: the shape of Out. -1: what is left of X behind the offset, where `rest_allowed`.
+AxisWalks walks_of(const OpDesc& op, const Shape& x, const std::vector<int64_t>& to, bool rest_allowed) {
+  const Ints& offsets = attr_of<Ints>(op, "offsets");
+  size_t rank = static_cast<size_t>(x.rank());
+  require<ProgramError>(offsets.empty() || offsets.size() == rank, "attribute 'offsets' has ", offsets.size(),
+                        " numbers, X has shape ", x.str());
+  require<ProgramError>(to.size() == rank, "Out would have ", to.size(), " dimensions, X has shape ", x.str());
+  AxisWalks walks = unchanged_axes(x);
+  for (size_t i = 0; i < rank; ++i) {
+    AxisWalk& walk = walks[i];
+    walk.start = offsets.empty() ? 0 : offsets[i];
+    require<ProgramError>(walk.start >= 0, "attribute 'offsets' holds ", walk.start, ", it must be at least 0");
+    require<ShapeError>(walk.in < 0 || walk.start <= walk.in, "offset ", walk.start, " along axis ", i,
+                        " lies behind X of ", x.str());
+    walk.out = to[i] >= 0 || !rest_allowed || walk.in < 0 ? to[i] : walk.in - walk.start;
+    require<ShapeError>(walk.in < 0 || walk.out <= walk.in - walk.start, "X has shape ", x.str(), ": there are no ",
+                        walk.out, " elements from ", walk.start, " on along axis ", i);
+  }
+  return walks;
+}
+
+std::vector<int64_t> asked_shape(const OpDesc& op, int least) {
+  const Ints& shape = attr_of<Ints>(op, "shape");
+  for (int32_t size : shape) {
+    require<ProgramError>(size >= least && size != 0, "attribute 'shape' holds ", size);
+  }
+  return {shape.begin(), shape.end()};
+}
+
+AxisWalks walks_of(const InferContext& c, bool by_tensor) {
+  const Shape& x = c.shape("X");
+  if (by_tensor && c.has_input("Y")) return walks_of(c.op(), x, c.shape("Y").vector(), false);
+  return walks_of(c.op(), x, asked_shape(c.op(), by_tensor ? 1 : -1), true);
+}
+
+struct CropKernel : AxisCopyKernel {
+  explicit CropKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("X"), init.output("Out"),
+                       walks_of(init.op(), init.input("X")->tensor.shape, init.output("Out")->tensor.shape.vector(),
+                                false)) {}
+};
+
+template <class T>
+struct CropGradKernel : AxisCopyGradKernel<T> {
+  explicit CropGradKernel(KernelInit& init)
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              walks_of(init.op(), init.output("X@GRAD")->tensor.shape,
+                                       init.input("Out@GRAD")->tensor.shape.vector(), false)) {}
+};
+
+OpSpec cropping(const std::string& type, bool by_tensor) {
+  OpSpec spec(type);
+  spec.input("X", "any shape");
+  if (by_tensor) spec.optional_input("Y", "its shape is that of Out, instead of `shape`");
+  return spec.output("Out", "of shape `shape`")
+      .attr("offsets", Ints{}, "where Out begins in X, along each axis; empty: at its beginning")
+      .attr("shape", Ints{}, by_tensor ? "shape of Out" : "shape of Out; -1: all that is left behind the offset")
+      .infer([by_tensor](InferContext& c) {
+        require_tensors(c);
+        c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c, by_tensor)));
+      })
+      .gradient(type + "_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+      .dtype_from_input("X")
+      .kernel_for_any<CropKernel>();
+}
+
+OpSpec cropping_gradient(const std::string& type) {
+  return OpSpec(type + "_grad")
+      .doc("X@GRAD = Out@GRAD where Out was taken from, 0 elsewhere.")
+      .input("X", "as in the forward operator; only its shape is looked at")
+      .input("Out@GRAD", "shape of Out")
+      .output("X@GRAD", "shape of X")
+      .attr("offsets", Ints{}, "as in the forward operator")
+      .attr("shape", Ints{}, "as in the forward operator; Out@GRAD says it")
+      .infer([](InferContext& c) {
+        require_tensors(c);
+        require_same_dtype(c, "X", "Out@GRAD");
+        walks_of(c.op(), c.shape("X"), c.shape("Out@GRAD").vector(), false);
+        gradients_like_inputs(c);
+      })
+      .kernels<CropGradKernel, float, double>();
+}
+
+}  // namespace
+
+// crop is the older of the two: it may take the shape from a tensor, and knows no -1.
+void define_crop_tensor(OpTable& ops) {
+  ops.add(cropping("crop_tensor", false)
+              .doc("Out[i, ...] = X[i + offsets[0], ...] for the block of X that `shape` and `offsets` describe."));
+  ops.add(cropping_gradient("crop_tensor"));
+  ops.add(cropping("crop", true)
+              .doc("Out[i, ...] = X[i + offsets[0], ...] for the block of X that begins at `offsets` and has the shape "
+                   "of Y, or `shape`."));
+  ops.add(cropping_gradient("crop"));
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,99 @@
+// cross: Out = X x Y, the cross products of vectors of 3 along an axis
+#include "math/axis_lines.h"
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr int32_t kFirstOfThree = 9;
+
+template <class T>
+void cross_lines(const AxisLines& lines, const T* x, const T* y, T* out) {
+  lines.each([&](int64_t a) {
+    int64_t b = a + lines.inner, c = b + lines.inner;
+    out[a] = static_cast<T>(x[b] * y[c] - x[c] * y[b]);
+    out[b] = static_cast<T>(x[c] * y[a] - x[a] * y[c]);
+    out[c] = static_cast<T>(x[a] * y[b] - x[b] * y[a]);
+  });
+}
+
+// -1: it can't be known yet.
+int axis_of(const Shape& x, int32_t dim) {
+  bool unknown = false;
+  for (int i = 0; dim == kFirstOfThree && i < x.rank(); ++i) {
+    if (x[i] == 3) return i;
+    unknown = unknown || x[i] < 0;
+  }
+  if (unknown) return -1;
+  require<ShapeError>(dim != kFirstOfThree, "X has shape ", x.str(), ", none of its axes has the size 3");
+  int axis = normal_axis(dim, x.rank(), "dim");
+  require<ShapeError>(dims_agree(x[axis], 3), "X has shape ", x.str(), ": axis ", axis, " has size ", x[axis],
+                      ", cross products are of 3 numbers");
+  return axis;
+}
+
+template <class T>
+struct CrossKernel : Kernel {
+  In<T> x, y;
+  Out<T> out;
+  AxisLines lines;
+
+  explicit CrossKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out(init, "Out"), lines(x.shape(), axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
+  void run(Device&) override { cross_lines(lines, x.data(), y.data(), out.data()); }
+};
+
+template <class T>
+struct CrossGradKernel : Kernel {
+  In<T> x, y, out_gradient;
+  Out<T> x_gradient, y_gradient;
+  AxisLines lines;
+
+  explicit CrossGradKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, "Y@GRAD", optional_port), lines(x.shape(), axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
+  void run(Device&) override {
+    if (x_gradient) cross_lines(lines, y.data(), out_gradient.data(), x_gradient.data());
+    if (y_gradient) cross_lines(lines, out_gradient.data(), x.data(), y_gradient.data());
+  }
+};
+
+const Shape& checked_shape(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Y");
+  const Shape &x = c.shape("X"), &y = c.shape("Y");
+  require<ShapeError>(shapes_agree(x, y), "X has shape ", x.str(), ", Y has ", y.str());
+  axis_of(x, c.attr<int32_t>("dim"));
+  return x;
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("dim", kFirstOfThree, "the axis of the vectors; negative: from the end; 9: the first of size 3");
+}
+
+}  // namespace
+
+void define_cross(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("cross"))
+              .doc("Out = X x Y: (x1 y2 - x2 y1, x2 y0 - x0 y2, x0 y1 - x1 y0) along the axis.")
+              .input("X", "any shape with an axis of 3")
+              .input("Y", "shape of X")
+              .output("Out", "shape of X")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, checked_shape(c)); })
+              .gradient("cross_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<CrossKernel, float, double>());
+  ops.add(with_attributes(OpSpec("cross_grad"))
+              .doc("X@GRAD = Y x Out@GRAD, Y@GRAD = Out@GRAD x X.")
+              .input("X", "as in cross")
+              .input("Y", "as in cross")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", checked_shape(c));
+                gradients_like_inputs(c);
+              })
+              .kernels<CrossGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

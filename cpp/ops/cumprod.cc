@@ -1,0 +1,107 @@
+// cumprod: Out[j] = the product of X up to j along an axis
+#include "math/axis_lines.h"
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct CumprodKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  AxisLines lines;
+
+  explicit CumprodKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), lines(x.shape(), init.attr<int32_t>("dim")) {}
+
+  void run(Device&) override {
+    lines.each([&](int64_t begin) {
+      T product = 1;
+      for (int64_t j = 0; j < lines.length; ++j) {
+        int64_t at = begin + j * lines.inner;
+        product = times(product, x[at]);
+        out[at] = product;
+      }
+    });
+  }
+
+  static T times(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      using Wrapping = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+// X@GRAD[i] = sum over j >= i of Out@GRAD[j] Out[j] / X[i]. From the first 0 on Out is 0, so the sums end before it.
+// At that 0, X[i] is left out of the products instead, up to the next 0; behind it the gradient is 0.
+template <class T>
+struct CumprodGradKernel : Kernel {
+  In<T> x, out, out_gradient;
+  Out<T> x_gradient;
+  AxisLines lines;
+
+  explicit CumprodGradKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        lines(x.shape(), init.attr<int32_t>("dim")) {}
+
+  void run(Device&) override {
+    lines.each([&](int64_t begin) {
+      int64_t zero = 0;
+      while (zero < lines.length && x[at(begin, zero)] != T(0)) ++zero;
+      T sum = 0;
+      for (int64_t j = zero - 1; j >= 0; --j) {
+        int64_t i = at(begin, j);
+        sum += out_gradient[i] * out[i];
+        x_gradient[i] = sum / x[i];
+      }
+      if (zero == lines.length) return;
+      T product = zero ? out[at(begin, zero - 1)] : T(1), total = 0;
+      for (int64_t j = zero; j < lines.length; ++j) {
+        int64_t i = at(begin, j);
+        if (j > zero) product *= x[i], x_gradient[i] = 0;
+        total += out_gradient[i] * product;
+      }
+      x_gradient[at(begin, zero)] = total;
+    });
+  }
+
+  int64_t at(int64_t begin, int64_t j) const { return begin + j * lines.inner; }
+};
+
+const Shape& checked_shape(const InferContext& c) {
+  require_tensors(c);
+  check_axis(c.shape("X"), c.attr<int32_t>("dim"));
+  return c.shape("X");
+}
+
+}  // namespace
+
+void define_cumprod(OpTable& ops) {
+  ops.add(OpSpec("cumprod")
+              .doc("Out[j] = X[0] ... X[j] along the axis. Whole numbers wrap around.")
+              .input("X", "any shape")
+              .output("Out", "shape of X")
+              .required_attr("dim", AttrType::Int, "the axis; negative ones count from the end")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, checked_shape(c)); })
+              .gradient("cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<CumprodKernel, float, double, int32_t, int64_t>());
+  ops.add(OpSpec("cumprod_grad")
+              .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i].")
+              .input("X", "as in cumprod")
+              .input("Out", "of cumprod")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .required_attr("dim", AttrType::Int, "as in cumprod")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", checked_shape(c));
+                require_same_dtype(c, "X", "Out");
+                require_same_shape(c, "X", "Out");
+                c.set_output("X@GRAD", c.input("X"));
+              })
+              .kernels<CumprodGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

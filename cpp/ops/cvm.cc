@@ -1,0 +1,100 @@
+// cvm: the first two columns of X are counts of shows and clicks, which become logarithms, or go
+#include "core/op_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace paddle_mini {
+namespace {
+
+constexpr int64_t kCounts = 2;  // shows, clicks
+
+template <class T>
+struct CvmKernel : Kernel {
+  In<T> x;
+  Out<T> y;
+  bool keeps;
+  int64_t rows, width;
+
+  explicit CvmKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), keeps(init.attr<bool>("use_cvm")), rows(x.shape()[0]), width(x.shape()[1]) {}
+
+  void run(Device&) override {
+    T* to = y.data();
+    for (int64_t i = 0; i < rows; ++i) {
+      const T* row = x.data() + i * width;
+      if (keeps) {
+        T shows = std::log(row[0] + T(1));
+        *to++ = shows;
+        *to++ = std::log(row[1] + T(1)) - shows;
+      }
+      to = std::copy(row + kCounts, row + width, to);
+    }
+  }
+};
+
+template <class T>
+struct CvmGradKernel : Kernel {
+  In<T> counts, y_gradient;
+  Out<T> x_gradient;
+  bool kept;
+
+  explicit CvmGradKernel(KernelInit& init)
+      : counts(init, "CVM"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), kept(init.attr<bool>("use_cvm")) {}
+
+  void run(Device&) override {
+    int64_t rows = x_gradient.shape()[0], width = x_gradient.shape()[1];
+    const T* from = y_gradient.data();
+    for (int64_t i = 0; i < rows; ++i) {
+      if (kept) from += kCounts;
+      T* to = std::copy_n(counts.data() + i * kCounts, kCounts, x_gradient.data() + i * width);
+      std::copy_n(from, width - kCounts, to);
+      from += width - kCounts;
+    }
+  }
+};
+
+Shape checked_shape(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "CVM");
+  require_rank(c, "X", 2);
+  require_rank(c, "CVM", 2);
+  const Shape &x = c.shape("X"), &counts = c.shape("CVM");
+  require<ShapeError>(x[1] < 0 || x[1] >= kCounts, "X has shape ", x.str(), ": it must have two columns of counts");
+  require<ShapeError>(dims_agree(counts[0], x[0]) && dims_agree(counts[1], kCounts), "CVM has shape ", counts.str(),
+                      ", X has ", x[0], " rows: it must be [rows, 2]");
+  return {x[0], x[1] < 0 || c.attr<bool>("use_cvm") ? x[1] : x[1] - kCounts};
+}
+
+}  // namespace
+
+void define_cvm(OpTable& ops) {
+  ops.add(OpSpec("cvm")
+              .doc("With use_cvm, Y = X with log(shows + 1) and log(clicks + 1) - log(shows + 1) in its first two "
+                   "columns, else X without them.")
+              .input("X", "[rows, 2 + width]: shows and clicks, then an embedding")
+              .input("CVM", "[rows, 2]: what the gradient has for them")
+              .output("Y", "[rows, 2 + width], or [rows, width]")
+              .attr("use_cvm", true, "whether Y keeps the two columns")
+              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, checked_shape(c)); })
+              .gradient("cvm_grad", {"X", "CVM", "Y@GRAD"}, {"X@GRAD"})
+              .kernels<CvmKernel, float, double>());
+  ops.add(OpSpec("cvm_grad")
+              .doc("X@GRAD = CVM in its first two columns: the counts travel with the gradient to where the embedding "
+                   "is kept; Y@GRAD in the others.")
+              .input("X", "as in cvm; its values are not read")
+              .input("CVM", "as in cvm")
+              .input("Y@GRAD", "shape of Y")
+              .output("X@GRAD", "shape of X")
+              .attr("use_cvm", true, "as in cvm")
+              .infer([](InferContext& c) {
+                Shape y = checked_shape(c);
+                require_same_dtype(c, "X", "Y@GRAD");
+                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ",
+                                    c.shape("Y@GRAD").str(), ", Y has ", y.str());
+                gradients_like_inputs(c);
+              })
+              .kernels<CvmGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,108 @@
+// diag_v2: Out = a matrix with X on a diagonal, or the diagonal of the matrix X
+#include "core/op_table.h"
+#include "math/fill.h"
+
+namespace paddle_mini {
+namespace {
+
+// A diagonal of a matrix: `count` elements, the first at `begin`, `step` apart.
+struct Diagonal {
+  int64_t begin = 0, step, count;
+
+  Diagonal(int64_t rows, int64_t columns, int64_t offset) : step(columns + 1) {
+    int64_t right = std::max<int64_t>(offset, 0), down = std::max<int64_t>(-offset, 0);
+    count = std::max<int64_t>(0, std::min(rows - down, columns - right));
+    if (count > 0) begin = down * columns + right;
+  }
+};
+
+Shape matrix_of(const Shape& x, const Shape& out) { return x.rank() == 2 ? x : out; }
+
+template <class T>
+struct DiagKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Diagonal diagonal;
+  T padding;
+
+  explicit DiagKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"),
+        diagonal(matrix_of(x.shape(), out.shape())[0], matrix_of(x.shape(), out.shape())[1],
+                 init.attr<int32_t>("offset")),
+        padding(number_as<T>(init.attr<float>("padding_value"))) {}
+
+  void run(Device&) override {
+    if (x.shape().rank() == 2) {
+      for (int64_t i = 0; i < diagonal.count; ++i) out[i] = x[diagonal.begin + i * diagonal.step];
+    } else {
+      std::fill_n(out.data(), out.numel(), padding);
+      for (int64_t i = 0; i < diagonal.count; ++i) out[diagonal.begin + i * diagonal.step] = x[i];
+    }
+  }
+};
+
+template <class T>
+struct DiagGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  Diagonal diagonal;
+
+  explicit DiagGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        diagonal(matrix_of(x_gradient.shape(), out_gradient.shape())[0],
+                 matrix_of(x_gradient.shape(), out_gradient.shape())[1], init.attr<int32_t>("offset")) {}
+
+  void run(Device&) override {
+    if (x_gradient.shape().rank() == 2) {
+      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+      for (int64_t i = 0; i < diagonal.count; ++i) x_gradient[diagonal.begin + i * diagonal.step] = out_gradient[i];
+    } else {
+      for (int64_t i = 0; i < diagonal.count; ++i) x_gradient[i] = out_gradient[diagonal.begin + i * diagonal.step];
+    }
+  }
+};
+
+Shape diag_shape(const InferContext& c) {
+  require_tensors(c);
+  const Shape& x = c.shape("X");
+  int64_t offset = c.attr<int32_t>("offset");
+  require<ShapeError>(x.rank() <= 2, "X has shape ", x.str(), ", at most two dimensions are needed");
+  if (x.rank() == 2) return x.known() ? Shape{Diagonal(x[0], x[1], offset).count} : Shape{-1};
+  int64_t size = x.rank() ? x[0] : 1;
+  if (size >= 0) size += std::abs(offset);
+  Shape out{size, size};
+  if (out.known()) out.numel();  // refuses one that is too large
+  return out;
+}
+
+}  // namespace
+
+void define_diag_v2(OpTable& ops) {
+  ops.add(OpSpec("diag_v2")
+              .doc("Of a list X, Out = a square matrix with X on a diagonal and padding_value elsewhere; of a matrix "
+                   "X, Out = what it has on the diagonal.")
+              .input("X", "[n] or [rows, columns]; one number is a list of one")
+              .output("Out", "[n + |offset|, n + |offset|], or the length of the diagonal")
+              .attr("offset", 0, "which diagonal: 0 the main one, above 0 to the right of it")
+              .attr("padding_value", 0.0f, "what Out holds beside the diagonal")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, diag_shape(c)); })
+              .gradient("diag_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<DiagKernel, float, double, int32_t, int64_t>());
+  ops.add(OpSpec("diag_v2_grad")
+              .doc("X@GRAD = Out@GRAD on the diagonal, and 0 elsewhere if X is a matrix.")
+              .input("X", "as in diag_v2; only its shape is looked at")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .attr("offset", 0, "as in diag_v2")
+              .attr("padding_value", 0.0f, "not read")
+              .infer([](InferContext& c) {
+                Shape out = diag_shape(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                require<ShapeError>(shapes_agree(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
+                                    c.shape("Out@GRAD").str(), ", Out has ", out.str());
+                gradients_like_inputs(c);
+              })
+              .kernels<DiagGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

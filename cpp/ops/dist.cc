@@ -1,0 +1,109 @@
+// dist: Out = the p-norm of X - Y, stretched as NumPy does
+#include "math/axis_walk.h"
+#include "math/broadcast.h"
+#include "math/p_norm.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr float kEpsilon = 1e-12f;
+
+struct Difference {
+  template <class V>
+  V operator()(V x, V y) const { return x - y; }
+};
+
+template <class T>
+struct DistKernel : Kernel {
+  In<T> x, y;
+  Out<T> out;
+  Broadcast broadcast;
+  PNorm norm;
+  Scratch<T> differences;
+
+  explicit DistKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), -1),
+        norm(init.attr<float>("p"), kEpsilon), differences(init, broadcast.numel()) {}
+
+  void run(Device& device) override {
+    broadcast.map(device, Difference{}, x.data(), y.data(), differences.data());
+    double sum = norm.first();
+    norm.with_step([&](auto step) {
+      for (int64_t i = 0; i < broadcast.numel(); ++i) sum = step(sum, differences[i]);
+    });
+    out[0] = static_cast<T>(norm.of(sum));
+  }
+};
+
+template <class T>
+struct DistGradKernel : Kernel {
+  In<T> x, y, out, out_gradient;
+  Out<T> x_gradient, y_gradient;
+  Broadcast broadcast;
+  PNorm norm;
+  Scratch<T> slopes;
+
+  explicit DistGradKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out(init, "Out"), out_gradient(init, "Out@GRAD"),
+        x_gradient(init, "X@GRAD", optional_port), y_gradient(init, "Y@GRAD", optional_port),
+        broadcast(x.shape(), y.shape(), -1), norm(init.attr<float>("p"), kEpsilon),
+        slopes(init, broadcast.numel()) {}
+
+  void run(Device& device) override {
+    broadcast.map(device, Difference{}, x.data(), y.data(), slopes.data());
+    double g = out_gradient[0], length = out[0];
+    for (int64_t i = 0; i < broadcast.numel(); ++i) slopes[i] = static_cast<T>(norm.slope(slopes[i], length) * g);
+    auto plus = [](auto, auto, auto slope) { return slope; };
+    auto minus = [](auto, auto, auto slope) { return -slope; };
+    const T* s = slopes.data();
+    if (x_gradient) broadcast.sum_to_x(device, plus, x.data(), y.data(), s, x_gradient.data());
+    if (y_gradient) broadcast.sum_to_y(device, minus, x.data(), y.data(), s, y_gradient.data());
+  }
+};
+
+void check(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Y");
+  broadcast_shape(c.shape("X"), c.shape("Y"), -1);
+  require<ProgramError>(!std::isnan(c.attr<float>("p")), "attribute 'p' is NaN");
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("p", 2.0f, "the order; inf, -inf: the largest, the smallest difference; 0: how many there are");
+}
+
+}  // namespace
+
+void define_dist(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("dist"))
+              .doc("Out = (sum of |X - Y|^p)^(1/p) over all elements.")
+              .input("X", "any shape")
+              .input("Y", "a shape that stretches with X's")
+              .output("Out", "one number, []")
+              .infer([](InferContext& c) {
+                check(c);
+                c.set_output("Out", c.input("X").dtype, Shape{});
+              })
+              .gradient("dist_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<DistKernel, float, double>());
+  ops.add(with_attributes(OpSpec("dist_grad"))
+              .doc("X@GRAD = Out@GRAD sign(D) |D|^(p-1) / (Out^(p-1) + 1e-12) with D = X - Y, Y@GRAD = -that, each "
+                   "summed over the axes it was stretched along; 0 where D is 0.")
+              .input("X", "as in dist")
+              .input("Y", "as in dist")
+              .input("Out", "of dist")
+              .input("Out@GRAD", "one number")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .infer([](InferContext& c) {
+                check(c);
+                for (const char* port : {"Out", "Out@GRAD"}) {
+                  require_same_dtype(c, "X", port);
+                  require_scalar(c, port);
+                }
+                gradients_like_inputs(c);
+              })
+              .kernels<DistGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

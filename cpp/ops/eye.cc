@@ -1,0 +1,41 @@
+// eye: Out = a matrix with 1 on the diagonal and 0 elsewhere
+#include "core/op_table.h"
+
+#include <algorithm>
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct EyeKernel : Kernel {
+  Out<T> out;
+
+  explicit EyeKernel(KernelInit& init) : out(init, "Out") {}
+  void run(Device&) override {
+    int64_t rows = out.shape()[0], columns = out.shape()[1];
+    std::fill_n(out.data(), rows * columns, T(0));
+    for (int64_t i = 0, n = std::min(rows, columns); i < n; ++i) out[i * columns + i] = T(1);
+  }
+};
+
+}  // namespace
+
+void define_eye(OpTable& ops) {
+  ops.add(OpSpec("eye")
+              .doc("Out = a matrix with 1 on the diagonal and 0 elsewhere.")
+              .output("Out", "[num_rows, num_columns]")
+              .required_attr("num_rows", AttrType::Long, "rows", at_least(0))
+              .attr("num_columns", int64_t{-1}, "columns; -1: as many as rows", at_least(-1))
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
+              .infer([](InferContext& c) {
+                int64_t rows = c.attr<int64_t>("num_rows"), columns = c.attr<int64_t>("num_columns");
+                Shape out{rows, columns < 0 ? rows : columns};
+                out.numel();  // refuses one that is too large
+                c.set_output("Out", c.dtype_attr("dtype"), out);
+              })
+              .no_gradient("it has no inputs")
+              .dtype_from_output("Out")
+              .kernels<EyeKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

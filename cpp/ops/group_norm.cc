@@ -1,0 +1,139 @@
+// group_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over groups of channels of an image
+#include "core/op_table.h"
+#include "math/group_normalize.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class Context>
+bool channels_last(const Context& c) { return c.template attr<std::string>("data_layout") == "NHWC"; }
+
+template <class T>
+GroupNormalize<T> groups_of(const KernelInit& init, const Shape& x) {
+  return {ChannelRows(x, channels_last(init)), init.attr<int32_t>("groups")};
+}
+
+template <class T>
+T one_by_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
+
+template <class T>
+struct GroupNormKernel : Kernel {
+  In<T> x, scale, bias;
+  Out<T> y, mean, variance;
+  GroupNormalize<T> groups;
+  float epsilon;
+
+  explicit GroupNormKernel(KernelInit& init)
+      : x(init, "X"), scale(init, "Scale", optional_port), bias(init, "Bias", optional_port), y(init, "Y"),
+        mean(init, "Mean"), variance(init, "Variance"), groups(groups_of<T>(init, x.shape())),
+        epsilon(init.attr<float>("epsilon")) {}
+
+  void run(Device& device) override {
+    const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
+    for (int64_t i = 0; i < groups.group_count(); ++i) {
+      groups.statistics(device, i, x.data(), &mean[i], &variance[i]);
+      groups.normalize(device, i, x.data(), mean[i], one_by_deviation(variance[i], epsilon), k, b, y.data());
+    }
+  }
+};
+
+template <class T>
+struct GroupNormGradKernel : Kernel {
+  In<T> x, scale, mean, variance, y_gradient;
+  Out<T> x_gradient, scale_gradient, bias_gradient;
+  GroupNormalize<T> groups;
+  float epsilon;
+
+  explicit GroupNormGradKernel(KernelInit& init)
+      : x(init, "X"), scale(init, "Scale", optional_port), mean(init, "Mean"), variance(init, "Variance"),
+        y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
+        groups(groups_of<T>(init, x.shape())), epsilon(init.attr<float>("epsilon")) {}
+
+  void run(Device& device) override {
+    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
+    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
+    T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
+                bias_gradient ? bias_gradient.data() : nullptr};
+    for (int64_t i = 0; i < groups.group_count(); ++i) {
+      groups.gradients(device, i, x.data(), y_gradient.data(), mean[i], one_by_deviation(variance[i], epsilon),
+                       scale ? scale.data() : nullptr, to[0], to[1], to[2]);
+    }
+  }
+};
+
+Shape group_shape(const InferContext& c) {
+  require_tensors(c);
+  const Shape& x = c.shape("X");
+  require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", images and channels are needed");
+  int64_t groups = c.attr<int32_t>("groups"), channels = x[channels_last(c) ? x.rank() - 1 : 1];
+  require<ShapeError>(channels < 0 || channels % groups == 0, "X has shape ", x.str(), ": ", channels,
+                      " channels do not divide into ", groups, " groups");
+  for (const char* port : {"Scale", "Bias"}) {
+    if (!c.has_input(port)) continue;
+    require_same_dtype(c, "X", port);
+    require<ShapeError>(shapes_agree(c.shape(port), Shape{channels}), port, " has shape ", c.shape(port).str(), ", X ",
+                        x.str(), " has ", channels, " channels");
+  }
+  return {x[0], groups};
+}
+
+void infer_backward(InferContext& c) {
+  Shape groups = group_shape(c);
+  require_same_dtype(c, "X", "Y@GRAD");
+  require_same_shape(c, "X", "Y@GRAD");
+  for (const char* port : {"Mean", "Variance"}) {
+    require_same_dtype(c, "X", port);
+    require<ShapeError>(same_shape(c.shape(port), groups), port, " has shape ", c.shape(port).str(), ", with X ",
+                        c.shape("X").str(), " it must be ", groups.str());
+  }
+  gradients_like_inputs(c);
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
+      .required_attr("groups", AttrType::Int, "how many groups the channels make", at_least(1))
+      .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
+}
+
+}  // namespace
+
+void define_group_norm(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("group_norm"))
+              .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
+                   "group of neighbouring channels of each image (Wu & He 2018).")
+              .input("X", "[images, channels, ...], or channels last as data_layout says")
+              .optional_input("Scale", "[channels]; 1 when left out")
+              .optional_input("Bias", "[channels]; 0 when left out")
+              .output("Y", "shape of X")
+              .output("Mean", "[images, groups]")
+              .output("Variance", "[images, groups]; divided by the count of elements, without epsilon")
+              .infer([](InferContext& c) {
+                Shape groups = group_shape(c);
+                c.set_output("Y", c.input("X"));
+                for (const char* port : {"Mean", "Variance"}) c.set_output(port, c.input("X").dtype, groups);
+              })
+              .gradient("group_norm_grad", {"X", "Y", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},
+                        {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
+              .in_place("X", "Y")
+              .kernels<GroupNormKernel, float, double>());
+  ops.add(with_attributes(OpSpec("group_norm_grad"))
+              .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over each channel; X@GRAD = (G - the "
+                   "group's mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = "
+                   "(X - Mean) / deviation.")
+              .input("X", "as in group_norm")
+              .optional_input("Y", "of group_norm; its values are not read")
+              .optional_input("Scale", "as in group_norm")
+              .optional_input("Bias", "as in group_norm; its values are not read")
+              .input("Mean", "of group_norm")
+              .input("Variance", "of group_norm")
+              .input("Y@GRAD", "shape of Y")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Scale@GRAD", "shape of Scale")
+              .optional_output("Bias@GRAD", "shape of Bias")
+              .infer(infer_backward)
+              .in_place("Y@GRAD", "X@GRAD")
+              .kernels<GroupNormGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

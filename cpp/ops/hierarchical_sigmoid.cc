@@ -1,0 +1,226 @@
+// hierarchical_sigmoid: the loss of a class as the path to it in a binary tree, one sigmoid for each node on the way
+#include <optional>
+
+#include "core/op_table.h"
+#include "math/vec.h"
+
+namespace paddle_mini {
+namespace {
+
+int64_t bits_of(int64_t number) {
+  int64_t bits = 0;
+  for (; number > 0; number >>= 1) ++bits;
+  return bits;
+}
+
+// The way to the class of a row, from the root on: which row of W each node has, and which of its two children comes
+// next. Without PathTable it is the complete binary tree, whose leaf c has number c + classes, and each node half of
+// its children's: they are walked from the leaf, as PaddlePaddle does.
+struct Paths {
+  std::optional<IndexIn> table, code;
+  IndexIn label;
+  int64_t classes, nodes, rows, length;
+
+  explicit Paths(const KernelInit& init)
+      : label(init, "Label"), classes(init.attr<int32_t>("num_classes")), nodes(init.input("W")->tensor.shape[0]),
+        rows(init.input("X")->tensor.shape[0]), length(bits_of(classes - 1)) {
+    if (!init.input("PathTable")) return;
+    table.emplace(init, "PathTable");
+    code.emplace(init, "PathCode");
+    length = table->shape()[1];
+  }
+
+  // Before anything is written.
+  void check() const {
+    for (int64_t i = 0; i < rows && !table; ++i) {
+      require<OpError>(label[i] >= 0 && label[i] < classes, "label ", label[i], " in row ", i,
+                       " is out of range: there are ", classes, " classes");
+    }
+    for (int64_t i = 0; table && i < table->numel(); ++i) {
+      require<OpError>((*table)[i] < nodes, "PathTable holds ", (*table)[i], ", W has ", nodes, " rows");
+    }
+  }
+
+  // f(place on the way, row of W, whether the bit is set)
+  template <class F>
+  void each_node(int64_t row, F f) const {
+    int64_t leaf = table ? 0 : label[row] + classes, end = table ? length : bits_of(leaf) - 1;
+    for (int64_t j = 0; j < end; ++j) {
+      int64_t node = table ? (*table)[row * length + j] : (leaf >> (j + 1)) - 1;
+      if (node < 0) return;  // the path ends here
+      f(j, node, table ? (*code)[row * length + j] != 0 : (leaf >> j & 1) != 0);
+    }
+  }
+};
+
+template <class T>
+T dot(const T* a, const T* b, int64_t n) {
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+template <class T>
+struct HierarchicalSigmoidKernel : Kernel {
+  In<T> x, w, bias;
+  Out<T> out, pre_out, w_out;
+  Paths paths;
+  int64_t width;
+
+  explicit HierarchicalSigmoidKernel(KernelInit& init)
+      : x(init, "X"), w(init, "W"), bias(init, "Bias", optional_port), out(init, "Out"), pre_out(init, "PreOut"),
+        w_out(init, "W_Out", optional_port), paths(init), width(x.shape()[1]) {}
+
+  // What lies behind the end of a path counts as a node with input 0, whose loss is log 2: so does PaddlePaddle.
+  void run(Device&) override {
+    paths.check();
+    const T limit(40);
+    for (int64_t i = 0; i < paths.rows; ++i) {
+      T* row = pre_out.data() + i * paths.length;
+      std::fill_n(row, paths.length, T(0));
+      T taken = 0, total = 0;
+      paths.each_node(i, [&](int64_t j, int64_t node, bool bit) {
+        T input = dot(x.data() + i * width, w.data() + node * width, width) + (bias ? bias[node] : T(0));
+        row[j] = minimum(maximum(input, -limit), limit);
+        if (bit) taken += row[j];
+      });
+      for (int64_t j = 0; j < paths.length; ++j) {
+        row[j] = std::log(T(1) + std::exp(row[j]));
+        total += row[j];
+      }
+      out[i] = total - taken;
+    }
+    if (w_out && w_out.data() != w.data()) std::copy_n(w.data(), w.numel(), w_out.data());
+  }
+};
+
+template <class T>
+struct HierarchicalSigmoidGradKernel : Kernel {
+  In<T> x, w, pre_out, out_gradient;
+  Out<T> x_gradient, w_gradient, bias_gradient;
+  Paths paths;
+  int64_t width;
+
+  explicit HierarchicalSigmoidGradKernel(KernelInit& init)
+      : x(init, "X"), w(init, "W"), pre_out(init, "PreOut"), out_gradient(init, "Out@GRAD"),
+        x_gradient(init, "X@GRAD", optional_port), w_gradient(init, "W@GRAD", optional_port),
+        bias_gradient(init, "Bias@GRAD", optional_port), paths(init), width(x.shape()[1]) {}
+
+  // PreOut is log(1 + exp(input)), so the sigmoid of the input is 1 - exp(-PreOut).
+  void run(Device&) override {
+    paths.check();
+    for (const Out<T>* gradient : {&x_gradient, &w_gradient, &bias_gradient}) {
+      if (*gradient) std::fill_n(gradient->data(), gradient->numel(), T(0));
+    }
+    for (int64_t i = 0; i < paths.rows; ++i) {
+      paths.each_node(i, [&](int64_t j, int64_t node, bool bit) {
+        T sigmoid = T(1) - std::exp(-pre_out[i * paths.length + j]);
+        T gradient = (sigmoid - T(bit)) * out_gradient[i];
+        if (bias_gradient) bias_gradient[node] += gradient;
+        for (int64_t k = 0; k < width; ++k) {
+          if (x_gradient) x_gradient[i * width + k] += gradient * w[node * width + k];
+          if (w_gradient) w_gradient[node * width + k] += gradient * x[i * width + k];
+        }
+      });
+    }
+  }
+};
+
+void require_paths(const InferContext& c, int64_t rows) {
+  require<ProgramError>(c.has_input("PathTable") == c.has_input("PathCode"),
+                        "PathTable and PathCode must be given together");
+  if (!c.has_input("PathTable")) return;
+  for (const char* port : {"PathTable", "PathCode"}) {
+    require_index(c, port);
+    require_rank(c, port, 2);
+    require<ShapeError>(dims_agree(c.shape(port)[0], rows), port, " has shape ", c.shape(port).str(), ", X has ", rows,
+                        " rows");
+  }
+  require_same_shape(c, "PathTable", "PathCode");
+}
+
+// The shape of PreOut; Out is its first column's.
+Shape check_inputs(const InferContext& c) {
+  require_tensors(c);
+  for (const char* port : {"X", "W"}) require_rank(c, port, 2);
+  const Shape &x = c.shape("X"), &w = c.shape("W");
+  require_same_dtype(c, "X", "W");
+  require<ShapeError>(dims_agree(x[1], w[1]), "X has shape ", x.str(), ", W ", w.str(), ": their last axes differ");
+  require_index(c, "Label");
+  const Shape& label = c.shape("Label");
+  int64_t labels = label.numel(0, label.rank());
+  require<ShapeError>(dims_agree(labels, x[0]), "Label has shape ", label.str(), ", X has ", x[0], " rows");
+  require_paths(c, x[0]);
+  int64_t classes = c.attr<int32_t>("num_classes");
+  bool custom = c.has_input("PathTable");
+  require<ShapeError>(custom || w[0] < 0 || w[0] >= classes - 1, "W has shape ", w.str(), ", a tree of ", classes,
+                      " classes has ", classes - 1, " nodes");
+  if (c.has_input("Bias")) {
+    require_same_dtype(c, "X", "Bias");
+    const Shape& bias = c.shape("Bias");
+    require<ShapeError>(dims_agree(bias.numel(0, bias.rank()), w[0]), "Bias has shape ", bias.str(), ", W has ", w[0],
+                        " rows");
+  }
+  return {x[0], custom ? c.shape("PathTable")[1] : bits_of(classes - 1)};
+}
+
+void infer_gradient(InferContext& c) {
+  Shape pre_out = check_inputs(c), out{pre_out[0], 1};
+  for (const char* port : {"PreOut", "Out@GRAD"}) {
+    const Shape& wanted = port[0] == 'P' ? pre_out : out;
+    require_same_dtype(c, "X", port);
+    require<ShapeError>(shapes_agree(c.shape(port), wanted), port, " has shape ", c.shape(port).str(),
+                        ", with these inputs it is ", wanted.str());
+  }
+  gradients_like_inputs(c);
+}
+
+OpSpec with_inputs(OpSpec spec) {
+  auto dense = [](const std::string& name, const AttrValue& value) {
+    require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' is true: the gradient of W is dense here");
+  };
+  return spec.input("X", "[rows, width]")
+      .input("W", "[nodes, width]: at least num_classes - 1 nodes, or those that PathTable names")
+      .input("Label", "int64, [rows, 1]: classes; not read where there are paths")
+      .optional_input("PathTable", "int64, [rows, length]: rows of W on the way to the class; below 0: its end")
+      .optional_input("PathCode", "int64, shape of PathTable: which child comes next, 0 or 1")
+      .optional_input("Bias", "[nodes, 1]")
+      .attr("num_classes", 2, "leaves of the tree", at_least(2))
+      .attr("is_sparse", false, "whether the gradient of W is selected rows: it is not", dense)
+      .checks_data();
+}
+
+}  // namespace
+
+void define_hierarchical_sigmoid(OpTable& ops) {
+  ops.add(with_inputs(OpSpec("hierarchical_sigmoid"))
+              .doc("With z = W[node] X + Bias[node], cut to [-40, 40], Out is the sum over the nodes on the way to the "
+                   "row's class of log(1 + exp(z)) - bit z (Morin & Bengio 2005). Places behind the end of a path "
+                   "that is shorter than others add log 2.")
+              .output("Out", "[rows, 1]")
+              .output("PreOut", "[rows, most nodes on a way]: log(1 + exp(z))")
+              .optional_output("W_Out", "W")
+              .updates("W", "W_Out")
+              .infer([](InferContext& c) {
+                Shape pre_out = check_inputs(c);
+                c.set_output("PreOut", c.input("X").dtype, pre_out);
+                c.set_output("Out", c.input("X").dtype, Shape{pre_out[0], 1});
+                c.set_output("W_Out", c.input("W"));
+              })
+              .gradient("hierarchical_sigmoid_grad",
+                        {"X", "W", "Label", "PathTable", "PathCode", "Bias", "PreOut", "Out@GRAD"},
+                        {"X@GRAD", "W@GRAD", "Bias@GRAD"})
+              .kernels<HierarchicalSigmoidKernel, float, double>());
+  ops.add(with_inputs(OpSpec("hierarchical_sigmoid_grad"))
+              .doc("Each z has the gradient (sigmoid(z) - bit) Out@GRAD; X, W and Bias have theirs from it. The cut of "
+                   "z is not seen.")
+              .input("PreOut", "of hierarchical_sigmoid")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("W@GRAD", "shape of W")
+              .optional_output("Bias@GRAD", "shape of Bias")
+              .infer(infer_gradient)
+              .kernels<HierarchicalSigmoidGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,38 @@
+// index_sample: Out = the elements of each row of X at the positions in that row of Index
+#include "math/along_axis.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr AlongRule kRule{"X", "X@GRAD", "Out", "Out@GRAD", false, [](const OpDesc&) -> int64_t { return 1; }};
+
+}  // namespace
+
+void define_index_sample(OpTable& ops) {
+  ops.add(OpSpec("index_sample")
+              .doc("Out[i, j] = X[i, Index[i, j]]. A position that X does not have is refused.")
+              .input("X", "[rows, n]")
+              .input("Index", "[rows, m], int32 or int64")
+              .output("Out", "shape of Index")
+              .infer([](InferContext& c) {
+                require_rank(c, "X", 2);
+                infer_take<kRule>(c);
+              })
+              .gradient("index_sample_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
+              .checks_data()
+              .kernels<TakeKernel<kRule>::For, float, double, int32_t, int64_t>());
+  ops.add(OpSpec("index_sample_grad")
+              .doc("X@GRAD = the sum of Out@GRAD over the times each element was taken.")
+              .input("X", "as in index_sample; only its shape is looked at")
+              .input("Index", "as in index_sample")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                require_rank(c, "X", 2);
+                infer_take_grad<kRule>(c);
+              })
+              .checks_data()
+              .kernels<TakeGradKernel<kRule>::For, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

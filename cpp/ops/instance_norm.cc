@@ -1,0 +1,131 @@
+// instance_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each channel of an image
+#include "core/op_table.h"
+#include "math/group_normalize.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+GroupNormalize<T> channels_of(const Shape& x) {
+  ChannelRows rows(x, false);
+  return {rows, rows.channels};
+}
+
+template <class T>
+struct InstanceNormKernel : Kernel {
+  In<T> x, scale, bias;
+  Out<T> y, saved_mean, saved_variance;
+  GroupNormalize<T> channels;
+  T epsilon;
+
+  explicit InstanceNormKernel(KernelInit& init)
+      : x(init, "X"), scale(init, "Scale", optional_port), bias(init, "Bias", optional_port), y(init, "Y"),
+        saved_mean(init, "SavedMean", optional_port), saved_variance(init, "SavedVariance", optional_port),
+        channels(channels_of<T>(x.shape())), epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
+
+  void run(Device& device) override {
+    const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
+    for (int64_t i = 0; i < channels.group_count(); ++i) {
+      T mean, variance;
+      channels.statistics(device, i, x.data(), &mean, &variance);
+      T by_deviation = T(1) / std::sqrt(variance + epsilon);
+      channels.normalize(device, i, x.data(), mean, by_deviation, k, b, y.data());
+      if (saved_mean) saved_mean[i] = mean;
+      if (saved_variance) saved_variance[i] = by_deviation;
+    }
+  }
+};
+
+template <class T>
+struct InstanceNormGradKernel : Kernel {
+  In<T> x, scale, saved_mean, saved_variance, y_gradient;
+  Out<T> x_gradient, scale_gradient, bias_gradient;
+  GroupNormalize<T> channels;
+
+  explicit InstanceNormGradKernel(KernelInit& init)
+      : x(init, "X"), scale(init, "Scale", optional_port), saved_mean(init, "SavedMean"),
+        saved_variance(init, "SavedVariance"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
+        channels(channels_of<T>(x.shape())) {}
+
+  void run(Device& device) override {
+    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
+    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
+    T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
+                bias_gradient ? bias_gradient.data() : nullptr};
+    for (int64_t i = 0; i < channels.group_count(); ++i) {
+      channels.gradients(device, i, x.data(), y_gradient.data(), saved_mean[i], saved_variance[i],
+                         scale ? scale.data() : nullptr, to[0], to[1], to[2]);
+    }
+  }
+};
+
+// The shape of what is saved.
+Shape saved_shape(const InferContext& c) {
+  require_tensors(c);
+  const Shape& x = c.shape("X");
+  require<ShapeError>(x.rank() >= 2 && x.rank() <= 5, "X has shape ", x.str(), ", 2 to 5 dimensions are needed");
+  for (const char* port : {"Scale", "Bias"}) {
+    if (!c.has_input(port)) continue;
+    require_same_dtype(c, "X", port);
+    require<ShapeError>(shapes_agree(c.shape(port), Shape{x[1]}), port, " has shape ", c.shape(port).str(), ", X ",
+                        x.str(), " has ", x[1], " channels");
+  }
+  return {x.numel(0, 2)};
+}
+
+// Bias is no input of the gradient, and Scale may be left out: both are as many as there are channels.
+void infer_backward(InferContext& c) {
+  Shape saved = saved_shape(c);
+  require_same_dtype(c, "X", "Y@GRAD");
+  require_same_shape(c, "X", "Y@GRAD");
+  for (const char* port : {"SavedMean", "SavedVariance"}) {
+    require_same_dtype(c, "X", port);
+    require<ShapeError>(same_shape(c.shape(port), saved), port, " has shape ", c.shape(port).str(), ", with X ",
+                        c.shape("X").str(), " it must be ", saved.str());
+  }
+  c.set_output("X@GRAD", c.input("X"));
+  for (const char* port : {"Scale@GRAD", "Bias@GRAD"}) c.set_output(port, c.input("X").dtype, {c.shape("X")[1]});
+}
+
+}  // namespace
+
+void define_instance_norm(OpTable& ops) {
+  ops.add(OpSpec("instance_norm")
+              .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
+                   "channel of each image (Ulyanov et al. 2016).")
+              .input("X", "[images, channels, ...], up to 5 dimensions")
+              .optional_input("Scale", "[channels]; 1 when left out")
+              .optional_input("Bias", "[channels]; 0 when left out")
+              .output("Y", "shape of X")
+              .optional_output("SavedMean", "[images channels], for the gradient")
+              .optional_output("SavedVariance", "[images channels], for the gradient: 1 / sqrt(variance + epsilon)")
+              .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
+              .infer([](InferContext& c) {
+                Shape saved = saved_shape(c);
+                c.set_output("Y", c.input("X"));
+                for (const char* port : {"SavedMean", "SavedVariance"}) c.set_output(port, c.input("X").dtype, saved);
+              })
+              .gradient("instance_norm_grad", {"X", "Scale", "SavedMean", "SavedVariance", "Y@GRAD"},
+                        {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
+              .in_place("X", "Y")
+              .kernels<InstanceNormKernel, float, double>());
+  ops.add(OpSpec("instance_norm_grad")
+              .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over each channel; X@GRAD = (G - its "
+                   "mean over the channel of the image - xhat times the mean of G xhat) SavedVariance with G = Y@GRAD "
+                   "Scale, xhat = (X - SavedMean) SavedVariance.")
+              .input("X", "as in instance_norm")
+              .optional_input("Scale", "as in instance_norm")
+              .input("SavedMean", "of instance_norm")
+              .input("SavedVariance", "of instance_norm")
+              .input("Y@GRAD", "shape of Y")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Scale@GRAD", "[channels]")
+              .optional_output("Bias@GRAD", "[channels]")
+              .attr("epsilon", 1e-5f, "as in instance_norm; not read", between(0, 1))
+              .infer(infer_backward)
+              .in_place("Y@GRAD", "X@GRAD")
+              .kernels<InstanceNormGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

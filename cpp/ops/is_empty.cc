@@ -1,0 +1,30 @@
+// is_empty: Out = whether X has no elements
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+struct IsEmptyKernel : Kernel {
+  Out<bool> out;
+  bool empty;
+
+  explicit IsEmptyKernel(KernelInit& init) : out(init, "Out"), empty(init.input("X")->tensor.shape.numel() == 0) {}
+  void run(Device&) override { out[0] = empty; }
+};
+
+}  // namespace
+
+void define_is_empty(OpTable& ops) {
+  ops.add(OpSpec("is_empty")
+              .doc("Out = whether X has no elements.")
+              .input("X", "any shape; only its shape is looked at")
+              .output("Out", "one truth, bool")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", DType::Bool, Shape{});
+              })
+              .no_gradient("the values of X are not looked at")
+              .kernel_for_any<IsEmptyKernel>());
+}
+
+}  // namespace paddle_mini

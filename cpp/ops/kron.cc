@@ -1,0 +1,128 @@
+// kron: the Kronecker product: each element of X times the whole of Y
+#include "math/axis_walk.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+// Sizes along each axis; the tensor of fewer axes has ones in front.
+struct Sizes {
+  std::vector<int64_t> x, y;
+
+  Sizes(const Shape& x_shape, const Shape& y_shape) : x(padded(x_shape, y_shape)), y(padded(y_shape, x_shape)) {}
+
+  static std::vector<int64_t> padded(const Shape& shape, const Shape& other) {
+    std::vector<int64_t> sizes(static_cast<size_t>(std::max(other.rank() - shape.rank(), 0)), 1);
+    sizes.insert(sizes.end(), shape.begin(), shape.end());
+    return sizes;
+  }
+
+  Shape out() const {
+    Shape shape;
+    for (size_t i = 0; i < x.size(); ++i) shape.push_back(x[i] < 0 || y[i] < 0 ? -1 : x[i] * y[i]);
+    return shape;
+  }
+
+  // Each axis of Out is one of X with one of Y inside of it; one of the two moves.
+  AxisLoop loop(bool over_x) const {
+    AxisWalks walks;
+    for (size_t i = 0; i < x.size(); ++i) {
+      for (bool of_x : {true, false}) {
+        AxisWalk walk;
+        walk.out = of_x ? x[i] : y[i];
+        walk.in = of_x == over_x ? walk.out : 1;
+        walk.step = of_x == over_x ? 1 : 0;
+        walks.push_back(walk);
+      }
+    }
+    return AxisLoop(walks);
+  }
+};
+
+template <class T>
+struct KronKernel : Kernel {
+  In<T> x, y;
+  Out<T> out;
+  AxisLoop over_x, over_y;
+
+  explicit KronKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(Sizes(x.shape(), y.shape()).loop(true)),
+        over_y(Sizes(x.shape(), y.shape()).loop(false)) {}
+
+  void run(Device&) override {
+    over_x.copy(x.data(), out.data(), T(0));
+    int64_t block = over_y.block();
+    over_y.each_block([&](int64_t to, int64_t from) {
+      for (int64_t i = 0; i < block; ++i) out[to + i] = times(out[to + i], y[from + i]);
+    });
+  }
+
+  static T times(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      using Wrapping = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+template <class T>
+struct KronGradKernel : Kernel {
+  In<T> x, y, out_gradient;
+  Out<T> x_gradient, y_gradient;
+  AxisLoop over_x, over_y;
+  Scratch<T> products;  // Out@GRAD times the other operand
+
+  explicit KronGradKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, "Y@GRAD", optional_port), over_x(Sizes(x.shape(), y.shape()).loop(true)),
+        over_y(Sizes(x.shape(), y.shape()).loop(false)), products(init, out_gradient.numel()) {}
+
+  void run(Device& device) override {
+    if (x_gradient) pass(device, over_y, y.data(), over_x, x_gradient.data());
+    if (y_gradient) pass(device, over_x, x.data(), over_y, y_gradient.data());
+  }
+
+  void pass(Device& device, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
+    over_other.copy(other, products.data(), T(0));
+    const T* stretched = products.data();
+    auto multiply = [](auto v, auto g) { return v * g; };
+    map(device, products.numel(), multiply, products.data(), stretched, out_gradient.data());
+    over_own.add_back(stretched, to);
+  }
+};
+
+Shape out_shape(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Y");
+  return Sizes(c.shape("X"), c.shape("Y")).out();
+}
+
+}  // namespace
+
+void define_kron(OpTable& ops) {
+  ops.add(OpSpec("kron")
+              .doc("Out[i m + j] = X[i] Y[j] along each axis, m being the size of Y; the tensor of fewer axes gets "
+                   "axes of 1 in front. Whole numbers wrap around.")
+              .input("X", "any shape")
+              .input("Y", "any shape")
+              .output("Out", "the sizes of X times those of Y")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .gradient("kron_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<KronKernel, float, double, int32_t, int64_t>());
+  ops.add(OpSpec("kron_grad")
+              .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
+              .input("X", "as in kron")
+              .input("Y", "as in kron")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", out_shape(c));
+                gradients_like_inputs(c);
+              })
+              .kernels<KronGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,59 @@
+// l1_norm: Out = the sum of |X|
+#include "core/op_table.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct L1NormKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+
+  explicit L1NormKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
+  void run(Device& device) override {
+    out[0] = static_cast<T>(map_sum(device, x.numel(), [](auto v) { return abs(v); }, x.data()));
+  }
+};
+
+template <class T>
+struct L1NormGradKernel : Kernel {
+  In<T> x, out_gradient;
+  Out<T> x_gradient;
+
+  explicit L1NormGradKernel(KernelInit& init)
+      : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
+  void run(Device& device) override {
+    auto signed_gradient = [g = out_gradient[0]](auto v) { return sign(v) * decltype(v)(g); };
+    map(device, x.numel(), signed_gradient, x_gradient.data(), x.data());
+  }
+};
+
+}  // namespace
+
+void define_l1_norm(OpTable& ops) {
+  ops.add(OpSpec("l1_norm")
+              .doc("Out = the sum of the absolute values of all elements of X.")
+              .input("X", "any shape")
+              .output("Out", "[1]")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype, Shape{1});
+              })
+              .gradient("l1_norm_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<L1NormKernel, float, double>());
+  ops.add(OpSpec("l1_norm_grad")
+              .doc("X@GRAD = sign(X) Out@GRAD; 0 where X is 0.")
+              .input("X", "as in l1_norm")
+              .input("Out@GRAD", "one element")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                require_scalar(c, "Out@GRAD");
+                require_same_dtype(c, "X", "Out@GRAD");
+                gradients_like_inputs(c);
+              })
+              .in_place("X", "X@GRAD")
+              .kernels<L1NormGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

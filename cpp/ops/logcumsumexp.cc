@@ -1,0 +1,128 @@
+// logcumsumexp: Out[j] = log of the sum of exp(X) up to j along an axis
+#include <cmath>
+#include <limits>
+
+#include "math/axis_lines.h"
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+namespace {
+
+// The lines, and the order in which they are walked.
+struct Walk {
+  AxisLines lines;
+  bool exclusive, reverse;
+
+  Walk(const KernelInit& init, const Shape& x)
+      : exclusive(init.attr<bool>("exclusive")), reverse(init.attr<bool>("reverse")) {
+    if (init.attr<bool>("flatten")) lines.length = x.numel();
+    else lines = AxisLines(x, init.attr<int32_t>("axis"));
+  }
+  int64_t at(int64_t begin, int64_t j) const {
+    return begin + (reverse ? lines.length - 1 - j : j) * lines.inner;
+  }
+};
+
+// A sum of w exp(e), kept as total exp(largest), so that no exponential overflows.
+struct ScaledSum {
+  double total = 0, largest = -std::numeric_limits<double>::infinity();
+
+  void add(double w, double e) {
+    if (e == -std::numeric_limits<double>::infinity()) return;
+    if (e > largest) total *= std::exp(largest - e), largest = e;
+    total += e == largest ? w : w * std::exp(e - largest);
+  }
+};
+
+template <class T>
+struct LogcumsumexpKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Walk walk;
+
+  explicit LogcumsumexpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), walk(init, x.shape()) {}
+
+  void run(Device&) override {
+    walk.lines.each([&](int64_t begin) {
+      ScaledSum sum;
+      for (int64_t j = 0; j < walk.lines.length; ++j) {
+        int64_t at = walk.at(begin, j);
+        double one = x[at];
+        if (walk.exclusive) out[at] = static_cast<T>(sum.largest + std::log(sum.total));
+        sum.add(1, one);
+        if (!walk.exclusive) out[at] = static_cast<T>(sum.largest + std::log(sum.total));
+      }
+    });
+  }
+};
+
+// X@GRAD[i] = sum over the j that X[i] is added in of Out@GRAD[j] exp(X[i] - Out[j]). Where Out is infinite, no
+// element but an infinite one was added, and that has no slope.
+template <class T>
+struct LogcumsumexpGradKernel : Kernel {
+  In<T> x, out, out_gradient;
+  Out<T> x_gradient;
+  Walk walk;
+
+  explicit LogcumsumexpGradKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        walk(init, x.shape()) {}
+
+  void run(Device&) override {
+    walk.lines.each([&](int64_t begin) {
+      ScaledSum sum;
+      for (int64_t j = walk.lines.length - 1; j >= 0; --j) {
+        int64_t at = walk.at(begin, j);
+        if (walk.exclusive) x_gradient[at] = times_exp(sum, x[at]);
+        if (!std::isinf(out[at])) sum.add(out_gradient[at], -static_cast<double>(out[at]));
+        if (!walk.exclusive) x_gradient[at] = times_exp(sum, x[at]);
+      }
+    });
+  }
+
+  static T times_exp(const ScaledSum& sum, double one) {
+    return sum.total == 0 || std::isinf(one) ? T(0) : static_cast<T>(sum.total * std::exp(sum.largest + one));
+  }
+};
+
+Shape out_shape(const InferContext& c) {
+  require_tensors(c);
+  const Shape& x = c.shape("X");
+  if (c.attr<bool>("flatten")) return {x.numel(0, x.rank())};
+  check_axis(x, c.attr<int32_t>("axis"));
+  return x;
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("axis", -1, "the axis; negative ones count from the end")
+      .attr("flatten", false, "whether X is one line, whatever `axis` says")
+      .attr("exclusive", false, "whether an element's own value is left out of its sum")
+      .attr("reverse", false, "whether the sums run from the end");
+}
+
+}  // namespace
+
+void define_logcumsumexp(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("logcumsumexp"))
+              .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; -inf where nothing is added.")
+              .input("X", "any shape")
+              .output("Out", "shape of X; of one line, if flatten")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .gradient("logcumsumexp_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<LogcumsumexpKernel, float, double>());
+  ops.add(with_attributes(OpSpec("logcumsumexp_grad"))
+              .doc("X@GRAD[i] = the sum of Out@GRAD[j] exp(X[i] - Out[j]) over the sums j that X[i] is part of.")
+              .input("X", "as in logcumsumexp")
+              .input("Out", "of logcumsumexp")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", out_shape(c));
+                require_same_dtype(c, "X", "Out");
+                require_same_shape(c, "Out", "Out@GRAD");
+                c.set_output("X@GRAD", c.input("X"));
+              })
+              .kernels<LogcumsumexpGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

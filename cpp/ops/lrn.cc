@@ -1,0 +1,131 @@
+// lrn: Out = X / (k + alpha sum of X^2 over n neighbouring channels)^beta
+#include <cmath>
+
+#include "core/op_table.h"
+#include "math/axis_lines.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class Context>
+int channel_axis(const Context& c) { return c.template attr<std::string>("data_format") == "NHWC" ? 3 : 1; }
+
+// The attributes, and the channels of one pixel as a line.
+template <class T>
+struct Neighbours {
+  AxisLines lines;
+  int64_t reach;
+  T k, alpha, beta;
+
+  Neighbours(const KernelInit& init, const Shape& x)
+      : lines(x, channel_axis(init)), reach((init.attr<int32_t>("n") - 1) / 2),
+        k(static_cast<T>(init.attr<float>("k"))), alpha(static_cast<T>(init.attr<float>("alpha"))),
+        beta(static_cast<T>(init.attr<float>("beta"))) {}
+
+  // Sum of f(i) over channel c and its neighbours, where `begin` is the line and i an element.
+  template <class F>
+  T sum(int64_t begin, int64_t c, F f) const {
+    int64_t first = std::max<int64_t>(c - reach, 0), last = std::min(c + reach, lines.length - 1);
+    T total = 0;
+    for (int64_t j = first; j <= last; ++j) total += f(begin + j * lines.inner);
+    return total;
+  }
+};
+
+template <class T>
+struct LrnKernel : Kernel {
+  In<T> x;
+  Out<T> out, mid_out;
+  Neighbours<T> near;
+
+  explicit LrnKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), near(init, x.shape()) {}
+
+  void run(Device&) override {
+    near.lines.each([&](int64_t begin) {
+      for (int64_t c = 0; c < near.lines.length; ++c) {
+        int64_t at = begin + c * near.lines.inner;
+        T middle = near.k + near.alpha * near.sum(begin, c, [&](int64_t i) { return x[i] * x[i]; });
+        mid_out[at] = middle;
+        out[at] = x[at] * std::pow(middle, -near.beta);
+      }
+    });
+  }
+};
+
+template <class T>
+struct LrnGradKernel : Kernel {
+  In<T> x, out, mid_out, out_gradient;
+  Out<T> x_gradient;
+  Neighbours<T> near;
+
+  explicit LrnGradKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), out_gradient(init, "Out@GRAD"),
+        x_gradient(init, "X@GRAD"), near(init, x.shape()) {}
+
+  void run(Device&) override {
+    T factor = 2 * near.alpha * near.beta;
+    near.lines.each([&](int64_t begin) {
+      for (int64_t c = 0; c < near.lines.length; ++c) {
+        int64_t at = begin + c * near.lines.inner;
+        T through = near.sum(begin, c, [&](int64_t i) { return out_gradient[i] * out[i] / mid_out[i]; });
+        x_gradient[at] = out_gradient[at] * std::pow(mid_out[at], -near.beta) - factor * x[at] * through;
+      }
+    });
+  }
+};
+
+void check(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "X", 4);
+}
+
+void odd(const std::string& name, const AttrValue& value) {
+  int32_t n = std::get<int32_t>(value);
+  require<ProgramError>(n > 0 && n % 2 == 1, "attribute '", name, "' is ", n, ", an odd number of channels is needed");
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("n", 5, "how many channels are added, half of them on either side", odd)
+      .attr("k", 2.0f, "added to the sum", at_least(0))
+      .attr("alpha", 1e-4f, "what the sum is multiplied by", at_least(0))
+      .attr("beta", 0.75f, "the power", at_least(0))
+      .attr("data_format", "AnyLayout", "NHWC: channels are the last axis; else they are axis 1",
+            one_of({"AnyLayout", "NCHW", "NHWC"}));
+}
+
+}  // namespace
+
+void define_lrn(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("lrn"))
+              .doc("Out = X / MidOut^beta, MidOut = k + alpha times the sum of X^2 over n channels around each one "
+                   "(Krizhevsky et al. 2012).")
+              .input("X", "[images, channels, height, width], or channels last as data_format says")
+              .output("Out", "shape of X")
+              .output("MidOut", "shape of X")
+              .infer([](InferContext& c) {
+                check(c);
+                for (const char* port : {"Out", "MidOut"}) c.set_output(port, c.input("X"));
+              })
+              .gradient("lrn_grad", {"X", "Out", "MidOut", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<LrnKernel, float, double>());
+  ops.add(with_attributes(OpSpec("lrn_grad"))
+              .doc("X@GRAD = Out@GRAD / MidOut^beta - 2 alpha beta X times the sum of Out@GRAD Out / MidOut over the "
+                   "same channels.")
+              .input("X", "as in lrn")
+              .input("Out", "of lrn")
+              .input("MidOut", "of lrn")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                check(c);
+                for (const char* port : {"Out", "MidOut", "Out@GRAD"}) {
+                  require_same_dtype(c, "X", port);
+                  require_same_shape(c, "X", port);
+                }
+                c.set_output("X@GRAD", c.input("X"));
+              })
+              .kernels<LrnGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

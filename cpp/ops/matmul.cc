@@ -1,0 +1,95 @@
+// matmul: Out = alpha X Y, of matrices or of stacks of them, as before PaddlePaddle 2.0
+#include "math/axis_walk.h"
+#include "math/matmul.h"
+
+namespace paddle_mini {
+namespace {
+
+// A vector X is one row, a vector Y one column, and transposing makes them a column and a row. All axes
+// before the last two are one: stacks meet matrix by matrix, they are not stretched.
+Shape as_stack(const Shape& s, bool row) {
+  if (s.rank() == 1) return row ? Shape{1, s[0]} : Shape{s[0], 1};
+  if (s.rank() <= 3) return s;
+  return {s.numel(0, s.rank() - 2), s[s.rank() - 2], s[s.rank() - 1]};
+}
+
+template <class Context>
+MatmulShape shape_of(const Context& c, const Shape& x, const Shape& y) {
+  require<ShapeError>(x.rank() > 0 && y.rank() > 0, "X ", x.str(), " and Y ", y.str(), ": a number is no matrix");
+  Shape xs = as_stack(x, true), ys = as_stack(y, false);
+  require<ShapeError>(xs.rank() < 3 || ys.rank() < 3 || dims_agree(xs[0], ys[0]), "X ", x.str(), " has ", xs[0],
+                      " matrices, Y ", y.str(), " has ", ys[0]);
+  return {xs, ys, c.template attr<bool>("transpose_X"), c.template attr<bool>("transpose_Y")};
+}
+
+MatmulShape shape_of(const KernelInit& init) {
+  return shape_of(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
+}
+
+MatmulShape shape_of(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Y");
+  return shape_of(c, c.shape("X"), c.shape("Y"));
+}
+
+// The axis of 1 that a vector was given is not in Out; two vectors give [1].
+Shape out_shape(const InferContext& c) {
+  MatmulShape matrices = shape_of(c);
+  const Shape &x = c.shape("X"), &y = c.shape("Y"), &stack = x.rank() > 2 ? x : y;
+  std::vector<int64_t> out;
+  for (int i = 0; i < stack.rank() - 2; ++i) out.push_back(stack[i]);
+  bool drop_row = x.rank() == 1 && matrices.m == 1, drop_column = y.rank() == 1 && matrices.n == 1;
+  if (!drop_row) out.push_back(matrices.m);
+  if (!drop_column) out.push_back(matrices.n);
+  if (out.empty()) out.push_back(1);
+  return Shape(out);
+}
+
+template <class T>
+struct MatmulKernel : MatmulBase<T> {
+  explicit MatmulKernel(KernelInit& init)
+      : MatmulBase<T>(init, "Y", shape_of(init), static_cast<T>(init.attr<float>("alpha"))) {}
+};
+
+template <class T>
+struct MatmulGradKernel : MatmulGradBase<T> {
+  explicit MatmulGradKernel(KernelInit& init)
+      : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of(init), static_cast<T>(init.attr<float>("alpha"))) {}
+};
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("transpose_X", false, "whether X is [..., k, m]")
+      .attr("transpose_Y", false, "whether Y is [..., n, k]")
+      .attr("alpha", 1.0f, "what the products are multiplied by")
+      .attr("head_number", 1, "1: products are not split", between(1, 1));
+}
+
+}  // namespace
+
+void define_matmul(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("matmul"))
+              .doc("Out = alpha X Y. The last two axes are matrices, those before them a stack; one of X and Y may be "
+                   "a single matrix, which then meets every one of the other. A vector X is a row and a vector Y a "
+                   "column, turned over by transpose_X and transpose_Y.")
+              .input("X", "[..., m, k], or [k]")
+              .input("Y", "[..., k, n], or [k]")
+              .output("Out", "[..., m, n], without the axes of 1 that vectors have; [1] of two vectors")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<MatmulKernel, float, double>());
+  ops.add(with_attributes(OpSpec("matmul_grad"))
+              .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; a single matrix gets the sum over the "
+                   "stack.")
+              .input("X", "as in matmul")
+              .input("Y", "as in matmul")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Y@GRAD", "shape of Y")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", out_shape(c));
+                gradients_like_inputs(c);
+              })
+              .kernels<MatmulGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

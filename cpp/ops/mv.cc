@@ -1,0 +1,58 @@
+// mv: Out = X Vec, a matrix by a vector
+#include "math/axis_walk.h"
+#include "math/matmul.h"
+
+namespace paddle_mini {
+namespace {
+
+MatmulShape shape_of(const KernelInit& init) {
+  return {init.input("X")->tensor.shape, init.input("Vec")->tensor.shape, false, false};
+}
+
+Shape out_shape(const InferContext& c) {
+  require_tensors(c);
+  require_same_dtype(c, "X", "Vec");
+  require_rank(c, "X", 2);
+  require_rank(c, "Vec", 1);
+  const Shape &x = c.shape("X"), &vec = c.shape("Vec");
+  require<ShapeError>(dims_agree(x[1], vec[0]), "X ", x.str(), " has rows of ", x[1], ", Vec has ", vec[0],
+                      " elements");
+  return {x[0]};
+}
+
+template <class T>
+struct MvKernel : MatmulBase<T> {
+  explicit MvKernel(KernelInit& init) : MatmulBase<T>(init, "Vec", shape_of(init)) {}
+};
+
+template <class T>
+struct MvGradKernel : MatmulGradBase<T> {
+  explicit MvGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Vec", "Vec@GRAD", shape_of(init)) {}
+};
+
+}  // namespace
+
+void define_mv(OpTable& ops) {
+  ops.add(OpSpec("mv")
+              .doc("Out = X Vec.")
+              .input("X", "[rows, columns]")
+              .input("Vec", "[columns]")
+              .output("Out", "[rows]")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .gradient("mv_grad", {"X", "Vec", "Out@GRAD"}, {"X@GRAD", "Vec@GRAD"})
+              .kernels<MvKernel, float, double>());
+  ops.add(OpSpec("mv_grad")
+              .doc("X@GRAD = Out@GRAD Vec', Vec@GRAD = X' Out@GRAD.")
+              .input("X", "as in mv")
+              .input("Vec", "as in mv")
+              .input("Out@GRAD", "shape of Out")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Vec@GRAD", "shape of Vec")
+              .infer([](InferContext& c) {
+                require_like_out(c, "X", out_shape(c));
+                gradients_like_inputs(c);
+              })
+              .kernels<MvGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,51 @@
+// reshape: Out = the elements of X, in their order, in another shape
+#include "math/reshape.h"
+#include "math/wanted_shape.h"
+
+namespace paddle_mini {
+namespace {
+
+struct ReshapeKernel : MoveKernel {
+  explicit ReshapeKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
+};
+
+struct ReshapeGradKernel : MoveKernel {
+  explicit ReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
+};
+
+}  // namespace
+
+void define_reshape(OpTable& ops) {
+  ops.add(OpSpec("reshape")
+              .doc("Out has the elements of X, in their order, in the shape `shape`.")
+              .input("X", "any shape")
+              .output("Out", "the elements of X in their order")
+              .attr("shape", std::vector<int32_t>{}, "shape of Out: 0 copies X's dimension there, one -1 is worked out")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype,
+                             reshaped(c.shape("X"), c.attr<std::vector<int32_t>>("shape")));
+              })
+              .gradient("reshape_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .view("X", "Out")
+              .kernel_for_any<ReshapeKernel>());
+  ops.add(OpSpec("reshape_grad")
+              .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
+              .input("X", "as in reshape; only its shape is looked at")
+              .optional_input("Out", "of reshape; not read")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .attr("shape", std::vector<int32_t>{}, "not read: X has the shape")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                require_same_dtype(c, "X", "Out@GRAD");
+                const Shape &x = c.shape("X"), &out = c.shape("Out@GRAD");
+                require<ShapeError>(!x.known() || !out.known() || x.numel() == out.numel(), "Out@GRAD has shape ",
+                                    out.str(), ", X had ", x.str());
+                gradients_like_inputs(c);
+              })
+              .view("Out@GRAD", "X@GRAD")
+              .kernel_for_any<ReshapeGradKernel>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,8 @@
+// reverse: Out = X with some axes back to front
+#include "math/reversal.h"
+
+namespace paddle_mini {
+
+void define_reverse(OpTable& ops) { add_reversal(ops, "reverse"); }
+
+}  // namespace paddle_mini

@@ -1,0 +1,44 @@
+// rnn_memory_helper: Out = X, the memory of a recurrent step of PaddlePaddle 1.x
+#include "core/op_table.h"
+#include "math/reshape.h"
+
+namespace paddle_mini {
+namespace {
+
+struct MemoryKernel : MoveKernel {
+  explicit MemoryKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
+};
+
+struct MemoryGradKernel : MoveKernel {
+  explicit MemoryGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
+};
+
+}  // namespace
+
+void define_rnn_memory_helper(OpTable& ops) {
+  ops.add(OpSpec("rnn_memory_helper")
+              .doc("Out = X, the same memory where that is possible.")
+              .input("X", "any shape")
+              .output("Out", "shape of X")
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "not read: X knows its element type")
+              .infer(same_as("X"))
+              .gradient("rnn_memory_helper_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .view("X", "Out")
+              .kernel_for_any<MemoryKernel>());
+  ops.add(OpSpec("rnn_memory_helper_grad")
+              .doc("X@GRAD = Out@GRAD.")
+              .optional_input("X", "as in rnn_memory_helper; not read")
+              .optional_input("Out", "of rnn_memory_helper; not read")
+              .input("Out@GRAD", "shape of X")
+              .output("X@GRAD", "shape of X")
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "as in rnn_memory_helper")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                if (c.has_input("X")) require_same_shape(c, "X", "Out@GRAD");
+                c.set_output("X@GRAD", c.input("Out@GRAD"));
+              })
+              .view("Out@GRAD", "X@GRAD")
+              .kernel_for_any<MemoryGradKernel>());
+}
+
+}  // namespace paddle_mini

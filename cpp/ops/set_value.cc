@@ -1,0 +1,217 @@
+// set_value: Out = Input with the part between starts and ends made of a value
+#include <memory>
+
+#include "core/op_table.h"
+#include "math/fill.h"
+#include "math/slice.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+using Longs = std::vector<int64_t>;
+
+Ints ints_of(const OpDesc& op, const char* name) {
+  Ints list;
+  for (int64_t one : attr_of<Longs>(op, name)) {
+    list.push_back(static_cast<int32_t>(std::clamp<int64_t>(one, INT32_MIN, INT32_MAX)));
+  }
+  return list;
+}
+
+// The part that is set, as strided_slice says it.
+OpDesc slice_of(const OpDesc& op) {
+  Ints axes = ints_of(op, "axes"), steps = ints_of(op, "steps");
+  if (steps.empty()) steps.assign(axes.size(), 1);
+  return make_op("strided_slice", {}, {},
+                 {{"axes", axes}, {"starts", ints_of(op, "starts")}, {"ends", ints_of(op, "ends")}, {"strides", steps},
+                  {"decrease_axis", ints_of(op, "decrease_axes")}});
+}
+
+// The part without the axes that one index chose, and with new axes of one element: each before the axis of
+// Input that it names.
+Shape part_shape(const OpDesc& op, const AxisWalks& walks) {
+  OpDesc slice = slice_of(op);
+  Shape whole = shape_of(walks), part;
+  sliced_shape(slice, walks);  // refuses axes that more than one index chose
+  std::vector<bool> gone(static_cast<size_t>(whole.rank()) + 1);
+  for (int32_t axis : attr_of<Ints>(slice, "decrease_axis")) {
+    gone[static_cast<size_t>(normal_axis(axis, whole.rank(), "decrease_axes"))] = true;
+  }
+  const Longs& none_axes = attr_of<Longs>(op, "none_axes");
+  for (int64_t axis : none_axes) {
+    require<ProgramError>(axis >= 0 && axis <= whole.rank(), "attribute 'none_axes' has ", axis, ", but Input has ",
+                          whole.rank(), " dimensions");
+  }
+  for (int i = 0; i <= whole.rank(); ++i) {
+    for (int64_t axis : none_axes) {
+      if (axis == i) part.push_back(1);
+    }
+    if (i < whole.rank() && !gone[static_cast<size_t>(i)]) part.push_back(whole[i]);
+  }
+  return part;
+}
+
+// Walks from the part back to the value, which is stretched over it; leading dimensions of one are left out.
+AxisWalks value_walks(Shape value, const Shape& part) {
+  while (value.rank() > part.rank() && dims_agree(value[0], 1)) {
+    value = Shape(Longs(value.begin() + 1, value.end()));
+  }
+  require<ShapeError>(value.rank() <= part.rank(), "the value has shape ", value.str(), ", the part that is set has ",
+                      part.str());
+  bool fits = true;
+  for (int i = 1; i <= value.rank(); ++i) {
+    int64_t from = value[value.rank() - i];
+    fits = fits && (from == 1 || dims_agree(from, part[part.rank() - i]));
+  }
+  require<ShapeError>(fits, "the value has shape ", value.str(), ", which can't be stretched to the part that is set, ",
+                      part.str());
+  return stretching(value, part, "the part that is set");
+}
+
+Shape listed_shape(const OpDesc& op) {
+  Shape shape(attr_of<Longs>(op, "shape"));
+  int64_t count = static_cast<int64_t>(attr_of<std::vector<ScalarValue>>(op, "values").size());
+  for (int64_t dim : shape) require<ProgramError>(dim >= 0, "attribute 'shape' has the dimension ", dim);
+  require<ProgramError>(shape.numel() == count, "attribute 'values' has ", count, " values, shape ", shape.str(),
+                        " needs ", shape.numel());
+  return shape;
+}
+
+template <class T>
+T number_of_scalar(const ScalarValue& value) {
+  if (const bool* truth = std::get_if<bool>(&value)) return static_cast<T>(*truth);
+  if (const int64_t* whole = std::get_if<int64_t>(&value)) {
+    number_as<T>(static_cast<double>(*whole));  // refuses what T can't hold
+    return static_cast<T>(*whole);
+  }
+  const double* number = std::get_if<double>(&value);
+  require<ProgramError>(number != nullptr, "attribute 'values' holds a complex number");
+  return number_as<T>(*number);
+}
+
+template <class T>
+struct SetValueKernel : Kernel {
+  In<T> input, value;
+  Out<T> out;
+  AxisWalks walks;
+  Shape part;
+  AxisLoop part_loop, value_loop;
+  std::unique_ptr<T[]> listed;
+  Scratch<T> stretched;
+
+  explicit SetValueKernel(KernelInit& init)
+      : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
+        walks(slice_walks(slice_of(init.op()), input.shape(), true)), part(part_shape(init.op(), walks)),
+        part_loop(walks), value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
+        stretched(init, part.numel()) {
+    if (value) return;
+    const auto& scalars = init.attr<std::vector<ScalarValue>>("values");
+    listed.reset(new T[scalars.size()]);
+    std::transform(scalars.begin(), scalars.end(), listed.get(), number_of_scalar<T>);
+  }
+
+  void run(Device&) override {
+    value_loop.copy(value ? value.data() : listed.get(), stretched.data(), T(0));
+    if (out.data() != input.data()) std::copy_n(input.data(), input.numel(), out.data());
+    int64_t block = part_loop.block();
+    part_loop.each_block([&](int64_t from, int64_t at) {
+      std::copy_n(stretched.data() + from, block, out.data() + at);
+    });
+  }
+};
+
+template <class T>
+struct SetValueGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> input_gradient, value_gradient;
+  AxisWalks walks;
+  Shape part;
+  AxisLoop part_loop, value_loop;
+  Scratch<T> cut;
+
+  explicit SetValueGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
+        value_gradient(init, "ValueTensor@GRAD", optional_port),
+        walks(slice_walks(slice_of(init.op()), out_gradient.shape(), true)), part(part_shape(init.op(), walks)),
+        part_loop(walks), value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
+        cut(init, value_gradient ? part.numel() : 0) {}
+
+  void run(Device&) override {
+    if (value_gradient) {
+      part_loop.copy(out_gradient.data(), cut.data(), T(0));
+      value_loop.add_back(cut.data(), value_gradient.data());
+    }
+    if (!input_gradient) return;
+    std::copy_n(out_gradient.data(), out_gradient.numel(), input_gradient.data());
+    int64_t block = part_loop.block();
+    part_loop.each_block([&](int64_t, int64_t at) { std::fill_n(input_gradient.data() + at, block, T(0)); });
+  }
+};
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.required_attr("axes", AttrType::Longs, "the axes along which a part is set")
+      .attr("starts", Longs{}, "for each of them the first position; negative ones count from the end")
+      .attr("ends", Longs{}, "for each of them the position after the last; negative ones count from the end")
+      .attr("steps", Longs{}, "for each of them the step, which may be negative; empty: 1")
+      .attr("decrease_axes", Longs{}, "axes of one element that the value does not have")
+      .attr("none_axes", Longs{}, "axes of one element that the value has besides")
+      .attr("dtype", static_cast<int32_t>(DType::Float32), "not read: Input has an element type")
+      .attr("shape", Longs{}, "shape of `values`");
+}
+
+}  // namespace
+
+void define_set_value(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("set_value"))
+              .doc("Out = Input, but what lies between starts and ends along axes is ValueTensor, or else `values`, "
+                   "stretched over that part.")
+              .input("Input", "any shape")
+              .optional_input("ValueTensor", "the value, of Input's element type")
+              .output("Out", "shape of Input; usually the variable of Input")
+              .attr("values", std::vector<ScalarValue>{}, "the value where there is no ValueTensor")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                const VarInfo& input = c.input("Input");
+                AxisWalks walks = slice_walks(slice_of(c.op()), input.shape, true);
+                if (c.has_input("ValueTensor")) require_same_dtype(c, "Input", "ValueTensor");
+                value_walks(c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op()),
+                            part_shape(c.op(), walks));
+                c.set_output("Out", input);
+              })
+              .gradient([](const OpDesc& forward) {
+                OpDesc backward = make_op("set_value_grad", {{"Out@GRAD", gradient_names(forward.output("Out"))}},
+                                          {{"Input@GRAD", gradient_names(forward.input("Input"))}});
+                if (!forward.input("ValueTensor").empty()) {
+                  backward.inputs.push_back({"ValueTensor", forward.input("ValueTensor")});
+                  backward.outputs.push_back({"ValueTensor@GRAD", gradient_names(forward.input("ValueTensor"))});
+                }
+                for (const Attr& attr : forward.attrs) {
+                  if (attr.name != "values") backward.attrs.push_back(attr);
+                }
+                return std::vector<OpDesc>{backward};
+              })
+              .updates("Input", "Out")
+              .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
+  ops.add(with_attributes(OpSpec("set_value_grad"))
+              .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
+                   "summed over what the value was stretched to.")
+              .input("Out@GRAD", "shape of Out")
+              .optional_input("ValueTensor", "as in set_value; only its shape is looked at")
+              .optional_output("Input@GRAD", "shape of Input")
+              .optional_output("ValueTensor@GRAD", "shape of ValueTensor")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                const VarInfo& out = c.input("Out@GRAD");
+                AxisWalks walks = slice_walks(slice_of(c.op()), out.shape, true);
+                Shape part = part_shape(c.op(), walks);
+                c.set_output("Input@GRAD", out);
+                if (!c.has_output("ValueTensor@GRAD")) return;
+                value_walks(c.shape("ValueTensor"), part);
+                require_same_dtype(c, "Out@GRAD", "ValueTensor");
+                c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
+              })
+              .kernels<SetValueGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

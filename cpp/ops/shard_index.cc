@@ -1,0 +1,62 @@
+// shard_index: Out = X's indices within one of several shards
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct ShardIndexKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  int64_t index_num, shard_size, shard_id;
+  T ignore_value;
+
+  explicit ShardIndexKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), index_num(init.attr<int32_t>("index_num")),
+        shard_id(init.attr<int32_t>("shard_id")), ignore_value(init.attr<int32_t>("ignore_value")) {
+    int64_t shards = init.attr<int32_t>("nshards");
+    shard_size = (index_num + shards - 1) / shards;
+  }
+
+  void run(Device&) override {
+    int64_t n = x.numel();
+    for (int64_t i = 0; i < n; ++i) {
+      require<OpError>(x[i] >= 0 && x[i] < index_num, "X has ", x[i], " at position ", i, ": indices run from 0 to ",
+                       index_num - 1);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t index = x[i];
+      out[i] = index / shard_size == shard_id ? static_cast<T>(index % shard_size) : ignore_value;
+    }
+  }
+};
+
+}  // namespace
+
+void define_shard_index(OpTable& ops) {
+  ops.add(OpSpec("shard_index")
+              .doc("Each shard holds ceil(index_num / nshards) indices, one after the other; Out = the place of each "
+                   "index of X in the shard shard_id, or ignore_value if it is in another.")
+              .input("X", "indices from 0 to index_num - 1, [..., 1], int32 or int64")
+              .output("Out", "shape of X")
+              .required_attr("index_num", AttrType::Int, "how many indices there are", at_least(1))
+              .required_attr("nshards", AttrType::Int, "how many shards there are", at_least(1))
+              .required_attr("shard_id", AttrType::Int, "which shard this is, from 0", at_least(0))
+              .attr("ignore_value", -1, "what stands for indices of other shards")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                int32_t shards = c.attr<int32_t>("nshards"), shard = c.attr<int32_t>("shard_id");
+                require<ProgramError>(shard < shards, "attribute 'shard_id' is ", shard, ", but there are ", shards,
+                                      " shards");
+                const Shape& x = c.shape("X");
+                require<ShapeError>(x.rank() == 0 || dims_agree(x[x.rank() - 1], 1), "X has shape ", x.str(),
+                                    ", its last dimension must be 1");
+                c.set_output("Out", c.input("X"));
+              })
+              .no_gradient("indices have no slope")
+              .in_place("X", "Out")
+              .checks_data()
+              .kernels<ShardIndexKernel, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

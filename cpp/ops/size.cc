@@ -1,0 +1,30 @@
+// size: Out = how many elements Input has
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+struct SizeKernel : Kernel {
+  Out<int64_t> out;
+  int64_t count;
+
+  explicit SizeKernel(KernelInit& init) : out(init, "Out"), count(init.input("Input")->tensor.shape.numel()) {}
+  void run(Device&) override { out[0] = count; }
+};
+
+}  // namespace
+
+void define_size(OpTable& ops) {
+  ops.add(OpSpec("size")
+              .doc("Out = how many elements Input has.")
+              .input("Input", "any shape; only its shape is looked at")
+              .output("Out", "one number, int64")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", DType::Int64, Shape{});
+              })
+              .no_gradient("the values of Input are not looked at")
+              .kernel_for_any<SizeKernel>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,36 @@
+// take_along_axis: Result = the elements of Input along an axis at the positions in Index
+#include "math/along_axis.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr AlongRule kRule{"Input", "Input@GRAD", "Result", "Result@GRAD", true,
+                          [](const OpDesc& op) -> int64_t { return attr_of<int32_t>(op, "Axis"); }};
+
+}  // namespace
+
+void define_take_along_axis(OpTable& ops) {
+  ops.add(OpSpec("take_along_axis")
+              .doc("Each element of Result is that of Input at the same place but along the axis, where it is at the "
+                   "position in Index. Negative positions count from the end; one that Input does not have is refused.")
+              .input("Input", "at least one dimension")
+              .input("Index", "Input's shape but for the axis, int32 or int64")
+              .output("Result", "shape of Index")
+              .attr("Axis", 0, "the axis; negative ones count from the end")
+              .infer(infer_take<kRule>)
+              .gradient("take_along_axis_grad", {"Input", "Index", "Result@GRAD"}, {"Input@GRAD"})
+              .checks_data()
+              .kernels<TakeKernel<kRule>::For, float, double, int32_t, int64_t, uint8_t>());
+  ops.add(OpSpec("take_along_axis_grad")
+              .doc("Input@GRAD = the sum of Result@GRAD over the times each element was taken.")
+              .input("Input", "as in take_along_axis; only its shape is looked at")
+              .input("Index", "as in take_along_axis")
+              .input("Result@GRAD", "shape of Result")
+              .output("Input@GRAD", "shape of Input")
+              .attr("Axis", 0, "as in take_along_axis")
+              .infer(infer_take_grad<kRule>)
+              .checks_data()
+              .kernels<TakeGradKernel<kRule>::For, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,98 @@
+// temporal_shift: some channels of every frame come from the frame before it, some from the one after it
+#include "core/op_table.h"
+
+#include <algorithm>
+
+namespace paddle_mini {
+namespace {
+
+// Frames of a video follow each other along axis 0. Channels [0, back) come from the frame before, [back, ahead) from
+// the one after, the others stay; where there is no such frame, zeros.
+struct Shift {
+  int64_t frames, segment, blocks, channels, length, back, ahead;
+
+  // length: numbers of one channel that lie next to each other; blocks: rows of channels in a frame.
+  Shift(const KernelInit& init, const Shape& x) : frames(x[0]), segment(init.attr<int32_t>("seg_num")) {
+    bool last = init.attr<std::string>("data_format") == "NHWC";
+    channels = x[last ? 3 : 1];
+    blocks = last ? x[1] * x[2] : 1;
+    length = last ? 1 : x[2] * x[3];
+    float ratio = init.attr<float>("shift_ratio");
+    back = std::min(static_cast<int64_t>(static_cast<float>(channels) * ratio), channels);
+    ahead = std::min(static_cast<int64_t>(static_cast<float>(channels) * 2 * ratio), channels);
+  }
+
+  // to = from, with frames taken `direction` (1, or -1 for the gradient) the way described above.
+  template <class T>
+  void copy(const T* from, T* to, int64_t direction) const {
+    int64_t row = channels * length, frame = blocks * row;
+    for (int64_t f = 0; f < frames; ++f) {
+      auto take = [&](int64_t first, int64_t end, int64_t shift) {
+        int64_t time = f % segment + shift, count = (end - first) * length;
+        bool there = time >= 0 && time < segment;
+        for (int64_t b = 0; b < blocks; ++b) {
+          int64_t at = f * frame + b * row + first * length;
+          if (there) std::copy_n(from + at + shift * frame, count, to + at);
+          else std::fill_n(to + at, count, T(0));
+        }
+      };
+      take(0, back, -direction);
+      take(back, ahead, direction);
+      take(ahead, channels, 0);
+    }
+  }
+};
+
+template <bool backward>
+struct TemporalShift {
+  template <class T>
+  struct For : Kernel {
+    In<T> in;
+    Out<T> out;
+    Shift shift;
+
+    explicit For(KernelInit& init)
+        : in(init, backward ? "Out@GRAD" : "X"), out(init, backward ? "X@GRAD" : "Out"), shift(init, in.shape()) {}
+    void run(Device&) override { shift.copy(in.data(), out.data(), backward ? -1 : 1); }
+  };
+};
+
+InferFunction same_frames(const char* from, const char* to) {
+  return [from, to](InferContext& c) {
+    require_tensors(c);
+    require_rank(c, from, 4);
+    int64_t frames = c.shape(from)[0], segment = c.attr<int32_t>("seg_num");
+    require<ShapeError>(frames < 0 || frames % segment == 0, from, " has ", frames,
+                        " frames, which do not divide into videos of ", segment);
+    c.set_output(to, c.input(from));
+  };
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.required_attr("seg_num", AttrType::Int, "frames of one video", at_least(1))
+      .attr("shift_ratio", 0.25f, "the part of the channels that comes from before, and that comes from after",
+            between(0, 0.5))
+      .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
+}
+
+}  // namespace
+
+void define_temporal_shift(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("temporal_shift")
+                              .input("X", "[videos seg_num, channels, height, width], or channels last")
+                              .output("Out", "shape of X"))
+              .doc("With c channels and r = shift_ratio, frame t of a video has in its first c r channels what frame "
+                   "t - 1 has there, in those up to 2 c r what frame t + 1 has, zeros where there is no such frame, "
+                   "and its own in the others (Lin et al. 2019).")
+              .infer(same_frames("X", "Out"))
+              .gradient("temporal_shift_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .kernels<TemporalShift<false>::For, float, double>());
+  ops.add(with_attributes(OpSpec("temporal_shift_grad")
+                              .input("Out@GRAD", "shape of Out")
+                              .output("X@GRAD", "shape of X"))
+              .doc("X@GRAD = Out@GRAD, shifted back.")
+              .infer(same_frames("Out@GRAD", "X@GRAD"))
+              .kernels<TemporalShift<true>::For, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,23 @@
+// top_k: the k largest elements along the last axis and where they are
+#include "math/best.h"
+
+namespace paddle_mini {
+namespace {
+
+BestOf best_of(const OpDesc& op) { return {-1, attr_of<int32_t>(op, "k"), true}; }
+
+}  // namespace
+
+void define_top_k(OpTable& ops) {
+  ops.add(taking_best<best_of>("top_k")
+              .doc("Out: the k largest elements of X along the last axis, the largest first, and Indices: where they "
+                   "are. Of equal elements that at the lower index comes first.")
+              .attr("k", 1, "how many", at_least(1))
+              .gradient("top_k_grad", {"X", "Indices", "Out@GRAD"}, {"X@GRAD"})
+              .kernels<BestKernel<best_of>::For, float, double>());
+  ops.add(taking_best_gradient<best_of>("top_k_grad")
+              .attr("k", 1, "as in top_k", at_least(1))
+              .kernels<BestGradKernel<best_of>::For, float, double>());
+}
+
+}  // namespace paddle_mini

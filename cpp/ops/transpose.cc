@@ -1,0 +1,38 @@
+// transpose: Out = X with its axes in another order
+#include "math/axis_order.h"
+
+namespace paddle_mini {
+
+void define_transpose(OpTable& ops) {
+  ops.add(OpSpec("transpose")
+              .doc("Axis i of Out is axis axis[i] of X.")
+              .input("X", "any shape")
+              .output("Out", "X's dimensions in the new order")
+              .required_attr("axis", AttrType::Ints, "each axis of X once; negative ones count from the end")
+              .attr("data_format", "AnyLayout", "not read")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                const VarInfo& x = c.input("X");
+                std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), x.shape.rank(), false);
+                c.set_output("Out", x.dtype, transposed(x.shape, order));
+              })
+              .gradient("transpose_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<TransposeKernel<false>>());
+  ops.add(OpSpec("transpose_grad")
+              .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
+              .optional_input("X", "of transpose; Out@GRAD and `axis` say all that is needed")
+              .optional_input("Out", "of transpose; not read")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .required_attr("axis", AttrType::Ints, "as in transpose")
+              .attr("data_format", "AnyLayout", "not read")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                const VarInfo& out = c.input("Out@GRAD");
+                std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true);
+                c.set_output("X@GRAD", out.dtype, transposed(out.shape, order));
+              })
+              .kernel_for_any<TransposeKernel<true>>());
+}
+
+}  // namespace paddle_mini

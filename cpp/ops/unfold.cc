@@ -1,0 +1,174 @@
+// unfold: the patches of an image as columns of a matrix; fold: the image that is the sum of its patches
+#include "core/op_table.h"
+#include "math/volume.h"
+
+namespace paddle_mini {
+namespace {
+
+// Both attributes of two numbers and of four; the image is a volume of depth 1. paddings: above, left, below, right.
+template <class Context>
+VolumeAxes axes_of(const Context& c, int64_t height, int64_t width) {
+  auto read = [&c](const char* name, size_t count) {
+    std::vector<int32_t> values = c.template attr<std::vector<int32_t>>(name);
+    require<ProgramError>(values.size() == count, "attribute '", name, "' has ", values.size(), " numbers, ", count,
+                          " are needed");
+    return values;
+  };
+  std::vector<int32_t> size = read("kernel_sizes", 2), stride = read("strides", 2), dilation = read("dilations", 2);
+  std::vector<int32_t> padding = read("paddings", 4);
+  for (int32_t k : size) require<ProgramError>(k >= 1, "attribute 'kernel_sizes' holds ", k, ", it must be at least 1");
+  VolumeWindow window;
+  window.strides = {1, stride[0], stride[1]};
+  window.dilations = {1, dilation[0], dilation[1]};
+  window.paddings = {0, 0, padding[0], padding[2], padding[1], padding[3]};
+  return window.axes({1, height, width}, {1, size[0], size[1]});
+}
+
+// `image` of [images, channels, height, width] and `columns` of [images, channels taps, patches].
+template <class T>
+struct Patches {
+  int64_t images, image_size, columns_size;
+  VolumePatches patches;
+
+  Patches(const KernelInit& init, const Shape& image)
+      : images(image[0]), image_size(image[1] * image[2] * image[3]),
+        patches{axes_of(init, image[2], image[3]), image[1], image[2] * image[3], 1} {
+    columns_size = patches.elements();
+  }
+
+  void gather(const T* image, T* columns) const {
+    for (int64_t n = 0; n < images; ++n) patches.gather(image + n * image_size, columns + n * columns_size);
+  }
+  void add_up(const T* columns, T* image) const {
+    std::fill_n(image, images * image_size, T(0));
+    for (int64_t n = 0; n < images; ++n) patches.add_back(columns + n * columns_size, image + n * image_size);
+  }
+};
+
+template <class T>
+struct UnfoldKernel : Kernel {
+  In<T> x;
+  Out<T> y;
+  Patches<T> patches;
+
+  explicit UnfoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, x.shape()) {}
+  void run(Device&) override { patches.gather(x.data(), y.data()); }
+};
+
+template <class T>
+struct UnfoldGradKernel : Kernel {
+  In<T> y_gradient;
+  Out<T> x_gradient;
+  Patches<T> patches;
+
+  explicit UnfoldGradKernel(KernelInit& init)
+      : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, x_gradient.shape()) {}
+  void run(Device&) override { patches.add_up(y_gradient.data(), x_gradient.data()); }
+};
+
+template <class T>
+struct FoldKernel : Kernel {
+  In<T> x;
+  Out<T> y;
+  Patches<T> patches;
+
+  explicit FoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, y.shape()) {}
+  void run(Device&) override { patches.add_up(x.data(), y.data()); }
+};
+
+template <class T>
+struct FoldGradKernel : Kernel {
+  In<T> y_gradient;
+  Out<T> x_gradient;
+  Patches<T> patches;
+
+  explicit FoldGradKernel(KernelInit& init)
+      : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, y_gradient.shape()) {}
+  void run(Device&) override { patches.gather(y_gradient.data(), x_gradient.data()); }
+};
+
+int64_t product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
+
+int64_t taps_of(const VolumeAxes& axes) { return axes[1].window * axes[2].window; }
+
+Shape unfolded(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "X", 4);
+  const Shape& x = c.shape("X");
+  VolumeAxes axes = axes_of(c, x[2], x[3]);
+  return {x[0], product(x[1], taps_of(axes)), product(axes[1].out, axes[2].out)};
+}
+
+Shape folded(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "X", 3);
+  const Shape& x = c.shape("X");
+  const auto& size = c.attr<std::vector<int32_t>>("output_sizes");
+  require<ProgramError>(size.size() == 2, "attribute 'output_sizes' has ", size.size(), " numbers, 2 are needed");
+  for (int32_t s : size) require<ProgramError>(s >= 1, "attribute 'output_sizes' holds ", s, ", it must be at least 1");
+  VolumeAxes axes = axes_of(c, size[0], size[1]);
+  int64_t patches = product(axes[1].out, axes[2].out), taps = taps_of(axes);
+  require<ShapeError>(dims_agree(x[2], patches), "X has ", x[2], " patches, an image of ", size[0], " by ", size[1],
+                      " has ", patches);
+  require<ShapeError>(x[1] < 0 || x[1] % taps == 0, "X has ", x[1], " rows, which do not divide into channels of ",
+                      taps);
+  return {x[0], x[1] < 0 ? -1 : x[1] / taps, size[0], size[1]};
+}
+
+InferFunction gradient_of(Shape (*shape)(const InferContext&)) {
+  return [shape](InferContext& c) {
+    Shape y = shape(c);
+    require_same_dtype(c, "X", "Y@GRAD");
+    require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(), ", Y has ",
+                        y.str());
+    gradients_like_inputs(c);
+  };
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.required_attr("kernel_sizes", AttrType::Ints, "height and width of a patch")
+      .attr("strides", std::vector<int32_t>{1, 1}, "steps between patches: height, width")
+      .attr("paddings", std::vector<int32_t>{0, 0, 0, 0}, "zeros around the image: above, left, below, right")
+      .attr("dilations", std::vector<int32_t>{1, 1}, "distance between pixels of a patch: height, width");
+}
+
+OpSpec with_size(OpSpec spec) {
+  return with_attributes(spec.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
+}
+
+OpSpec gradient(const char* type) {
+  return OpSpec(type)
+      .input("X", "as in the forward operator; its values are not read")
+      .input("Y@GRAD", "shape of Y")
+      .output("X@GRAD", "shape of X");
+}
+
+}  // namespace
+
+void define_unfold(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("unfold")
+                              .input("X", "[images, channels, height, width]")
+                              .output("Y", "[images, channels patch height patch width, patches]"))
+              .doc("Column p of Y holds the pixels of patch p, channel by channel and row by row; zeros where it lies "
+                   "outside of the image.")
+              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, unfolded(c)); })
+              .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .kernels<UnfoldKernel, float, double>());
+  ops.add(with_attributes(gradient("unfold_grad"))
+              .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
+              .infer(gradient_of(unfolded))
+              .kernels<UnfoldGradKernel, float, double>());
+  ops.add(with_size(OpSpec("fold")
+                        .input("X", "[images, channels patch height patch width, patches]")
+                        .output("Y", "[images, channels, height, width]"))
+              .doc("The images whose pixels are the sums over the patches that hold them: the transpose of unfold.")
+              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, folded(c)); })
+              .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .kernels<FoldKernel, float, double>());
+  ops.add(with_size(gradient("fold_grad"))
+              .doc("X@GRAD = unfold of Y@GRAD.")
+              .infer(gradient_of(folded))
+              .kernels<FoldGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

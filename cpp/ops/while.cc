@@ -1,0 +1,137 @@
+// while: runs a block again and again while a condition holds; while_grad: its steps' gradients, in reverse
+#include <algorithm>
+#include <set>
+
+#include "core/op_table.h"
+#include "math/accumulate.h"
+
+namespace paddle_mini {
+namespace {
+
+// What gradients of a step read under the names of outer variables is what these held when the step
+// began. Not so the variables that the block changes in place, such as a counter: its gradient block
+// counts back.
+std::vector<std::pair<std::string, Variable>> values_before_step(ControlRun& run, int block) {
+  std::vector<std::string> counters = run.changed_in_place(block);
+  std::vector<std::pair<std::string, Variable>> values;
+  for (const std::string& name : run.op.input("X")) {
+    if (run.is_persistable(name) || std::find(counters.begin(), counters.end(), name) != counters.end()) continue;
+    const Variable* held = run.find(run.frame, name);
+    if (held && holds_tensor(held->kind)) values.emplace_back(name, *held);
+  }
+  return values;
+}
+
+void run_while(ControlRun& run) {
+  int block = run.block_attr("sub_block");
+  bool keep = !run.attr<bool>("is_test") && run.has_gradient(block);
+  Variable scopes;
+  scopes.kind = VarKind::StepScopes;
+  while (run.truth("Condition")) {
+    auto inside = std::make_shared<Frame>(block, &run.frame);
+    auto before = keep ? values_before_step(run, block) : std::vector<std::pair<std::string, Variable>>{};
+    run.run_block(block, *inside);
+    for (auto& [name, value] : before) (*inside)[name] = std::move(value);
+    if (keep) scopes.frames.push_back(inside);
+  }
+  run.set_output("StepScopes", 0, std::move(scopes));
+}
+
+// One run of while_grad. Let g be the gradient of an input. Where the input is a loop variable, g enters
+// each step as the gradient of what the step wrote and leaves it as that of what the step read; where the
+// steps only read it, their gradients are added.
+class WhileGrad {
+ public:
+  explicit WhileGrad(ControlRun& run) : run_(run), inputs_(run.op.input("X")), wanted_(run.op.output("X@GRAD")) {}
+
+  void operator()() {
+    begin();
+    auto& frames = run_.input("StepScopes").frames;
+    while (!frames.empty()) {
+      Frame& step = *frames.back();
+      for (const auto& [name, gradient] : entering_) step[name] = gradient;
+      run_.run_block(run_.block_attr("sub_block"), step);
+      for (size_t i = 0; i < wanted_.size(); ++i) leave(step, i);
+      frames.pop_back();
+    }
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      if (wanted_[i] != kEmptyName) run_.set_output("X@GRAD", i, gradient_of(i));
+    }
+  }
+
+ private:
+  void begin() {
+    const auto& outside = run_.op.input("Out@GRAD");
+    const auto& inside = run_.attr<std::vector<std::string>>("original_output_grad");
+    require<ProgramError>(outside.size() == inside.size(), "Out@GRAD has ", outside.size(), " variables, original_output_grad ",
+                          inside.size());
+    require<ProgramError>(wanted_.size() <= inputs_.size(), "X@GRAD has ", wanted_.size(), " variables, X ", inputs_.size());
+    for (size_t i = 0; i < outside.size(); ++i) {
+      const Variable* gradient = outside[i] == kEmptyName ? nullptr : run_.find(run_.frame, outside[i]);
+      if (gradient) entering_[inside[i]] = *gradient;
+      loop_variables_.insert(inside[i]);
+    }
+  }
+
+  void leave(Frame& step, size_t i) {
+    if (wanted_[i] == kEmptyName) return;
+    const std::string name = inputs_[i] + kGradSuffix;
+    Variable* gradient = step.own(name);
+    if (!gradient || !gradient->has_value()) return;
+    if (loop_variables_.count(name)) {
+      entering_[name] = std::move(*gradient);
+    } else if (sums_.count(i)) {
+      accumulate(sums_[i], *gradient);
+    } else {
+      sums_[i] = copy_of(*gradient);
+      for (Tensor& element : sums_[i].array) element = copy_of(element);
+    }
+  }
+
+  Variable gradient_of(size_t i) {
+    auto looped = entering_.find(inputs_[i] + kGradSuffix);
+    if (looped != entering_.end()) return looped->second;
+    return sums_.count(i) ? std::move(sums_[i]) : zeros_like(run_.input("X", i));
+  }
+
+  ControlRun& run_;
+  const std::vector<std::string>& inputs_;
+  const std::vector<std::string>& wanted_;
+  std::map<std::string, Variable> entering_;  // by their names inside
+  std::set<std::string> loop_variables_;
+  std::map<size_t, Variable> sums_;
+};
+
+void run_while_grad(ControlRun& run) {
+  WhileGrad gradients(run);
+  gradients();
+}
+
+}  // namespace
+
+void define_while(OpTable& ops) {
+  ops.add(OpSpec("while")
+              .doc("Runs sub_block while Condition holds. The block sees the variables around it by name and changes them; "
+                   "it must set Condition.")
+              .optional_input_list("X", "the variables that the block reads")
+              .input("Condition", "one bool")
+              .output_list("Out", "the variables that the block writes, Condition among them")
+              .optional_output("StepScopes", "what the gradient needs of each step")
+              .required_attr("sub_block", AttrType::Block, "the block")
+              .attr("is_test", false, "keep nothing for a gradient")
+              .gradient("while_grad", {"X", "Out", "Out@GRAD", "StepScopes"}, {"X@GRAD"})
+              .control(&run_while));
+  ops.add(OpSpec("while_grad")
+              .doc("Gradient of while: runs a gradient block for each step, the last one first.")
+              .input_list("X", "as while's")
+              .optional_input_list("Out", "as while's")
+              .input_list("Out@GRAD", "gradients of what the block wrote")
+              .input("StepScopes", "what while kept")
+              .optional_output_list("X@GRAD", "gradients of X")
+              .required_attr("sub_block", AttrType::Block, "the gradient block")
+              .attr("is_test", false, "unused")
+              .attr("original_output_grad", std::vector<std::string>{}, "the names that Out@GRAD has inside the block")
+              .control(&run_while_grad));
+}
+
+}  // namespace paddle_mini

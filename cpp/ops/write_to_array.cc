@@ -1,0 +1,54 @@
+// write_to_array: Out[I] = X
+#include "core/op_table.h"
+#include "math/accumulate.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr int64_t kMostElements = int64_t{1} << 24;
+
+// As the gradient of read_from_array: an element that is read more than once has a sum of gradients.
+bool is_gradient(const std::string& name) { return name.find(kGradSuffix) != std::string::npos; }
+
+void run_write_to_array(ControlRun& run) {
+  int64_t i = run.integer("I");
+  require<OpError>(i >= 0 && i < kMostElements, "I is ", i, ", it must be in [0, ", kMostElements, ")");
+  Variable element = run.share_input("X");
+  require<OpError>(element.kind == VarKind::Tensor, "X is ", name_of(element.kind), ", a tensor is needed");
+  Variable* held = run.find(run.frame, run.op.output("Out")[0]);
+  bool is_array = held && held->kind == VarKind::TensorArray;
+  if (!is_array) {
+    Variable fresh;
+    fresh.kind = VarKind::TensorArray;
+    run.set_output("Out", 0, std::move(fresh));
+    held = run.find(run.frame, run.op.output("Out")[0]);
+  }
+  // The one thing that is changed where it is: a copy at each writing would make loops quadratic.
+  if (held->array.size() <= static_cast<size_t>(i)) held->array.resize(static_cast<size_t>(i) + 1);
+  Tensor& place = held->array[static_cast<size_t>(i)];
+  if (!place.data || !is_gradient(run.op.output("Out")[0])) {
+    place = std::move(element.tensor);
+    return;
+  }
+  Variable sum = tensor_variable(copy_of(place));
+  accumulate(sum, element);
+  place = std::move(sum.tensor);
+}
+
+}  // namespace
+
+void define_write_to_array(OpTable& ops) {
+  ops.add(OpSpec("write_to_array")
+              .doc("Out[I] = X. The array grows as needed; elements that were never written have no value.")
+              .input("X", "a tensor")
+              .input("I", "one int32 or int64: which element")
+              .output("Out", "a tensor array; what it holds already stays")
+              .gradient([](const OpDesc& forward) {
+                return std::vector<OpDesc>{make_op("read_from_array",
+                                                   {{"I", forward.input("I")}, {"X", gradient_names(forward.output("Out"))}, {"X_W", forward.input("X")}},
+                                                   {{"Out", gradient_names(forward.input("X"))}})};
+              })
+              .control(&run_write_to_array));
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,83 @@
+# Operators that x[...] appends: slice or strided_slice, and unsqueeze2 for None.
+from __future__ import annotations
+
+import numbers
+from typing import Any, List, Tuple
+
+from ._core import ProgramError, ShapeError
+from .arithmetic import append
+
+# As the end of a slice: beyond every dimension, at the back and at the front.
+_BACK, _FRONT = 2**31 - 1, -(2**31) + 1
+
+Cut = Tuple[int, int, int, int]  # axis, start, end, stride
+
+
+def item(x: Any, key: Any) -> Any:
+    """x[key] as NumPy has it, for whole numbers, slices of whole numbers, `...` and None, which makes a
+    new axis. ShapeError when there is no such axis or position, ProgramError for other keys."""
+    keys = _one_for_each_axis(x, key if isinstance(key, tuple) else (key,))
+    cuts: List[Cut] = []
+    dropped: List[int] = []
+    new: List[int] = []
+    axis = kept = 0
+    for part in keys:
+        if part is None:
+            new.append(kept)
+            kept += 1
+            continue
+        if isinstance(part, slice):
+            if part != slice(None):
+                cuts.append((axis, *_bounds(x, part)))
+            kept += 1
+        else:
+            cuts.append((axis, *_position(x, axis, part)))
+            dropped.append(axis)
+        axis += 1
+    out = _cut(x, cuts, dropped) if cuts else x
+    return append(out, "unsqueeze2", {"X": out}, "XShape", axes=new) if new else out
+
+
+def _one_for_each_axis(x: Any, keys: Tuple[Any, ...]) -> List[Any]:
+    """The keys, None aside, one for each axis: `...` written out."""
+    dots = [place for place, key in enumerate(keys) if key is Ellipsis]
+    if len(dots) > 1:
+        raise ProgramError(f"'{x.name}' is indexed with more than one '...'")
+    axes = len(keys) - len(dots) - sum(key is None for key in keys)
+    if axes > len(x.shape):
+        raise ShapeError(f"'{x.name}' {list(x.shape)} is indexed with {axes} positions, it has {len(x.shape)} axes")
+    place = dots[0] if dots else len(keys)
+    return [*keys[:place], *[slice(None)] * (len(x.shape) - axes), *keys[place + 1:]]
+
+
+def _position(x: Any, axis: int, key: Any) -> Tuple[int, int, int]:
+    index, size = _whole(x, key), x.shape[axis]
+    if size >= 0 and not -size <= index < size:
+        raise ShapeError(f"'{x.name}' {list(x.shape)} has no position {index} along axis {axis}")
+    return index, _BACK if index == -1 else index + 1, 1
+
+
+def _bounds(x: Any, key: slice) -> Tuple[int, int, int]:
+    step = 1 if key.step is None else _whole(x, key.step)
+    if step == 0:
+        raise ProgramError(f"'{x.name}' is indexed with a slice whose step is 0")
+    first, last = (0, _BACK) if step > 0 else (_BACK, _FRONT)
+    return (first if key.start is None else _whole(x, key.start),
+            last if key.stop is None else _whole(x, key.stop), step)
+
+
+def _whole(x: Any, value: Any) -> int:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    kind = type(value).__name__
+    hint = "; layers.gather takes positions from a variable" if hasattr(value, "block") else ""
+    raise ProgramError(f"'{x.name}' is indexed with a {kind}; there are whole numbers, slices of them, '...' and "
+                       f"None{hint}")
+
+
+def _cut(x: Any, cuts: List[Cut], dropped: List[int]) -> Any:
+    axes, starts, ends, strides = map(list, zip(*cuts))
+    attrs = {"axes": axes, "starts": starts, "ends": ends, "infer_flags": [1] * len(axes), "decrease_axis": dropped}
+    if all(stride == 1 for stride in strides):
+        return append(x, "slice", {"Input": x}, **attrs)
+    return append(x, "strided_slice", {"Input": x}, strides=strides, **attrs)

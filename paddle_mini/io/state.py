@@ -1,0 +1,142 @@
+# States: the variables of a program as a plain dict of NumPy arrays, in .pdparams, .pdopt and safetensors files.
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+from .. import _core, dtypes
+from .._core import OpError, ProgramError, Scope
+from ..program import Program
+from ..scope import global_scope
+from .parameters import Path, parameter_names
+from .pickled import pickled_state, state_pickle
+from .safetensors_file import safetensors_bytes, safetensors_state
+from .values import check_names, element_type, naming, plain, set_values
+
+# What PaddlePaddle puts into a state besides arrays.
+NAME_TABLE = "StructuredToParameterName@@"
+SLICES = "UnpackBigParamInfor@@"
+
+
+def get_state(program: Program, scope: Optional[Scope] = None) -> Dict[str, np.ndarray]:
+    """A copy of each persistable variable of the program, by name; bfloat16 as its bits in uint16.
+
+    OpError when one has no value, or has sequence offsets, which a state does not hold (save_vars does).
+    """
+    scope = global_scope() if scope is None else scope
+    names = parameter_names(program)
+    for name in names:
+        if name not in scope:
+            raise OpError(f"'{name}' has no value in the scope to be saved")
+        if scope.lod(name):
+            raise OpError(f"'{name}' has sequence offsets, which a state does not hold; save_vars writes them")
+    return {name: scope.get(name) for name in names}
+
+
+def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Optional[Scope] = None,
+              strict: bool = True) -> Tuple[List[str], List[str]]:
+    """Gives the program's persistable variables the arrays of these names.
+
+    strict: ProgramError when a variable has no array or an array no variable. Otherwise these two lists of
+    names are returned and what has both is set. ShapeError when dtype or shape is not the variable's.
+    Nothing is set on an error.
+    """
+    names = parameter_names(program)
+    missing = [name for name in names if name not in state]
+    unexpected = sorted(set(state) - set(names))
+    if strict:
+        check_names(missing, unexpected)
+    found = {name: state[name] for name in names if name in state}
+    set_values(global_scope() if scope is None else scope, program, plain(found))
+    return missing, unexpected
+
+
+def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
+    """Writes a dict of arrays: a safetensors file where the path ends with .safetensors (uint16 there is
+    bfloat16), otherwise what paddle.load and paddle.static.load read (.pdparams, .pdopt).
+
+    The file is there whole or as it was before. ProgramError for what is no array of an element type.
+    """
+    arrays = {}
+    for name, value in state.items():
+        array = np.asarray(value)
+        if not isinstance(name, str) or array.dtype.hasobject or element_type(array.dtype) not in dtypes.NUMBERS:
+            raise ProgramError(f"a state holds arrays by name; {name!r} is {type(value).__name__} of {array.dtype}")
+        arrays[name] = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
+    path = os.fspath(path)
+    _core.write_file(path, safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pickle(arrays))
+
+
+def load_state(path: Path, variable_names: bool = False) -> Dict[str, Any]:
+    """Reads a safetensors file, or a state that PaddlePaddle or save_state pickled.
+
+    No code in the file is run: it may hold arrays, and numbers, strings, lists and dicts as optimizers write
+    them; ProgramError for all else, and for a file that is cut off or damaged. PaddlePaddle's layers write
+    arrays by structure ("0.weight"); variable_names=True: under the names of the variables (linear_0.w_0).
+    """
+    path = os.fspath(path)
+    data = _core.read_file(path)
+    with naming(path):
+        if path.endswith(".safetensors"):
+            return dict(safetensors_state(data))
+        state = _joined(pickled_state(data))
+        table = state.pop(NAME_TABLE, {})
+        return _renamed(state, table) if variable_names else state
+
+
+def save(program: Program, prefix: Path, scope: Optional[Scope] = None) -> None:
+    """Writes prefix.pdparams (parameters), prefix.pdopt (all other persistable variables) and prefix.pdmodel (the
+    program), as paddle.static.save does. Each file is there whole or as it was before."""
+    prefix = state_prefix(prefix)
+    state = get_state(program, scope)
+    parameters = {parameter.name for parameter in program.all_parameters()}
+    for suffix, is_parameter in ((".pdparams", True), (".pdopt", False)):
+        part = {name: array for name, array in state.items() if (name in parameters) is is_parameter}
+        save_state(prefix + suffix, part)
+    _core.write_file(prefix + ".pdmodel", program.to_bytes())
+
+
+def load(program: Program, prefix: Path, scope: Optional[Scope] = None,
+         strict: bool = True) -> Tuple[List[str], List[str]]:
+    """Reads prefix.pdparams and, where the program has persistable variables that are no parameters,
+    prefix.pdopt. Returns and raises as set_state; strict=False does without a .pdopt file."""
+    prefix = state_prefix(prefix)
+    state = load_state(prefix + ".pdparams", variable_names=True)
+    others = set(parameter_names(program)) - {parameter.name for parameter in program.all_parameters()}
+    if others and (strict or os.path.exists(prefix + ".pdopt")):
+        more = load_state(prefix + ".pdopt")
+        twice = sorted(state.keys() & more.keys())
+        if twice:
+            raise ProgramError(f"'{prefix}.pdopt': '{twice[0]}' is in the .pdparams file too")
+        state.update(more)
+    with naming(prefix + ".pdparams"):
+        return set_state(program, state, scope, strict)
+
+
+def state_prefix(path: Path) -> str:
+    """PREFIX for PREFIX, PREFIX.pdparams, PREFIX.pdopt and PREFIX.pdmodel."""
+    start, suffix = os.path.splitext(os.fspath(path))
+    return start if suffix in (".pdparams", ".pdopt", ".pdmodel") else os.fspath(path)
+
+
+def _joined(state: Dict[str, Any]) -> Dict[str, Any]:
+    """Pickles of protocol 2 and 3 hold an array of more than 1 GiB in slices."""
+    slices = state.pop(SLICES, {})
+    try:
+        for name, facts in slices.items():
+            parts = [state.pop(part) for part in facts["slices"]]
+            state[name] = np.concatenate(parts).reshape(facts["OriginShape"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ProgramError(f"its list of sliced arrays is wrong: {error}") from None
+    return state
+
+
+def _renamed(state: Dict[str, Any], table: Any) -> Dict[str, Any]:
+    if not isinstance(table, dict):
+        raise ProgramError("its table of names is no dict")
+    renamed = {table.get(name, name): value for name, value in state.items()}
+    if len(renamed) != len(state) or not all(isinstance(name, str) for name in renamed):
+        raise ProgramError("its table gives one name to two arrays, or none")
+    return renamed

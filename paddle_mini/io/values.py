@@ -1,0 +1,67 @@
+# Values from files, held against the variables of a program before any of them goes to the scope.
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+from .. import dtypes
+from .._core import Error, ProgramError, Scope, ShapeError
+from ..program import Program
+
+Lod = List[List[int]]
+
+
+def element_type(dtype: Any) -> str:
+    """"float32" for np.dtype("float32"); the bits of bfloat16 are uint16 in NumPy."""
+    return "bfloat16" if dtype == np.uint16 else str(dtype.name)
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Errors inside begin with the file's name."""
+    try:
+        yield
+    except Error as error:
+        raise type(error)(f"'{path}': {error}") from None
+
+
+def set_values(scope: Scope, program: Program, values: Mapping[str, Tuple[np.ndarray, Optional[Lod]]]) -> None:
+    """Gives each variable its array and sequence offsets, when all of them fit; else ShapeError or ProgramError,
+    and the scope is as it was."""
+    for name, (array, lod) in values.items():
+        _check(program, name, array)
+        Scope().set(name, array, lod)  # what only a scope knows: offsets that end at the rows, the number of dimensions
+    for name, (array, lod) in values.items():
+        scope.set(name, array, lod)
+
+
+def _check(program: Program, name: str, array: Any) -> None:
+    var = program.global_block().var(name)
+    if var.kind != dtypes.TENSOR:
+        raise ProgramError(f"'{name}' is no tensor in the program")
+    if not isinstance(array, np.ndarray):
+        raise ProgramError(f"the value of '{name}' is of type {type(array).__name__}, it must be a NumPy array")
+    found, shape = element_type(array.dtype), list(array.shape)
+    fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
+    if not fits or found != var.dtype or not array.dtype.isnative:
+        raise ShapeError(f"'{name}' is {shape} {found if array.dtype.isnative else array.dtype}, "
+                         f"the program declares {list(var.shape)} {var.dtype}")
+
+
+def check_names(missing: List[str], unexpected: List[str]) -> None:
+    """ProgramError that lists the names."""
+    lists = {"without a value": missing, "not in the program": unexpected}
+    told = [f"{len(names)} {what}: {_some(names)}" for what, names in lists.items() if names]
+    if told:
+        raise ProgramError("values and variables differ: " + "; ".join(told))
+
+
+def _some(names: List[str]) -> str:
+    return ", ".join(repr(name[:100]) for name in names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def plain(values: Mapping[str, np.ndarray]) -> Dict[str, Tuple[np.ndarray, Optional[Lod]]]:
+    """Arrays without sequence offsets, as set_values takes them."""
+    return {name: (array, None) for name, array in values.items()}

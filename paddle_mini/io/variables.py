@@ -1,0 +1,125 @@
+# Variables in a folder, one stream a file or all in one file: the calls and files of PaddlePaddle 1.x.
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+
+from .. import _core
+from .._core import OpError, ProgramError, Scope
+from ..guards import default_main_program
+from ..program import Program
+from ..scope import global_scope
+from ..variable import Parameter, Variable, name_of
+from .parameters import Path, parameter_names
+from .values import naming, set_values
+
+Predicate = Callable[[Variable], bool]
+
+
+def save_vars(executor: Any, dirname: Path, main_program: Optional[Program] = None,
+              vars: Optional[Sequence[Union[Variable, str]]] = None, predicate: Optional[Predicate] = None,
+              filename: Optional[str] = None, scope: Optional[Scope] = None) -> None:
+    """Writes variables of a program into a folder, which is made.
+
+    vars: variables or names; None: the persistable ones for which predicate says True (None: all).
+    filename None: a file for each, of the variable's name; otherwise one file with all of them by name,
+    one after the other. executor may be None: values are the scope's. Each file is there whole or as it
+    was before. OpError when a variable has no value, before anything is written; ProgramError when a
+    file can't be written or a name would leave the folder.
+    """
+    names = _names(main_program, vars, predicate)
+    scope = global_scope() if scope is None else scope
+    for name in names:
+        if name not in scope:
+            raise OpError(f"'{name}' has no value in the scope to be saved")
+    files = _files(dirname, names, filename)
+    _make_folder(os.fspath(dirname))
+    for path, inside in files.items():
+        _make_folder(os.path.dirname(path))
+        _core.save_parameters(scope, path, inside)
+
+
+def load_vars(executor: Any, dirname: Path, main_program: Optional[Program] = None,
+              vars: Optional[Sequence[Union[Variable, str]]] = None, predicate: Optional[Predicate] = None,
+              filename: Optional[str] = None, scope: Optional[Scope] = None) -> None:
+    """Reads what save_vars, or PaddlePaddle's save_vars, wrote; the arguments are save_vars's.
+
+    All files are read and held against the program before the scope is changed: ProgramError for a file
+    that is missing, cut off, longer than its tensor or damaged, ShapeError for a value that does not fit.
+    """
+    program = default_main_program() if main_program is None else main_program
+    names = _names(program, vars, predicate)
+    scope = global_scope() if scope is None else scope
+    files = _files(dirname, names, filename)
+    if filename is not None:
+        for path, inside in files.items():
+            _core.load_parameters(scope, path, program.to_bytes(), inside)
+        return
+    values = {}
+    for path, (name,) in files.items():
+        data = _core.read_file(path)
+        with naming(path):
+            array, lod, used = _core.read_tensor(data)
+            if used != len(data):
+                raise ProgramError(f"{len(data) - used} bytes follow the tensor")
+        values[name] = (array, lod)
+    with naming(os.fspath(dirname)):
+        set_values(scope, program, values)
+
+
+def save_params(executor: Any, dirname: Path, main_program: Optional[Program] = None, filename: Optional[str] = None,
+                scope: Optional[Scope] = None) -> None:
+    """save_vars of the program's parameters."""
+    save_vars(executor, dirname, main_program, None, _is_parameter, filename, scope)
+
+
+def load_params(executor: Any, dirname: Path, main_program: Optional[Program] = None, filename: Optional[str] = None,
+                scope: Optional[Scope] = None) -> None:
+    """load_vars of the program's parameters."""
+    load_vars(executor, dirname, main_program, None, _is_parameter, filename, scope)
+
+
+def save_persistables(executor: Any, dirname: Path, main_program: Optional[Program] = None,
+                      filename: Optional[str] = None, scope: Optional[Scope] = None) -> None:
+    """save_vars of all persistable variables: parameters, accumulators of optimizers, learning rates, averages."""
+    save_vars(executor, dirname, main_program, None, None, filename, scope)
+
+
+def load_persistables(executor: Any, dirname: Path, main_program: Optional[Program] = None,
+                      filename: Optional[str] = None, scope: Optional[Scope] = None) -> None:
+    """load_vars of all persistable variables."""
+    load_vars(executor, dirname, main_program, None, None, filename, scope)
+
+
+def _is_parameter(var: Variable) -> bool:
+    return isinstance(var, Parameter)
+
+
+def _names(program: Optional[Program], vars: Optional[Sequence[Union[Variable, str]]],
+           predicate: Optional[Predicate]) -> List[str]:
+    """In byte order, the order of PaddlePaddle's combined files."""
+    program = default_main_program() if program is None else program
+    if vars is not None and not isinstance(vars, (list, tuple)):
+        raise ProgramError(f"vars must be a list of variables or names, not {type(vars).__name__}")
+    persistable, block = parameter_names(program), program.global_block()
+    if vars is None:
+        return [name for name in persistable if predicate is None or predicate(block.var(name))]
+    return sorted({block.var(name_of(var)).name for var in vars})
+
+
+def _files(dirname: Path, names: List[str], filename: Optional[str]) -> Dict[str, List[str]]:
+    """Which variables each file holds."""
+    folder = os.fspath(dirname)
+    if filename is not None:
+        return {os.path.join(folder, filename): names} if names else {}
+    for name in names:
+        if any(part in ("", ".", "..") for part in name.split("/")):
+            raise ProgramError(f"{name!r} is no name of a file inside a folder; give filename, one file for all")
+    return {os.path.join(folder, name): [name] for name in names}
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+    except OSError as error:
+        raise ProgramError(f"can't make the folder '{folder}': {error.strerror}") from None

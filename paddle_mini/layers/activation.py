@@ -1,0 +1,43 @@
+# Activations with a parameter, or with a number that callers give by position.
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .._core import ProgramError
+from ..initializer import Constant
+from ..variable import Variable
+from .emit import create_parameter, emit, known_dim, layer_name, refuse, require_float
+
+
+def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NCHW",
+          name: Optional[str] = None) -> Variable:
+    """x where x > 0, else α x, with a parameter α: one for "all", for each "channel", or for each
+    "element" of a sample.
+
+    x: float; what α depends on must be known. Returns the shape of x. α begins with 0.25.
+    He et al., "Delving deep into rectifiers", ICCV 2015.
+    """
+    require_float("prelu", x)
+    if mode == "all":
+        shape = [1]
+    elif mode == "channel":
+        channels = known_dim(x, 1 if data_format == "NCHW" else len(x.shape) - 1, "prelu")
+        window = [1] * (len(x.shape) - 2)
+        shape = [1, channels, *window] if data_format == "NCHW" else [1, *window, channels]
+    elif mode == "element":
+        shape = [1, *(known_dim(x, axis, "prelu") for axis in range(1, len(x.shape)))]
+    else:
+        refuse(ProgramError, f"prelu: mode is {mode!r}, it must be 'all', 'channel' or 'element'")
+    prefix = layer_name("prelu", name)
+    alpha = create_parameter(shape, x.dtype, param_attr, prefix, Constant(0.25))
+    return emit("prelu", {"X": x, "Alpha": alpha}, {"mode": mode, "data_format": data_format}, name=prefix)
+
+
+def softshrink(x: Variable, alpha: float = 0.5, name: Optional[str] = None) -> Variable:
+    """x − α where x > α, x + α where x < −α, else 0."""
+    return emit("softshrink", {"X": x}, {"lambda": alpha}, name=name)
+
+
+def pow(x: Variable, factor: float = 1.0, name: Optional[str] = None) -> Variable:
+    """x to the power of a number; of another variable: elementwise_pow."""
+    return emit("pow", {"X": x}, {"factor": factor}, name=name)

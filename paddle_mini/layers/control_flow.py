@@ -1,0 +1,293 @@
+# Loops and branches: blocks inside a program, and the operators that run them.
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Set, Tuple
+
+from .. import dtypes
+from .._core import ProgramError
+from ..guards import default_main_program
+from ..operator import EMPTY_NAME
+from ..program import Block
+from ..variable import Variable
+from .emit import block, emit, layer_name, refuse, require_variable
+from .structure import flatten_structure, map_structure, require_same_structure, require_variables
+from .tensor import assign, cast, fill_constant
+
+
+@contextmanager
+def inner_block() -> Iterator[Block]:
+    """What is appended inside goes into a new block of the program."""
+    program = default_main_program()
+    inside = program.create_block()
+    try:
+        yield inside
+    finally:
+        program.rollback()
+
+
+def outer_reads_and_writes(inside: Block) -> Tuple[List[str], List[str]]:
+    """The variables around a block that its operators read before they write them, and those they
+    write; blocks inside it included."""
+    made: Set[str] = set()
+    reads: List[str] = []
+    writes: List[str] = []
+
+    def walk(here: Block) -> None:
+        for op in here.ops:
+            for name in op.input_names:
+                if name not in made and name not in reads and _is_outside(inside, name):
+                    reads.append(name)
+            for index in _blocks_of(op):
+                walk(inside.program.blocks[index])
+            for name in op.output_names:
+                made.add(name)
+                if name not in writes and _is_outside(inside, name):
+                    writes.append(name)
+
+    walk(inside)
+    return reads, writes
+
+
+def _is_outside(inside: Block, name: str) -> bool:
+    return name != EMPTY_NAME and name not in inside.vars and inside.find_var(name) is not None
+
+
+def _blocks_of(op: Any) -> List[int]:
+    return [value for attr_type, value in op._attrs.values() if attr_type == dtypes.BLOCK]
+
+
+def step_scopes(here: Block) -> Variable:
+    return here.create_var(default_main_program().new_name("step_scopes"), kind=dtypes.STEP_SCOPES)
+
+
+def _require_condition(layer: str, condition: Variable) -> None:
+    require_variable(layer, condition)
+    one = all(dim in (1, -1) for dim in condition.shape)
+    if condition.dtype != "bool" or not one:
+        refuse(ProgramError, f"{layer}: the condition is {condition.dtype} {list(condition.shape)}, it must be one bool")
+
+
+class While:
+    """A loop over a block that changes the variables around it:
+
+        loop = layers.While(condition)
+        with loop.block():
+            ...                                        # must assign to the condition
+            layers.less_than(i, n, cond=condition)
+
+    condition: one bool. is_test: keep nothing for a gradient. while_loop is the same with functions.
+    """
+
+    def __init__(self, condition: Variable, is_test: bool = False):
+        _require_condition("While", condition)
+        self.condition = condition
+        self.is_test = is_test
+
+    @contextmanager
+    def block(self) -> Iterator[Block]:
+        here = block()
+        with inner_block() as inside:
+            yield inside
+        reads, writes = outer_reads_and_writes(inside)
+        if self.condition.name not in writes:
+            refuse(ProgramError, f"While: the block never writes its condition '{self.condition.name}', it would run for ever")
+        # What the block writes is a loop variable, which its gradient reads as well.
+        given = [name for name in dict.fromkeys([*reads, *writes]) if name != self.condition.name]
+        here.append_op("while", {"X": given, "Condition": self.condition},
+                       {"Out": writes, "StepScopes": step_scopes(here)},
+                       {"sub_block": inside.idx, "is_test": self.is_test})
+
+
+def while_loop(cond: Callable[..., Variable], body: Callable[..., Any], loop_vars: Sequence[Any],
+               is_test: bool = False, name: Optional[str] = None) -> Any:
+    """Runs body(*loop_vars), which gives the next loop_vars, while cond(*loop_vars) is true.
+
+    cond: gives one bool. loop_vars: Variables, or lists, tuples and dicts of them; their shapes may
+    change from step to step. Tensor arrays are changed by array_write and given back as they are.
+    Returns the last loop_vars. The variables passed in stay as they are.
+    Raises ProgramError when body gives something else than it takes.
+    """
+    if not callable(cond) or not callable(body):
+        refuse(ProgramError, "while_loop: cond and body must be functions")
+    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
+        refuse(ProgramError, "while_loop: loop_vars must be a list of at least one Variable")
+    require_variables("while_loop", "loop_vars", loop_vars)
+    current = map_structure(lambda var: var if var.kind == dtypes.TENSOR_ARRAY else assign(var), list(loop_vars))
+    condition = cond(*current)
+    loop = While(condition, is_test=is_test)
+    with loop.block():
+        made = body(*current)
+        following = list(made) if isinstance(made, (list, tuple)) else [made]
+        require_same_structure("while_loop", "loop_vars and what body gives", current, following)
+        require_variables("while_loop", "what body gives", following)
+        again = cond(*following)
+        for new, old in zip(flatten_structure(following), flatten_structure(current)):
+            _become(old, new)
+        assign(again, condition)
+    return current
+
+
+def _become(old: Variable, new: Variable) -> None:
+    if new is old:
+        return
+    if new.dtype != old.dtype or new.kind != old.kind:
+        refuse(ProgramError, f"while_loop: '{old.name}' is {old.dtype}, body gives {new.dtype} for it")
+    dims = [a if a == b else -1 for a, b in zip(old.shape, new.shape)] if len(old.shape) == len(new.shape) else None
+    assign(new, old)
+    if dims is not None:
+        old.set_info({**old.info(), "shape": dims})
+
+
+class ConditionalBlock:
+    """A block that runs if a condition holds:
+
+        branch = layers.ConditionalBlock(condition)
+        with branch.block():
+            layers.assign(a, out)
+    """
+
+    def __init__(self, condition: Variable):
+        _require_condition("ConditionalBlock", condition)
+        self.condition = condition
+
+    @contextmanager
+    def block(self) -> Iterator[Block]:
+        here = block()
+        with inner_block() as inside:
+            yield inside
+        reads, writes = outer_reads_and_writes(inside)
+        # What had a value before the block keeps it where the condition does not hold, and its gradient.
+        before = {name for op in here.ops for name in op.output_names}
+        reads = list(dict.fromkeys([*reads, *(name for name in writes if name in before)]))
+        here.append_op("conditional_block", {"Cond": self.condition, "Input": reads},
+                       {"Out": writes, "Scope": step_scopes(here)},
+                       {"sub_block": inside.idx, "is_scalar_condition": True})
+
+
+def cond(pred: Variable, true_fn: Optional[Callable[[], Any]] = None, false_fn: Optional[Callable[[], Any]] = None,
+         name: Optional[str] = None) -> Any:
+    """What true_fn() gives where pred is true, else what false_fn() gives; only that one runs.
+
+    pred: one bool. Both functions give Variables nested alike, of the same dtypes, or None.
+    Raises ProgramError when they do not.
+    """
+    _require_condition("cond", pred)
+    name = layer_name("cond", name)
+    given = [_branch(pred, true_fn, name), _branch(emit("logical_not", {"X": pred}), false_fn, name)]
+    require_same_structure("cond", "the results of true_fn and false_fn", *given)
+    if given[0] is None:
+        return None
+    which = cast(pred, "int32")
+    return map_structure(lambda yes, no: _select(which, yes, no, name), *given)
+
+
+def _branch(condition: Variable, function: Optional[Callable[[], Any]], name: str) -> Any:
+    if function is None:
+        return None
+    if not callable(function):
+        refuse(ProgramError, f"cond: {function!r} is no function")
+    here = block()
+    with ConditionalBlock(condition).block():
+        results = function()
+        if results is None:
+            return None
+        require_variables("cond", "what a branch gives", results)
+        return map_structure(lambda var: _outside(here, var, name), results)
+
+
+def _outside(here: Block, var: Variable, name: str) -> Variable:
+    """A variable of the block around, which the branch gives the value of `var`."""
+    outer = here.create_var(default_main_program().new_name(f"{name}.out"), dtype=var.dtype, shape=var.shape,
+                            kind=var.kind, lod_level=var.lod_level)
+    return assign(var, outer)
+
+
+def _select(which: Variable, yes: Variable, no: Variable, name: str) -> Variable:
+    if yes.dtype != no.dtype or yes.kind != no.kind:
+        refuse(ProgramError, f"cond: one branch gives {yes.dtype}, the other {no.dtype}")
+    dims = [a if a == b else -1 for a, b in zip(yes.shape, no.shape)]
+    out = block().create_var(default_main_program().new_name(f"{name}.tmp"), dtype=yes.dtype, kind=yes.kind,
+                             shape=dims if len(yes.shape) == len(no.shape) else yes.shape, lod_level=yes.lod_level)
+    return emit("select_input", {"X": [no, yes], "Mask": which}, outputs={"Out": out})
+
+
+def case(pred_fn_pairs: Sequence[Tuple[Variable, Callable[[], Any]]], default: Optional[Callable[[], Any]] = None,
+         name: Optional[str] = None) -> Any:
+    """What the function of the first pred that is true gives; else default(), or the last function."""
+    pairs = list(pred_fn_pairs)
+    if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        refuse(ProgramError, "case: pred_fn_pairs must be a list of (bool Variable, function)")
+    if default is None:
+        default = pairs.pop()[1]
+    result = default
+    for pred, function in reversed(pairs):
+        result = _chosen(pred, function, result, name)
+    return result()
+
+
+def _chosen(pred: Variable, function: Callable[[], Any], other: Callable[[], Any],
+            name: Optional[str]) -> Callable[[], Any]:
+    return lambda: cond(pred, function, other, name)
+
+
+def switch_case(branch_index: Variable, branch_fns: Any, default: Optional[Callable[[], Any]] = None,
+                name: Optional[str] = None) -> Any:
+    """What branch_fns[branch_index]() gives; default(), or the function of the largest index, for an
+    index that is not there.
+
+    branch_index: one int32 or int64. branch_fns: a dict {index: function}, a list of (index, function)
+    or a list of functions.
+    """
+    require_variable("switch_case", branch_index)
+    functions = branch_fns.items() if isinstance(branch_fns, dict) else (
+        item if isinstance(item, (list, tuple)) else (i, item) for i, item in enumerate(branch_fns))
+    ordered = sorted(functions, key=lambda pair: pair[0])
+    if len({index for index, _ in ordered}) != len(ordered):
+        refuse(ProgramError, "switch_case: an index is there twice")
+    pairs = [(emit("equal", {"X": branch_index, "Y": fill_constant([1], branch_index.dtype, index)}), function)
+             for index, function in ordered]
+    return case(pairs, default, name)
+
+
+def create_array(dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+    """An empty array of tensors, for array_write."""
+    return block().create_var(name or default_main_program().new_name("array"), dtype=dtype, shape=[],
+                              kind=dtypes.TENSOR_ARRAY)
+
+
+def array_write(x: Variable, i: Variable, array: Optional[Variable] = None) -> Variable:
+    """array[i] = x. i: one int32 or int64. array: None: a new one. Returns the array."""
+    require_variable("array_write", x)
+    array = create_array(x.dtype) if array is None else array
+    array.set_info({**array.info(), "dtype": x.dtype, "shape": list(x.shape)})
+    return emit("write_to_array", {"X": x, "I": i}, outputs={"Out": array})
+
+
+def array_read(array: Variable, i: Variable) -> Variable:
+    """array[i]. i: one int32 or int64. Raises OpError at a run when nothing was written there."""
+    require_variable("array_read", array)
+    out = block().create_var(default_main_program().new_name("array_read.tmp"), dtype=array.dtype, shape=array.shape)
+    return emit("read_from_array", {"X": array, "I": i}, outputs={"Out": out})
+
+
+def array_length(array: Variable) -> Variable:
+    """The number of elements of an array: int64 [1]."""
+    out = block().create_var(default_main_program().new_name("array_length.tmp"), dtype="int64", shape=[1],
+                             stop_gradient=True)
+    return emit("lod_array_length", {"X": array}, outputs={"Out": out})
+
+
+def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = False) -> Tuple[Variable, Variable]:
+    """(the elements of an array joined along the axis, or stacked along a new one; the size of each
+    along it, int32 [n])."""
+    require_variable("tensor_array_to_tensor", input)
+    dims = list(input.shape)
+    place = axis + len(dims) + use_stack if axis < 0 else axis
+    dims[place:place + (not use_stack)] = [-1]
+    new_name = default_main_program().new_name
+    out = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype=input.dtype, shape=dims)
+    index = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype="int32", shape=[-1], stop_gradient=True)
+    emit("tensor_array_to_tensor", {"X": input}, {"axis": axis, "use_stack": use_stack},
+         outputs={"Out": out, "OutIndex": index})
+    return out, index

@@ -1,0 +1,64 @@
+# Layers that change the size of images.
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Sequence
+
+import numpy as np
+
+from .._core import ProgramError
+from ..variable import Variable
+from .emit import emit, layer_name, refuse, whole
+from .rearrange import squeeze, unsqueeze
+
+
+def resize_bilinear(input: Variable, out_shape: Optional[Sequence[int]] = None, scale: Optional[float] = None,
+                    align_corners: bool = True, align_mode: int = 1, data_format: str = "NCHW",
+                    name: Optional[str] = None) -> Variable:
+    """Images of another size; each pixel is the mixture of the four around its place.
+
+    input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or
+    this multiple of input's, rounded down. align_corners: the centers of the corner pixels lie over each
+    other; else align_mode 0 lays centers of pixels over each other, 1 their corners.
+    """
+    attrs: Dict[str, Any] = {"interp_method": "bilinear", "align_corners": align_corners, "align_mode": align_mode}
+    attrs.update(_size("resize_bilinear", out_shape, scale, data_format))
+    return emit("bilinear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_bilinear"))
+
+
+def resize_nearest(input: Variable, out_shape: Optional[Sequence[int]] = None, scale: Optional[float] = None,
+                   align_corners: bool = True, data_format: str = "NCHW", name: Optional[str] = None) -> Variable:
+    """Images of another size; each pixel is the one next to its place. Arguments are as in resize_bilinear."""
+    attrs = {"interp_method": "nearest", "align_corners": align_corners,
+             **_size("resize_nearest", out_shape, scale, data_format)}
+    return emit("nearest_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_nearest"))
+
+
+def pad2d(input: Variable, paddings: Sequence[int] = (0, 0, 0, 0), mode: str = "constant", pad_value: float = 0.0,
+          data_format: str = "NCHW", name: Optional[str] = None) -> Variable:
+    """Images with a border: paddings is [top, bottom, left, right].
+
+    input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". mode: "constant": pad_value; "reflect":
+    the image mirrored at its outermost pixels; "replicate" (or "edge"): these pixels; "circular": the
+    image from its other end.
+    """
+    if data_format not in ("NCHW", "NHWC"):
+        refuse(ProgramError, f"pad2d: data_format is {data_format!r}, it must be 'NCHW' or 'NHWC'")
+    if np.shape(paddings) != (4,):
+        refuse(ProgramError, f"pad2d: paddings is {paddings!r}, it must be [top, bottom, left, right]")
+    prefix = layer_name("pad2d", name)
+    top, bottom, left, right = paddings
+    depth = 2 if data_format == "NCHW" else 1
+    attrs = {"paddings": [left, right, top, bottom, 0, 0], "mode": "replicate" if mode == "edge" else mode,
+             "value": pad_value, "data_format": "NCDHW" if data_format == "NCHW" else "NDHWC"}
+    return squeeze(emit("pad3d", {"X": unsqueeze(input, depth, name=prefix)}, attrs, name=prefix), depth, name=prefix)
+
+
+def _size(layer: str, out_shape: Optional[Sequence[int]], scale: Optional[float], data_format: str) -> Dict[str, Any]:
+    if (out_shape is None) == (scale is None):
+        refuse(ProgramError, f"{layer}: give either out_shape or scale")
+    if out_shape is None:
+        return {"scale": [scale, scale], "data_layout": data_format}
+    if np.shape(out_shape) != (2,):
+        refuse(ProgramError, f"{layer}: out_shape is {out_shape!r}, it must be [height, width]")
+    height, width = (whole(layer, "out_shape", size) for size in out_shape)
+    return {"out_h": height, "out_w": width, "data_layout": data_format}

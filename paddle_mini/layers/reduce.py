@@ -1,0 +1,79 @@
+# Layers that make one element of many: reductions over axes, running sums, positions of extremes.
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from ..variable import Variable
+from .emit import emit, layer_name
+
+Axes = Union[None, int, Sequence[int]]
+
+
+def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """The sum over axes; dim=None: over all. keep_dim: the axes stay, with one element."""
+    return _reduce("reduce_sum", input, dim, keep_dim, name)
+
+
+def reduce_mean(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """The mean over axes; dim and keep_dim as in reduce_sum."""
+    return _reduce("reduce_mean", input, dim, keep_dim, name)
+
+
+def reduce_max(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """The greatest element over axes; dim and keep_dim as in reduce_sum."""
+    return _reduce("reduce_max", input, dim, keep_dim, name)
+
+
+def reduce_min(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """The least element over axes; dim and keep_dim as in reduce_sum."""
+    return _reduce("reduce_min", input, dim, keep_dim, name)
+
+
+def reduce_prod(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """The product over axes; dim and keep_dim as in reduce_sum."""
+    return _reduce("reduce_prod", input, dim, keep_dim, name)
+
+
+def reduce_all(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """Whether all elements over axes are true; dim and keep_dim as in reduce_sum."""
+    return _reduce("reduce_all", input, dim, keep_dim, name)
+
+
+def reduce_any(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+    """Whether any element over axes is true; dim and keep_dim as in reduce_sum."""
+    return _reduce("reduce_any", input, dim, keep_dim, name)
+
+
+def argmax(x: Variable, axis: Optional[int] = 0, keepdim: bool = False, dtype: Any = "int64",
+           name: Optional[str] = None) -> Variable:
+    """Where along the axis the greatest element is, the first of equal ones; axis=None: in x as one line.
+    dtype: "int64" or "int32"."""
+    return _position("arg_max", x, axis, keepdim, dtype, name or layer_name("argmax"))
+
+
+def argmin(x: Variable, axis: Optional[int] = 0, keepdim: bool = False, dtype: Any = "int64",
+           name: Optional[str] = None) -> Variable:
+    """Where along the axis the least element is; as argmax."""
+    return _position("arg_min", x, axis, keepdim, dtype, name or layer_name("argmin"))
+
+
+def cumsum(x: Variable, axis: Optional[int] = None, exclusive: bool = False, reverse: bool = False,
+           name: Optional[str] = None) -> Variable:
+    """The sums of the elements up to each one along the axis; axis=None: of x as one line. exclusive:
+    without the element itself. reverse: from the end."""
+    attrs = {"axis": -1 if axis is None else axis, "flatten": axis is None, "exclusive": exclusive, "reverse": reverse}
+    return emit("cumsum", {"X": x}, attrs, name=name)
+
+
+def _position(op_type: str, x: Variable, axis: Optional[int], keepdim: bool, dtype: Any, name: str) -> Variable:
+    attrs = {"axis": 0 if axis is None else axis, "flatten": axis is None, "keepdims": keepdim, "dtype": dtype}
+    out = emit(op_type, {"X": x}, attrs, name=name)
+    out.stop_gradient = True
+    return out
+
+
+def _reduce(op_type: str, input: Variable, dim: Axes, keep_dim: bool, name: Optional[str]) -> Variable:
+    axes = [] if dim is None else dim if isinstance(dim, (list, tuple, np.ndarray)) else [dim]
+    return emit(op_type, {"X": input}, {"dim": axes, "keep_dim": keep_dim, "reduce_all": len(axes) == 0}, name=name)

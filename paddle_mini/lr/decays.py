@@ -1,0 +1,168 @@
+# Schedules with a formula for the rate after t steps.
+from __future__ import annotations
+
+import math
+from typing import Callable, Sequence
+
+from .._core import ProgramError
+from .scheduler import LRScheduler, callable_of, number, rising, whole
+
+
+class NoamDecay(LRScheduler):
+    """η d_model^−½ min(t^−½, t warmup_steps^−1.5): rises in a line, then falls with the root.
+
+    Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 5.3. At t = 0 the rate is 0.
+    """
+
+    def __init__(self, d_model: int, warmup_steps: int, learning_rate: float = 1.0, last_epoch: int = -1):
+        self.d_model = whole(self, "d_model", d_model)
+        self.warmup_steps = whole(self, "warmup_steps", warmup_steps)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        rising_part = self.last_epoch * self.warmup_steps**-1.5
+        falling_part = 1.0 if self.last_epoch == 0 else self.last_epoch**-0.5
+        return self.base_lr * self.d_model**-0.5 * min(falling_part, rising_part)
+
+
+class PiecewiseDecay(LRScheduler):
+    """values[i] while boundaries[i − 1] ≤ t < boundaries[i]: one value more than boundaries."""
+
+    def __init__(self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1):
+        self.boundaries = rising(self, "boundaries", boundaries)
+        if not isinstance(values, (list, tuple)) or len(values) != len(self.boundaries) + 1:
+            raise ProgramError(f"PiecewiseDecay: values is {values!r}, it must be a list of "
+                               f"{len(self.boundaries) + 1} numbers, one more than boundaries")
+        self.values = [number(self, "values", value, low=0.0) for value in values]
+        super().__init__(self.values[0], last_epoch)
+
+    def get_lr(self) -> float:
+        return self.values[sum(self.last_epoch >= boundary for boundary in self.boundaries)]
+
+
+class NaturalExpDecay(LRScheduler):
+    """η exp(−gamma t)."""
+
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1):
+        self.gamma = number(self, "gamma", gamma, low=0.0)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.base_lr * math.exp(-self.gamma * self.last_epoch)
+
+
+class InverseTimeDecay(LRScheduler):
+    """η / (1 + gamma t)."""
+
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1):
+        self.gamma = number(self, "gamma", gamma, low=0.0)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.base_lr / (1.0 + self.gamma * self.last_epoch)
+
+
+class PolynomialDecay(LRScheduler):
+    """(η − end_lr)(1 − min(t, S) / S)^power + end_lr with S = decay_steps; with `cycle`, S is the next
+    multiple of decay_steps instead, so the rate rises again and again."""
+
+    def __init__(self, learning_rate: float, decay_steps: int, end_lr: float = 0.0001, power: float = 1.0,
+                 cycle: bool = False, last_epoch: int = -1):
+        self.decay_steps = whole(self, "decay_steps", decay_steps)
+        self.end_lr = number(self, "end_lr", end_lr, low=0.0)
+        self.power = number(self, "power", power, above=0.0)
+        self.cycle = bool(cycle)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        t, steps = self.last_epoch, self.decay_steps
+        if self.cycle:
+            steps *= max(1, -(-t // steps))
+        return (self.base_lr - self.end_lr) * (1 - min(t, steps) / steps)**self.power + self.end_lr
+
+
+class ExponentialDecay(LRScheduler):
+    """η gamma^t."""
+
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1):
+        self.gamma = number(self, "gamma", gamma, above=0.0)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.gamma**self.last_epoch
+
+
+class MultiStepDecay(LRScheduler):
+    """η gamma^n after n of the milestones."""
+
+    def __init__(self, learning_rate: float, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1):
+        self.milestones = rising(self, "milestones", milestones)
+        self.gamma = number(self, "gamma", gamma, above=0.0)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.gamma**sum(self.last_epoch >= milestone for milestone in self.milestones)
+
+
+class StepDecay(LRScheduler):
+    """η gamma^⌊t / step_size⌋."""
+
+    def __init__(self, learning_rate: float, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
+        self.step_size = whole(self, "step_size", step_size)
+        self.gamma = number(self, "gamma", gamma, above=0.0)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.gamma**(self.last_epoch // self.step_size)
+
+
+class LambdaDecay(LRScheduler):
+    """η lr_lambda(t)."""
+
+    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1):
+        self.lr_lambda = callable_of(self, "lr_lambda", lr_lambda)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.lr_lambda(self.last_epoch)
+
+
+class MultiplicativeDecay(LRScheduler):
+    """η lr_lambda(1) lr_lambda(2) … lr_lambda(t)."""
+
+    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1):
+        self.lr_lambda = callable_of(self, "lr_lambda", lr_lambda)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.base_lr * math.prod(self.lr_lambda(step) for step in range(1, self.last_epoch + 1))
+
+
+class CosineAnnealingDecay(LRScheduler):
+    """eta_min + (η − eta_min)(1 + cos(π t / T_max)) / 2: falls for T_max steps, rises for as many.
+
+    Loshchilov and Hutter, "SGDR", ICLR 2017, without restarts.
+    """
+
+    def __init__(self, learning_rate: float, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
+        self.T_max = whole(self, "T_max", T_max)
+        self.eta_min = number(self, "eta_min", eta_min, low=0.0)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+
+
+class LinearLR(LRScheduler):
+    """η times a factor that goes in a line from start_factor to end_factor within total_steps steps."""
+
+    def __init__(self, learning_rate: float, total_steps: int, start_factor: float = 1.0 / 3,
+                 end_factor: float = 1.0, last_epoch: int = -1):
+        self.total_steps = whole(self, "total_steps", total_steps)
+        self.start_factor = number(self, "start_factor", start_factor, above=0.0)
+        self.end_factor = number(self, "end_factor", end_factor, low=0.0)
+        super().__init__(learning_rate, last_epoch)
+
+    def get_lr(self) -> float:
+        done = min(self.last_epoch, self.total_steps) / self.total_steps
+        return self.base_lr * (self.start_factor + (self.end_factor - self.start_factor) * done)

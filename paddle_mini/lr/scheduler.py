@@ -1,0 +1,101 @@
+# LRScheduler: a learning rate that step() moves on.
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .._core import ProgramError
+
+
+class LRScheduler(ABC):
+    """A learning rate that changes when step() is called: once a batch, or once an epoch, as you like.
+
+    Given to an optimizer as learning_rate, it is in the program only as a persistable variable, which
+    the Executor writes before each run. Program.clone() shares it; bytes do not hold it: keep
+    state_dict() beside them. The names, and the sequences, are those of paddle.optimizer.lr in
+    PaddlePaddle 2.6.2; t in the formulas is `last_epoch`, the number of steps taken.
+
+    learning_rate: the rate that the formula begins from (`base_lr`). last_epoch: one less than t.
+    A schedule of your own derives from this and has get_lr().
+    """
+
+    state_keys: Tuple[str, ...] = ("last_epoch", "last_lr")
+    """What state_dict holds besides; each is an attribute."""
+
+    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1):
+        self.base_lr = number(self, "learning_rate", learning_rate, low=0.0)
+        self.last_epoch = whole(self, "last_epoch", last_epoch, low=-1)
+        self.last_lr = self.base_lr
+        self.step()
+
+    @abstractmethod
+    def get_lr(self) -> float:
+        """The rate after `last_epoch` steps."""
+
+    def __call__(self) -> float:
+        """The rate now: what the Executor writes."""
+        return self.last_lr
+
+    def step(self, epoch: Optional[int] = None) -> None:
+        """Goes on by one step, or to step `epoch`."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
+        self.last_lr = number(self, "get_lr()", self.get_lr())
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What set_state_dict needs to go on from here: plain numbers."""
+        return {key: getattr(self, key) for key in self.state_keys}
+
+    def set_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from what state_dict() said; ProgramError when it is of another kind of schedule."""
+        missing = [key for key in self.state_keys if key not in state]
+        if missing:
+            raise ProgramError(f"{type(self).__name__}: the state has no '{missing[0]}'; it has "
+                               f"{', '.join(map(str, state)) or 'nothing'}")
+        for key in self.state_keys:
+            setattr(self, key, state[key])
+
+
+def number(owner: Any, what: str, value: Any, low: float = -math.inf, above: float = -math.inf) -> float:
+    """The value as a float; ProgramError when it is no finite number, below `low`, or not above `above`."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if real and math.isfinite(value) and value >= low and value > above:
+        return float(value)
+    limits = f", at least {low:g}" * (low > -math.inf) + f", above {above:g}" * (above > -math.inf)
+    raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be a finite number{limits}")
+
+
+def whole(owner: Any, what: str, value: Any, low: int = 1) -> int:
+    """The value as an int; ProgramError when it is no whole number or below `low`."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= low:
+        return int(value)
+    raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be a whole number, at least {low}")
+
+
+def rising(owner: Any, what: str, values: Sequence[int]) -> List[int]:
+    """The values as ints; ProgramError when they are not a list of whole numbers that rise."""
+    if not isinstance(values, (list, tuple)):
+        raise ProgramError(f"{_named(owner)}: {what} is {values!r}, it must be a list of whole numbers")
+    steps = [whole(owner, what, value, low=0) for value in values]
+    if any(after <= before for before, after in zip(steps, steps[1:])):
+        raise ProgramError(f"{_named(owner)}: {what} is {values!r}, it must rise")
+    return steps
+
+
+def one_of(owner: Any, what: str, value: Any, choices: Sequence[str]) -> str:
+    """The value; ProgramError when it is none of the choices."""
+    if value not in choices:
+        raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be one of {', '.join(choices)}")
+    return str(value)
+
+
+def callable_of(owner: Any, what: str, value: Any) -> Any:
+    """The value; ProgramError when it cannot be called."""
+    if not callable(value):
+        raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be a function of the step")
+    return value
+
+
+def _named(owner: Any) -> str:
+    return owner if isinstance(owner, str) else type(owner).__name__

@@ -1,0 +1,49 @@
+# LinearWarmup: a line, and then another schedule.
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Union
+
+from .._core import ProgramError
+from .plateau import ReduceOnPlateau
+from .scheduler import LRScheduler, number, whole
+
+
+class LinearWarmup(LRScheduler):
+    """start_lr + (end_lr − start_lr) t / warmup_steps for t < warmup_steps; then learning_rate, a number or
+    another schedule, which begins its own steps there.
+
+    Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 2.2.
+    """
+
+    def __init__(self, learning_rate: Union[float, LRScheduler], warmup_steps: int, start_lr: float, end_lr: float,
+                 last_epoch: int = -1):
+        if isinstance(learning_rate, ReduceOnPlateau):
+            raise ProgramError("LinearWarmup: ReduceOnPlateau needs a metric at every step; give another schedule")
+        self.learning_rate = learning_rate if isinstance(learning_rate, LRScheduler) else number(
+            self, "learning_rate", learning_rate, low=0.0)
+        self.warmup_steps = whole(self, "warmup_steps", warmup_steps)
+        self.start_lr = number(self, "start_lr", start_lr, low=0.0)
+        self.end_lr = number(self, "end_lr", end_lr, low=0.0)
+        if self.end_lr <= self.start_lr:
+            raise ProgramError(f"LinearWarmup: end_lr {end_lr!r} must be above start_lr {start_lr!r}")
+        super().__init__(self.start_lr, last_epoch)
+
+    def get_lr(self) -> float:
+        if self.last_epoch < self.warmup_steps:
+            return self.start_lr + (self.end_lr - self.start_lr) * self.last_epoch / self.warmup_steps
+        if not isinstance(self.learning_rate, LRScheduler):
+            return self.learning_rate
+        self.learning_rate.step(self.last_epoch - self.warmup_steps)
+        return self.learning_rate()
+
+    def state_dict(self) -> Dict[str, Any]:
+        inner = self.learning_rate
+        return {**super().state_dict(),
+                **({"LinearWarmup_LR": inner.state_dict()} if isinstance(inner, LRScheduler) else {})}
+
+    def set_state_dict(self, state: Mapping[str, Any]) -> None:
+        if isinstance(self.learning_rate, LRScheduler):
+            if "LinearWarmup_LR" not in state:
+                raise ProgramError("LinearWarmup: the state has no 'LinearWarmup_LR', that of the schedule inside")
+            self.learning_rate.set_state_dict(state["LinearWarmup_LR"])
+        super().set_state_dict(state)

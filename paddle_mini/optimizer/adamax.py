@@ -1,0 +1,42 @@
+# Adamax: Adam with the largest gradient in the place of the root mean square.
+from __future__ import annotations
+
+from typing import Any
+
+from ..operator import Operator
+from ..program import Block
+from ..variable import Parameter, Variable
+from .optimizer import Optimizer, Rate, finite
+
+
+class Adamax(Optimizer):
+    """m ← β₁ m + (1 − β₁) g; u ← max(|g|, β₂ u + ε); p ← p − η / (1 − β₁ᵗ) m / u after t steps.
+
+    Kingma and Ba, "Adam", ICLR 2015, section 7.1. Dense gradients only.
+    """
+
+    def __init__(self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+                 **common: Any):
+        super().__init__(learning_rate, **common)
+        self.beta1 = finite("Adamax: beta1", beta1, low=0.0, below=1.0)
+        self.beta2 = finite("Adamax: beta2", beta2, low=0.0, below=1.0)
+        self.epsilon = finite("Adamax: epsilon", epsilon, low=0.0)
+
+    def create_accumulators(self, parameter: Parameter) -> None:
+        self.accumulator("moment", parameter)
+        self.accumulator("inf_norm", parameter)
+        self.accumulator("beta1_pow_acc", parameter, self.beta1, shape=[1])
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        moment, norm = self.accumulator("moment", parameter), self.accumulator("inf_norm", parameter)
+        return block.append_op(
+            "adamax",
+            {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter), "Moment": moment,
+             "InfNorm": norm, "Beta1Pow": self.accumulator("beta1_pow_acc", parameter)},
+            {"ParamOut": parameter, "MomentOut": moment, "InfNormOut": norm},
+            {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon})
+
+    def append_finish_ops(self, block: Block, parameter: Parameter) -> None:
+        # The operator reads β₁ᵗ and leaves it as it is, unlike adam.
+        power = self.accumulator("beta1_pow_acc", parameter)
+        block.append_op("scale", {"X": power}, {"Out": power}, {"scale": self.beta1})

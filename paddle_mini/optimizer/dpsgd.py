@@ -1,0 +1,33 @@
+# Dpsgd: gradient descent with clipped gradients and noise, for differential privacy.
+from __future__ import annotations
+
+from typing import Any
+
+from ..operator import Operator
+from ..program import Block
+from ..variable import Parameter, Variable
+from .optimizer import Optimizer, Rate, finite
+
+
+class Dpsgd(Optimizer):
+    """p ← p − η (g / max(‖g‖ / clip, 1) + z / batch_size), z drawn once a step from the normal distribution
+    with standard deviation sigma.
+
+    After Abadi et al., "Deep Learning with Differential Privacy", CCS 2016, but as PaddlePaddle does it:
+    one number z is shared by all elements of a parameter, and gradients are clipped as a batch. That is
+    less private than the paper. seed: 0: the program's random_seed, or else the executor's generator.
+    Dense gradients only.
+    """
+
+    def __init__(self, learning_rate: Rate = 0.001, clip: float = 10.0, batch_size: float = 16.0, sigma: float = 1.0,
+                 seed: int = 0, **common: Any):
+        super().__init__(learning_rate, **common)
+        self.clip = finite("Dpsgd: clip", clip, low=0.0)
+        self.batch_size = finite("Dpsgd: batch_size", batch_size, low=0.0)
+        self.sigma = finite("Dpsgd: sigma", sigma, low=0.0)
+        self.seed = seed
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        attrs = {"clip": self.clip, "batch_size": self.batch_size, "sigma": self.sigma,
+                 "seed": self.seed or block.program.next_seed()}
+        return self.append_update(block, "dpsgd", parameter, gradient, {}, attrs)

@@ -1,0 +1,37 @@
+# Ftrl: follow the regularized leader, for sparse parameters.
+from __future__ import annotations
+
+from typing import Any
+
+from ..operator import Operator
+from ..program import Block
+from ..variable import Parameter, Variable
+from .optimizer import Optimizer, Rate, finite
+
+
+class Ftrl(Optimizer):
+    """With n = s + g² and k = −lr_power: l ← l + g − (nᵏ − sᵏ) / η p; s ← n;
+    p ← (sign(l) l1 − l) / (nᵏ / η + 2 l2) where |l| > l1, else 0.
+
+    McMahan et al., "Ad Click Prediction: a View from the Trenches", KDD 2013. Of a sparse gradient only
+    the rows it names change; a dense one works out all, so rows that were never seen become 0.
+    """
+
+    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, lr_power: float = -0.5, **common: Any):
+        super().__init__(learning_rate, **common)
+        self.l1 = finite("Ftrl: l1", l1, low=0.0)
+        self.l2 = finite("Ftrl: l2", l2, low=0.0)
+        self.lr_power = finite("Ftrl: lr_power", lr_power)
+
+    def create_accumulators(self, parameter: Parameter) -> None:
+        self.accumulator("squared", parameter)
+        self.accumulator("linear", parameter)
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        squared, linear = self.accumulator("squared", parameter), self.accumulator("linear", parameter)
+        return block.append_op(
+            "ftrl",
+            {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter),
+             "SquaredAccumulator": squared, "LinearAccumulator": linear},
+            {"ParamOut": parameter, "SquaredAccumOut": squared, "LinearAccumOut": linear},
+            {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power})

@@ -1,0 +1,39 @@
+# Lamb: Adam with the length of each parameter's step set by the parameter's own.
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+from .._core import ProgramError
+from ..operator import Operator
+from ..program import Block
+from ..variable import Parameter, Variable
+from .adam import MOMENTS, Adam
+from .optimizer import Rate, finite
+
+
+class Lamb(Adam):
+    """t = m̂ / (√v̂ + ε) + λ p with Adam's m̂ and v̂; p ← p − η (‖p‖ / ‖t‖) t.
+
+    You et al., "Large Batch Optimization for Deep Learning", ICLR 2020. lamb_weight_decay is λ; where it
+    is 0, the ratio of the norms is left out unless always_adapt.
+    exclude_from_weight_decay_fn: says for a parameter whether λ is 0. A sparse gradient counts as zeros
+    in the rows it does not name.
+    """
+
+    def __init__(self, learning_rate: Rate = 0.001, lamb_weight_decay: float = 0.01, beta1: float = 0.9,
+                 beta2: float = 0.999, epsilon: float = 1e-6,
+                 exclude_from_weight_decay_fn: Optional[Callable[[Parameter], bool]] = None,
+                 always_adapt: bool = False, **common: Any):
+        super().__init__(learning_rate, beta1, beta2, epsilon, False, **common)
+        self.lamb_weight_decay = finite("Lamb: lamb_weight_decay", lamb_weight_decay, low=0.0)
+        if exclude_from_weight_decay_fn is not None and not callable(exclude_from_weight_decay_fn):
+            raise ProgramError(f"Lamb: exclude_from_weight_decay_fn is {exclude_from_weight_decay_fn!r}, it must be "
+                               "a function of the parameter")
+        self.exclude_from_weight_decay_fn = exclude_from_weight_decay_fn
+        self.always_adapt = always_adapt
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        excluded = self.exclude_from_weight_decay_fn is not None and self.exclude_from_weight_decay_fn(parameter)
+        attrs = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon,
+                 "weight_decay": 0.0 if excluded else self.lamb_weight_decay, "always_adapt": self.always_adapt}
+        return self.append_update(block, "lamb", parameter, gradient, MOMENTS, attrs)

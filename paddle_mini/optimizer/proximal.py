@@ -1,0 +1,47 @@
+# ProximalGD and ProximalAdagrad: steps that draw parameters to zero, and to exactly zero with l1.
+from __future__ import annotations
+
+from typing import Any
+
+from ..operator import Operator
+from ..program import Block
+from ..variable import Parameter, Variable
+from .optimizer import Optimizer, Rate, finite
+
+
+class ProximalGD(Optimizer):
+    """q = p − η g; p ← sign(q) max(|q| − η l1, 0) / (1 + η l2). Dense gradients only.
+
+    Duchi and Singer, "Efficient Online and Batch Learning Using Forward Backward Splitting", JMLR 2009.
+    """
+
+    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, **common: Any):
+        super().__init__(learning_rate, **common)
+        self.l1 = finite("ProximalGD: l1", l1, low=0.0)
+        self.l2 = finite("ProximalGD: l2", l2, low=0.0)
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        return self.append_update(block, "proximal_gd", parameter, gradient, {}, {"l1": self.l1, "l2": self.l2})
+
+
+class ProximalAdagrad(Optimizer):
+    """m ← m + g²; q = p − η g / √m; p ← sign(q) max(|q| − η l1, 0) / (1 + η l2).
+
+    m begins with initial_accumulator_value; from 0, elements whose gradient is 0 in the first step would
+    become NaN. Dense gradients only.
+    """
+
+    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, initial_accumulator_value: float = 0.1,
+                 **common: Any):
+        super().__init__(learning_rate, **common)
+        self.l1 = finite("ProximalAdagrad: l1", l1, low=0.0)
+        self.l2 = finite("ProximalAdagrad: l2", l2, low=0.0)
+        self.initial_accumulator_value = finite(
+            "ProximalAdagrad: initial_accumulator_value", initial_accumulator_value, low=0.0)
+
+    def create_accumulators(self, parameter: Parameter) -> None:
+        self.accumulator("moment", parameter, self.initial_accumulator_value)
+
+    def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
+        return self.append_update(block, "proximal_adagrad", parameter, gradient, {"Moment": "moment"},
+                                  {"l1": self.l1, "l2": self.l2})

@@ -1,0 +1,79 @@
+"""Safetensors files: read by the package's own reader, bfloat16 as bits, damage refused."""
+import json
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import paddle_mini as pm
+from small_model import SmallModel, assert_same_bits
+
+
+def file_of(header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def entry(dtype="F32", shape=(2,), offsets=(0, 8)):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets)}
+
+
+def test_a_scopes_values_for_other_tools(tmp_path):
+    model, path = SmallModel(), tmp_path / "m.safetensors"
+    pm.io.save_state(path, pm.io.get_state(model.main, model.scope))
+    assert_same_bits(safetensors.numpy.load_file(path), model.values())
+    scope = pm.Scope()
+    pm.io.set_state(model.main, pm.io.load_state(path), scope)
+    assert_same_bits({name: scope.get(name) for name in scope.names()}, model.values())
+
+
+def test_bfloat16(tmp_path):
+    path, values = tmp_path / "m.safetensors", np.array([1.5, -2, 3e38]).astype(ml_dtypes.bfloat16)
+    safetensors.numpy.save_file({"w": values}, path)
+    assert_same_bits(pm.io.load_state(path), {"w": values.view("uint16")})
+    pm.io.save_state(path, {"w": values.view("uint16")})
+    assert_same_bits(safetensors.numpy.load_file(path), {"w": values})
+    program, scope = pm.Program(), pm.Scope()
+    program.global_block().create_var("w", shape=[3], dtype="bfloat16", persistable=True)
+    pm.io.set_state(program, pm.io.load_state(path), scope)
+    assert scope.info("w")["dtype"] == "bfloat16"
+    assert_same_bits(pm.io.get_state(program, scope), {"w": values.view("uint16")})
+
+
+def test_every_truncation_is_refused(tmp_path):
+    path = tmp_path / "m.safetensors"
+    pm.io.save_state(path, {"w": np.ones(3, "float32"), "b": np.zeros((2, 2))})
+    data = path.read_bytes()
+    for cut in [*(data[:size] for size in range(len(data))), data + b"\0"]:
+        path.write_bytes(cut)
+        with pytest.raises(pm.ProgramError, match="m.safetensors': it is no whole safetensors file"):
+            pm.io.load_state(path)
+
+
+@pytest.mark.parametrize("data, words", [
+    (b"", "no whole"), (file_of(b""), "no whole"), ((2**63).to_bytes(8, "little") + b"{}", "no whole"),
+    (file_of({"w": entry(dtype="F99")}, bytes(8)), "no whole"),
+    (file_of({"w": entry(dtype="U16", offsets=(0, 4))}, bytes(4)), "'w' has elements of U16"),
+    (file_of({"w": entry(dtype="F8_E4M3", offsets=(0, 2))}, bytes(2)), "'w' has elements of F8_E4M3"),
+    (file_of({"w": entry(shape=(3,))}, bytes(8)), "no whole"), (file_of({"w": entry(shape=(2**63, 4))}, bytes(8)), "no whole"),
+    (file_of({"w": entry(shape=(-2,))}, bytes(8)), "no whole"), (file_of({"w": entry(shape=(2.5,))}, bytes(8)), "no whole"),
+    (file_of({"w": entry(offsets=(8, 0))}, bytes(8)), "no whole"), (file_of({"w": entry(offsets=(8, 16))}, bytes(16)), "no whole"),
+    (file_of({"w": entry(), "v": entry()}, bytes(8)), "no whole"),
+    (file_of(b'{"w":%s,"w":%s}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "twice|no whole"),
+    (file_of(b"[" * 100000), "no whole"), (b"\x80\x04}.", "no whole"),
+])
+def test_what_is_refused(tmp_path, data, words):
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(data)
+    with pytest.raises(pm.ProgramError, match=words) as caught:
+        pm.io.load_state(path)
+    assert str(path) in str(caught.value)
+
+
+def test_without_the_package_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(pm.ProgramError, match=r"pip install paddle_mini\[safetensors\]"):
+        pm.io.save_state(tmp_path / "m.safetensors", {"w": np.zeros(1)})
+    assert not any(tmp_path.iterdir())

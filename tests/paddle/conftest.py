@@ -1,0 +1,95 @@
+"""The other runtime of these tests: PaddlePaddle 2.6.2, in the environment that `make test-paddle` and `make bench` share."""
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def environments():
+    spec = importlib.util.spec_from_file_location("environments", ROOT / "benchmarks/environments.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class PaddlePaddle:
+    """Asks the worker; files of a request lie in the folder that it names."""
+
+    def __init__(self, python, log):
+        self.log = log
+        with log.open("w") as errors:
+            self.process = subprocess.Popen(
+                [str(python), str(pathlib.Path(__file__).parent / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=errors, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "GLOG_minloglevel": "2"})
+
+    def ask(self, job, folder, **arguments):
+        request = {"job": job, "folder": folder, **arguments}
+        try:
+            self.process.stdin.write(json.dumps(request, default=str) + "\n")
+            self.process.stdin.flush()
+            answer = json.loads(self.process.stdout.readline() or '{"error": "it ended"}')
+        except BrokenPipeError:
+            answer = {"error": "it ended"}
+        if "error" in answer:
+            pytest.fail(f"PaddlePaddle: {answer['error']}\n{self.log.read_text()[-2000:]}", pytrace=False)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+@pytest.fixture(scope="session")
+def paddle(tmp_path_factory):
+    environment = environments()
+    if not environment.is_made("paddle"):
+        pytest.skip("PaddlePaddle is not installed; make test-paddle does it")
+    worker = PaddlePaddle(environment.python_of("paddle"), tmp_path_factory.mktemp("paddle") / "log")
+    yield worker
+    worker.close()
+
+
+@pytest.fixture
+def train_in_both(paddle, tmp_path):
+    """Runs `main` here and its bytes in PaddlePaddle from the values that `startup` gives here.
+
+    feeds: one dict of arrays a step, or one for all steps. fetches: variables or names; all of them in all
+    steps must agree to `tolerance`, relative to the largest element, and so must every persistable variable
+    at the end. Returns the first fetch of each step."""
+    import paddle_mini as pm
+
+    def run(main, startup, feeds, fetches, steps=5, tolerance=1e-4):
+        exe, scope = pm.Executor(pm.CPUPlace()), pm.Scope()
+        pm.seed(1)
+        exe.run(startup, scope=scope)
+        feeds = feeds if isinstance(feeds, list) else [feeds] * steps
+        names = [getattr(fetch, "name", fetch) for fetch in fetches]
+        (tmp_path / "main.pb").write_bytes(main.to_bytes())
+        np.savez(tmp_path / "init.npz", **pm.io.get_state(main, scope))
+        np.savez(tmp_path / "feeds.npz", **{f"{step}/{name}": value for step in range(steps) for name, value in feeds[step].items()})
+        paddle.ask("train", tmp_path, fetch=names, steps=steps)
+        losses = []
+        with np.load(tmp_path / "results.npz") as theirs:
+            for step in range(steps):
+                ours = exe.run(main, feeds[step], names, scope)
+                for name, value in zip(names, ours):
+                    assert_near(value, theirs[f"{step}/{name}"], tolerance, f"{name} in step {step}")
+                losses.append(ours[0])
+            for name, value in pm.io.get_state(main, scope).items():
+                assert_near(value, theirs[f"final/{name}"], tolerance, f"{name} at the end")
+        assert all(np.isfinite(loss).all() for loss in losses)
+        return losses
+
+    return run
+
+
+def assert_near(found, expected, tolerance, what):
+    assert found.dtype == expected.dtype and found.size == expected.size, what
+    largest = np.abs(expected).max(initial=0).astype("float64")
+    np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=0, atol=max(tolerance * largest, 1e-7), err_msg=what)

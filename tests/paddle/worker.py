@@ -1,0 +1,146 @@
+"""PaddlePaddle 2.6.2 in a process of its own: runs programs, reads and writes files, serves models.
+
+One line of JSON a request, {"job": name, "folder": where its files are, ...}; the answer is a line of JSON too.
+Arrays cross in .npz files, programs as bytes.
+"""
+import json
+import os
+import pathlib
+import sys
+import traceback
+
+import numpy as np
+import paddle
+import paddle.inference
+
+paddle.enable_static()
+exe = paddle.static.Executor(paddle.CPUPlace())
+
+
+def program_in(folder, name="main.pb"):
+    return paddle.static.Program.parse_from_string((folder / name).read_bytes())
+
+
+def array(name):
+    return np.array(paddle.static.global_scope().find_var(name).get_tensor())
+
+
+def persistables(program):
+    kinds = (paddle.base.core.VarDesc.VarType.FEED_MINIBATCH, paddle.base.core.VarDesc.VarType.FETCH_LIST)
+    return [var.name for var in program.list_vars() if var.persistable and var.type not in kinds]
+
+
+def set_all(folder, name="init.npz"):
+    with np.load(folder / name) as values:
+        for key in values.files:
+            paddle.static.global_scope().var(key).get_tensor().set(values[key], paddle.CPUPlace())
+
+
+def train(folder, fetch, steps):
+    """main.pb from init.npz, fed with feeds.npz; writes what is fetched and the values at the end."""
+    program, results = program_in(folder), {}
+    set_all(folder)
+    with np.load(folder / "feeds.npz") as feeds:
+        for step in range(steps):
+            feed = {key.split("/", 1)[1]: feeds[key] for key in feeds.files if key.startswith(f"{step}/")}
+            for name, value in zip(fetch, exe.run(program, feed=feed, fetch_list=fetch)):
+                results[f"{step}/{name}"] = value
+    results.update({f"final/{name}": array(name) for name in persistables(program)})
+    np.savez(folder / "results.npz", **results)
+
+
+def save_vars(folder, to, filename=None):
+    """The values of init.npz as the persistables of main.pb, in separate files or one."""
+    set_all(folder)
+    program = program_in(folder)
+    names = set(persistables(program))
+    paddle.static.save_vars(exe, to, program, predicate=lambda var: var.name in names, filename=filename)
+
+
+def load_vars(folder, source, filename=None):
+    program = program_in(folder)
+    names = set(persistables(program))
+    paddle.static.load_vars(exe, source, program, predicate=lambda var: var.name in names, filename=filename)
+    np.savez(folder / "loaded.npz", **{name: array(name) for name in names})
+
+
+def static_save(folder, to):
+    set_all(folder)
+    paddle.static.save(program_in(folder), to)
+
+
+def static_load(folder, source):
+    program = program_in(folder)
+    paddle.static.load(program, source, exe)
+    np.savez(folder / "loaded.npz", **{name: array(name) for name in persistables(program)})
+
+
+def read_state(folder, source):
+    np.savez(folder / "loaded.npz", **paddle.load(source, return_numpy=True))
+
+
+def layers_state(folder, to):
+    """What paddle.save writes of layers and of their optimizer after a step, and the values by variables' names."""
+    paddle.disable_static()
+    try:
+        layers = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.Linear(4, 2))
+        adam = paddle.optimizer.Adam(paddle.optimizer.lr.StepDecay(0.1, 5), parameters=layers.parameters())
+        layers(paddle.ones([2, 3])).sum().backward()
+        adam.step()
+        paddle.save(layers.state_dict(), to + ".pdparams")
+        paddle.save(adam.state_dict(), to + ".pdopt")
+        paddle.save({"model": layers.state_dict(), "epoch": 3}, to + ".both.pdparams")
+        np.savez(folder / "named.npz", **{p.name: p.numpy() for p in layers.parameters()})
+        np.savez(folder / "structured.npz", **{name: p.numpy() for name, p in layers.state_dict().items()})
+        tensors = {name: value for name, value in adam.state_dict().items() if isinstance(value, paddle.Tensor)}
+        np.savez(folder / "optimizer.npz", **{name: value.numpy() for name, value in tensors.items()})
+    finally:
+        paddle.enable_static()
+
+
+def save_inference_model(folder, to, feed, fetch):
+    program = program_in(folder)
+    set_all(folder)
+    block = program.global_block()
+    paddle.static.save_inference_model(to, [block.var(n) for n in feed], [block.var(n) for n in fetch], exe, program=program)
+
+
+def load_inference_model(folder, source, names):
+    program, feeds, fetches = paddle.static.load_inference_model(source, exe, **names)
+    with np.load(folder / "feeds.npz") as fed:
+        values = exe.run(program, feed={name: fed[name] for name in feeds}, fetch_list=fetches)
+    np.savez(folder / "results.npz", *values)
+
+
+def predict(folder, model, params):
+    """paddle.inference's Predictor, with its fusions, on feeds.npz."""
+    config = paddle.inference.Config(model, params) if params else paddle.inference.Config(model)
+    config.disable_gpu()
+    config.disable_glog_info()
+    predictor = paddle.inference.create_predictor(config)
+    with np.load(folder / "feeds.npz") as fed:
+        for name in predictor.get_input_names():
+            predictor.get_input_handle(name).copy_from_cpu(fed[name])
+    predictor.run()
+    np.savez(folder / "results.npz", *(predictor.get_output_handle(name).copy_to_cpu() for name in predictor.get_output_names()))
+
+
+JOBS = (train, save_vars, load_vars, static_save, static_load, read_state, layers_state, save_inference_model,
+        load_inference_model, predict)
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what PaddlePaddle prints is no answer
+    jobs = {job.__name__: job for job in JOBS}
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            with paddle.static.scope_guard(paddle.static.Scope()):
+                jobs[request.pop("job")](pathlib.Path(request.pop("folder")), **request)
+            answers.write("{}\n")
+        except Exception:
+            answers.write(json.dumps({"error": traceback.format_exc()}) + "\n")
+
+
+main()

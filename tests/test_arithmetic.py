@@ -1,0 +1,104 @@
+# Python's operators and x[...] on variables against NumPy's.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from programs import op_types, run
+
+X = np.array([[-1.5, 2.0, 7.25], [4.0, 0.5, 3.0]], "float32")
+I = np.array([[-7, 2, 9], [4, 5, 3]])
+A = np.arange(2 * 3 * 4 * 5, dtype="float32").reshape(2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("expression", [
+    lambda x: x < 2.0, lambda x: x <= 2.0, lambda x: x > 2.0, lambda x: x >= 2.0, lambda x: 2.0 < x, lambda x: 2.0 >= x,
+    lambda x: x < x * x, lambda x: x % 2.0, lambda x: 5.0 % x, lambda x: x // 2.0, lambda x: 5.0 // x, lambda x: x // x,
+    lambda x: x ** 2, lambda x: 2.0 ** x, lambda x: abs_of(x) ** 0.5, lambda x: abs_of(x) ** x, lambda x: -x,
+    lambda x: 3.0 / x, lambda x: 1 - x % -2,
+])
+def test_operators_on_floats(expression):
+    for value in (X, X.astype("float64"), X.reshape(-1)[0]):
+        value = np.asarray(value)
+        with pm.program_guard(pm.Program(), pm.Program()):
+            found, = run(expression(pm.layers.data("x", value.shape, value.dtype)), x=value)
+        expected = np.asarray(expression(value))
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        np.testing.assert_allclose(found, expected, rtol=1e-6 if value.dtype == np.float32 else 1e-14)
+
+
+def abs_of(x):
+    return pm.layers.abs(x) if isinstance(x, pm.Variable) else np.abs(x)
+
+
+@pytest.mark.parametrize("expression", [
+    lambda x: x % 3, lambda x: 7 % x, lambda x: x // 2, lambda x: 100 // x, lambda x: x ** 3, lambda x: x <= 4,
+    lambda x: x + 2**53 > 2**53 + 3,
+])
+def test_operators_on_whole_numbers(expression):
+    found, = run(expression(pm.layers.data("x", [-1, 3], "int64")), x=I)
+    np.testing.assert_array_equal(found, expression(I))
+    assert found.dtype == expression(I).dtype
+
+
+def test_matrix_product():
+    found, = run(pm.layers.data("x", [2, 3]) @ pm.layers.data("y", [3, 2]), x=X, y=X.T.copy())
+    np.testing.assert_allclose(found, X @ X.T, rtol=1e-6)
+
+
+KEYS = [
+    np.s_[0], np.s_[-1], np.s_[1, -3], np.s_[1, 2, 3, 4], np.s_[:], np.s_[...], np.s_[1:], np.s_[:-1], np.s_[:, 1:3],
+    np.s_[..., 0], np.s_[..., -1:], np.s_[0, ..., 1:3], np.s_[:, None], np.s_[None, 1, ..., None], np.s_[..., ::2],
+    np.s_[:, ::-1], np.s_[1, 2::-1, ::-2], np.s_[:, -2:], np.s_[:, 5:9],
+    np.s_[:, 2:1], np.s_[:, -9:9],
+    np.s_[1:, 0, None, :, 4], np.s_[np.int64(1)], np.s_[:, :, 3:0:-1], np.s_[:, 9:0:-2],
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+@pytest.mark.parametrize("shape", [[2, 3, 4, 5], [-1, 3, -1, 5]], ids=["known", "unknown"])
+def test_indexing_is_numpys(key, shape):
+    out = pm.layers.data("x", shape)[key]
+    found, = run(out, x=A)
+    expected = A[key]
+    np.testing.assert_array_equal(found, expected)
+    assert found.shape == expected.shape
+    assert len(out.shape) == len(expected.shape) and all(a in (-1, b) for a, b in zip(out.shape, expected.shape))
+
+
+def test_indexing_has_gradients():
+    w = pm.layers.create_parameter([3, 4], name="w")
+    pairs = pm.append_backward(pm.layers.reduce_sum(w[1:, None, ::2] * 3.0) + pm.layers.reduce_sum(w[0]))
+    found, = run(pairs[0][1])
+    np.testing.assert_array_equal(found, [[1, 1, 1, 1], [3, 0, 3, 0], [3, 0, 3, 0]])
+
+
+@pytest.mark.parametrize("key, words", [
+    ((0, 3), r"'x' \[-1, 3\] has no position 3 along axis 1"),
+    ((0, 0, 0), "indexed with 3 positions, it has 2 axes"), ((..., ...), "more than one"),
+    (1.5, "indexed with a float"), ([0, 1], "indexed with a list"), (True, "indexed with a bool"),
+    (slice(0, 2, 0), "step is 0"),
+    ("a", "with a str"), (slice(None, 1.5), "with a float"),
+])
+def test_keys_that_are_refused(key, words):
+    with pytest.raises(pm.Error, match=words):
+        pm.layers.data("x", [-1, 3])[key]
+    assert op_types() == []
+
+
+def test_a_variable_is_no_truth_no_list_and_no_position():
+    x = pm.layers.data("x", [-1, 3])
+    with pytest.raises(pm.ProgramError, match="'x' has no value while the program is built"):
+        1 if x else 2
+    with pytest.raises(pm.ProgramError, match="has no value"):
+        0 < x < 3
+    with pytest.raises(TypeError, match="not iterable"):
+        list(x)
+    with pytest.raises(pm.ProgramError, match="layers.gather takes positions from a variable"):
+        x[pm.layers.data("i", [1], "int64")]
+    with pytest.raises(pm.ProgramError, match="not whole: cast it to float32 first"):
+        pm.layers.data("n", [1], "int64") < 1.5
+
+
+def test_a_position_that_is_missing_at_a_run():
+    with pytest.raises(pm.Error):
+        run(pm.layers.data("x", [-1, 3])[2], x=X)
