@@ -71,6 +71,128 @@ def lenet():
     return training(work, network, pm.optimizer.Momentum(work.rate, workloads.MOMENTUM))
 
 
+def model(work, network, optimizer):
+    """network(feeds) gives the loss; its parameters bear the names of work.params."""
+    built = Built()
+    with built.guard():
+        loss = network({name: pm.layers.data(name, list(array.shape), str(array.dtype))
+                        for name, array in work.feeds.items()})
+        optimizer.minimize(loss)
+    built.exe.run(built.startup, scope=built.scope)
+    for name, array in work.params.items():
+        built.scope.set(name, array)
+    return built.steps(work.feeds, loss)
+
+
+def named(name):
+    return {"param_attr": f"{name}.w", "bias_attr": f"{name}.b"}
+
+
+def cross_entropy(logits, label):
+    return pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
+
+
+def resnet():
+    work = workloads.resnet()
+
+    def convolution(x, name, filters, size, stride=1, act=None):
+        x = pm.layers.conv2d(x, filters, size, stride, size // 2, param_attr=f"{name}.w", bias_attr=False)
+        return pm.layers.batch_norm(x, act, **named(f"{name}.bn"))
+
+    def network(feeds):
+        x = convolution(feeds["x"], "stem", 16, 3, act="relu")
+        for i, (filters, stride) in enumerate(workloads.RESNET):
+            shortcut = x if stride == 1 else convolution(x, f"block{i}.shortcut", filters, 1, stride)
+            x = convolution(x, f"block{i}.first", filters, 3, stride, "relu")
+            x = convolution(x, f"block{i}.second", filters, 3)
+            x = pm.layers.relu(pm.layers.elementwise_add(x, shortcut))
+        x = pm.layers.pool2d(x, pool_type="avg", global_pooling=True)
+        return cross_entropy(pm.layers.fc(x, 10, **named("fc")), feeds["label"])
+
+    return model(work, network, pm.optimizer.Momentum(work.rate, workloads.MOMENTUM))
+
+
+def recurrent(x, work):
+    """The output [time, batch, hidden] of layers of LSTM over x [time, batch, in]."""
+    time, batch, inputs = x.shape
+    hidden, layers = workloads.LSTM_HIDDEN, workloads.LSTM_LAYERS
+    weights = [pm.layers.create_parameter(list(work.params[name].shape), name=name)
+               for pair in (("wi", "wh"), ("bi", "bh")) for name in (f"{i}.{end}" for i in range(layers) for end in pair)]
+    begin = [pm.layers.zeros([layers, batch, hidden]) for _ in range(2)]
+    block = pm.default_main_program().global_block()
+    block.append_op(
+        "rnn", {"Input": x, "PreState": begin, "WeightList": weights},
+        {"Out": "outputs", "State": ["last_output", "last_cell"], "Reserve": "reserve", "DropoutState": "dropout_state"},
+        {"mode": "LSTM", "input_size": inputs, "hidden_size": hidden, "num_layers": layers, "is_bidirec": False,
+         "is_test": False, "dropout_prob": 0.0})
+    return block.var("outputs")
+
+
+def lstm():
+    work = workloads.lstm()
+
+    def network(feeds):
+        x = pm.layers.embedding(feeds["ids"], list(work.params["embedding"].shape), param_attr="embedding")
+        outputs = recurrent(x, work)
+        time, batch, hidden = outputs.shape
+        last = pm.layers.reshape(pm.layers.slice(outputs, [0], [time - 1], [time]), [batch, hidden])
+        return cross_entropy(pm.layers.fc(last, 2, **named("fc")), feeds["label"])
+
+    return model(work, network, pm.optimizer.Adam(work.rate, **workloads.ADAM))
+
+
+def attention(x, name, mask):
+    batch, time, width = x.shape
+    heads = workloads.GPT_HEADS
+    parts = pm.layers.split(pm.layers.fc(x, 3 * width, 2, **named(f"{name}.qkv")), 3)
+    query, key, value = (pm.layers.transpose(pm.layers.reshape(part, [batch, time, heads, width // heads]), [0, 2, 1, 3])
+                         for part in parts)
+    query = pm.layers.scale(query, scale=(width // heads) ** -0.5)
+    scores = pm.layers.elementwise_add(pm.layers.matmul(query, key, transpose_y=True), mask)
+    mixed = pm.layers.transpose(pm.layers.matmul(pm.layers.softmax(scores), value), [0, 2, 1, 3])
+    return pm.layers.fc(pm.layers.reshape(mixed, [batch, time, width]), width, 2, **named(f"{name}.out"))
+
+
+def gpt():
+    work = workloads.gpt()
+    words, width = workloads.GPT_WORDS, workloads.GPT_WIDTH
+
+    def norm(x, name):
+        return pm.layers.layer_norm(x, begin_norm_axis=2, **named(name))
+
+    def network(feeds):
+        time = feeds["ids"].shape[1]
+        mask = pm.layers.assign(workloads.causal_mask(time))
+        x = pm.layers.embedding(feeds["ids"], [words, width], param_attr="words")
+        x = pm.layers.elementwise_add(x, pm.layers.create_parameter([time, width], name="positions"))
+        for block in (f"block{i}" for i in range(workloads.GPT_BLOCKS)):
+            x = pm.layers.elementwise_add(x, attention(norm(x, f"{block}.norm1"), block, mask))
+            hidden = pm.layers.fc(norm(x, f"{block}.norm2"), 4 * width, 2, act="gelu", **named(f"{block}.up"))
+            x = pm.layers.elementwise_add(x, pm.layers.fc(hidden, width, 2, **named(f"{block}.down")))
+        logits = pm.layers.fc(pm.layers.reshape(norm(x, "norm"), [-1, width]), words, **named("head"))
+        return cross_entropy(logits, feeds["label"])
+
+    return model(work, network,
+                 pm.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
+
+
+def wide_deep():
+    work = workloads.wide_deep()
+
+    def network(feeds):
+        ids, dense = feeds["ids"], feeds["dense"]
+        deep, wide = (pm.layers.embedding(ids, list(work.params[name].shape), is_sparse=True, param_attr=name)
+                      for name in ("deep_table", "wide_table"))
+        x = pm.layers.concat([pm.layers.reshape(deep, [0, -1]), dense], axis=1)
+        for i, size in enumerate((400, 400, 400, 1)):
+            x = pm.layers.fc(x, size, act="relu" if size > 1 else None, **named(f"deep{i}"))
+        wide = pm.layers.elementwise_add(pm.layers.reduce_sum(wide, dim=1), pm.layers.fc(dense, 1, **named("wide")))
+        logits = pm.layers.elementwise_add(x, wide)
+        return pm.layers.mean(pm.layers.sigmoid_cross_entropy_with_logits(logits, feeds["label"]))
+
+    return model(work, network, pm.optimizer.SGD(work.rate))
+
+
 def chain():
     work, built = workloads.chain(), Built()
     with built.guard():
@@ -123,4 +245,25 @@ def optimizer_steps():
                        lambda facts=(name, tensors, averaged): optimizer_step(*facts))
 
 
-serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, **dict(optimizer_steps())})
+SPARSE_OPTIMIZERS = {"sgd": pm.optimizer.SGD, "adagrad": pm.optimizer.Adagrad}
+
+
+def sparse_step(name, rows):
+    """Rows looked up in a table and changed: nothing else."""
+    ids, built = workloads.sparse_ids(), Built()
+    with built.guard():
+        looked_up = pm.layers.embedding(pm.layers.data("ids", [len(ids)], "int64"), [rows, workloads.SPARSE_WIDTH],
+                                        is_sparse=True, param_attr=pm.initializer.Constant(1.0))
+        loss = pm.layers.mean(looked_up)
+        SPARSE_OPTIMIZERS[name](1e-3).minimize(loss)
+    built.exe.run(built.startup, scope=built.scope)
+    return built.steps({"ids": ids}, loss)
+
+
+def sparse_steps():
+    return {f"sparse_{name}_{rows}": lambda facts=(name, rows): sparse_step(*facts)
+            for name in SPARSE_OPTIMIZERS for rows in workloads.SPARSE_ROWS}
+
+
+serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm,
+       "gpt": gpt, "wide_deep": wide_deep, **dict(optimizer_steps()), **sparse_steps()})

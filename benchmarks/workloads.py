@@ -1,7 +1,7 @@
 # What every runtime computes: shapes, data and initial values, in NumPy. Rules of the steps stand beside them.
 from __future__ import annotations
 
-from typing import List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
@@ -47,6 +47,122 @@ def lenet() -> Training:
                     [_layer(draw, shape) for shape in shapes], rate=1e-4)
 
 
+Arrays = Dict[str, np.ndarray]
+
+
+class Model(NamedTuple):
+    """A larger network: its parameters by name, one batch that is learned again and again, and the rate.
+
+    Weights [in, out] are NAME.w and biases NAME.b; filters are [out, in, height, width].
+    """
+
+    feeds: Arrays  # "label": int64 [rows, 1]; wide_deep's is float32
+    params: Arrays
+    rate: float
+
+
+# filters and stride of each residual block; both its convolutions and the shortcut end in batch_norm, epsilon 1e-5
+RESNET = [(16, 1), (32, 2)]
+
+
+def resnet() -> Model:
+    """32x32 images; conv 16 3x3, batch_norm, relu; the blocks relu(bn(conv(relu(bn(conv x)))) + shortcut x), with
+    3x3 filters, where shortcut is x itself or, where the shape changes, a 1x1 convolution; mean over the image; fc 10;
+    batch 64, momentum."""
+    draw, params = np.random.default_rng(4), {}
+
+    def convolution(name: str, inputs: int, filters: int, size: int) -> None:
+        params[f"{name}.w"] = _layer(draw, (filters, inputs, size, size))[0]
+        params.update(_norm(f"{name}.bn", filters))
+
+    convolution("stem", 3, 16, 3)
+    inputs = 16
+    for i, (filters, stride) in enumerate(RESNET):
+        convolution(f"block{i}.first", inputs, filters, 3)
+        convolution(f"block{i}.second", filters, filters, 3)
+        if stride > 1:
+            convolution(f"block{i}.shortcut", inputs, filters, 1)
+        inputs = filters
+    params.update(_linear(draw, "fc", inputs, 10, (1 / inputs) ** 0.5))
+    return Model({"x": _normal(draw, (64, 3, 32, 32), 1.0), "label": draw.integers(0, 10, (64, 1))}, params, rate=1e-2)
+
+
+LSTM_HIDDEN, LSTM_LAYERS = 256, 2
+
+
+def lstm() -> Model:
+    """32 texts of 48 words of 5,000, embedding 128, LSTM 256-256, fc 2 of the last word's output, adam.
+
+    Gates are stacked as input, forget, cell, output: weights LAYER.wi [4 hidden, in] and LAYER.wh [4 hidden, hidden],
+    biases LAYER.bi and LAYER.bh.
+    """
+    draw, inputs, hidden = np.random.default_rng(5), 128, LSTM_HIDDEN
+    params = {"embedding": _normal(draw, (5000, inputs), 1.0)}
+    for layer in map(str, range(LSTM_LAYERS)):
+        shapes = {"wi": (4 * hidden, inputs), "wh": (4 * hidden, hidden), "bi": (4 * hidden,), "bh": (4 * hidden,)}
+        bound = hidden ** -0.5
+        params.update({f"{layer}.{name}": draw.uniform(-bound, bound, shape).astype(np.float32)
+                       for name, shape in shapes.items()})
+        inputs = hidden
+    params.update(_linear(draw, "fc", hidden, 2, hidden ** -0.5))
+    return Model({"ids": draw.integers(0, 5000, (48, 32)), "label": draw.integers(0, 2, (32, 1))}, params, rate=1e-4)
+
+
+GPT_BLOCKS, GPT_HEADS, GPT_WIDTH, GPT_WORDS = 4, 8, 256, 8000
+# Loshchilov & Hutter 2019, of all parameters
+GPT_DECAY = 0.01
+
+
+def gpt() -> Model:
+    """8 texts of 128 words of 8,000; embedding of word plus position, 4 blocks x + attention(norm x), x + mlp(norm x)
+    of width 256 with 8 causal heads and gelu (the exact one) between 256-1024-256, norm, fc 8,000; adamw.
+
+    BLOCK.qkv gives query, key and value side by side, each with its heads side by side.
+    """
+    draw, width, spread = np.random.default_rng(6), GPT_WIDTH, 0.02
+    params = {"words": _normal(draw, (GPT_WORDS, width), spread), "positions": _normal(draw, (128, width), spread)}
+    for block in (f"block{i}" for i in range(GPT_BLOCKS)):
+        params.update(_norm(f"{block}.norm1", width))
+        params.update(_linear(draw, f"{block}.qkv", width, 3 * width, spread))
+        params.update(_linear(draw, f"{block}.out", width, width, spread))
+        params.update(_norm(f"{block}.norm2", width))
+        params.update(_linear(draw, f"{block}.up", width, 4 * width, spread))
+        params.update(_linear(draw, f"{block}.down", 4 * width, width, spread))
+    params.update(_norm("norm", width))
+    params.update(_linear(draw, "head", width, GPT_WORDS, spread))
+    return Model({"ids": draw.integers(0, GPT_WORDS, (8, 128)), "label": draw.integers(0, GPT_WORDS, (8 * 128, 1))},
+                 params, rate=1e-4)
+
+
+def causal_mask(time: int) -> np.ndarray:
+    """[time, time]: what is added to scores so that no word sees a later one."""
+    return np.triu(np.full((time, time), -1e9, np.float32), 1)
+
+
+def wide_deep() -> Model:
+    """Batch 256 of 26 ids in tables of 1,000,000 rows and of 13 numbers; deep: a table of width 16, then fc
+    429-400-400-400-1, relu between; wide: a table of width 1, summed, and fc 13-1; the loss is the mean of the sigmoid
+    cross entropy of their sum; sgd, which changes only rows that the batch names."""
+    draw, rows = np.random.default_rng(7), 1_000_000
+    params = {"wide_table": np.zeros((rows, 1), np.float32), "deep_table": _normal(draw, (rows, 16), 0.1)}
+    sizes = [26 * 16 + 13, 400, 400, 400, 1]
+    for i, (inputs, outputs) in enumerate(zip(sizes, sizes[1:])):
+        params.update(_linear(draw, f"deep{i}", inputs, outputs, (2 / inputs) ** 0.5))
+    params.update(_linear(draw, "wide", 13, 1, 13 ** -0.5))
+    feeds = {"ids": draw.integers(0, rows, (256, 26)), "dense": _normal(draw, (256, 13), 1.0),
+             "label": draw.integers(0, 2, (256, 1)).astype(np.float32)}
+    return Model(feeds, params, rate=0.05)
+
+
+# A sparse update alone: the same ids, [0, the smallest number of rows), in tables of each number of rows.
+SPARSE_ROWS = (100_000, 1_000_000, 10_000_000)
+SPARSE_WIDTH = 16
+
+
+def sparse_ids() -> np.ndarray:
+    return np.random.default_rng(8).permutation(SPARSE_ROWS[0])[:10_000]
+
+
 class Chain(NamedTuple):
     """x ← x * factor, x ← x + addend, and so on: `length` operators; the result is the sum of x."""
 
@@ -77,6 +193,14 @@ def _layer(draw: np.random.Generator, shape: Tuple[int, ...]) -> Layer:
     fan_in = int(np.prod(shape[1:])) if filters else shape[0]
     outputs = shape[0] if filters else shape[1]
     return _normal(draw, shape, (2.0 / fan_in) ** 0.5), np.zeros(outputs, np.float32)
+
+
+def _linear(draw: np.random.Generator, name: str, inputs: int, outputs: int, spread: float) -> Arrays:
+    return {f"{name}.w": _normal(draw, (inputs, outputs), spread), f"{name}.b": np.zeros(outputs, np.float32)}
+
+
+def _norm(name: str, size: int) -> Arrays:
+    return {f"{name}.w": np.ones(size, np.float32), f"{name}.b": np.zeros(size, np.float32)}
 
 
 def _normal(draw: np.random.Generator, shape: Tuple[int, ...], spread: float) -> np.ndarray:

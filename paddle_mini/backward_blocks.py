@@ -2,7 +2,7 @@
 # that runs it.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Set
+from typing import Any, Callable, Dict, List, Set, Tuple
 
 from . import dtypes
 from .operator import EMPTY_NAME, Operator
@@ -25,7 +25,8 @@ def block_gradient(op: Operator, produced: Set[str], reached: Set[str], of_ops: 
     Makes the block that they run."""
     if produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names):
         return []
-    return _BlockGradient(op, produced, reached, of_ops, append_all).make()
+    kind = _RecurrentGradient if op.type == "recurrent" else _BlockGradient
+    return kind(op, produced, reached, of_ops, append_all).make()
 
 
 class _BlockGradient:
@@ -34,11 +35,18 @@ class _BlockGradient:
         self.of_ops, self.append_all = of_ops, append_all
         self.program = op.block.program
         self.body = self.program.blocks[op.attr("sub_block")]
-        self.read_port, self.written_port = {
-            "while": ("X", "Out"), "conditional_block": ("Input", "Out"), "recurrent": ("parameters", "outputs"),
-        }[op.type]
-        self.reads = list(op.input(self.read_port))
-        self.writes = list(op.output(self.written_port))
+        self.reads = [name for port in self.read_ports() for name in op.input(port)]
+        self.writes = list(op.output(self.written_port()))
+
+    def read_ports(self) -> List[str]:
+        return ["X"] if self.op.type == "while" else ["Input"]
+
+    def written_port(self) -> str:
+        return "Out"
+
+    def next_of(self, received: Set[str]) -> Set[str]:
+        """What a step has to give a gradient for, since the step after it reads it and `received` one."""
+        return received & set(self.writes) & set(self.reads) if self.op.type == "while" else set()
 
     def make(self) -> List[Description]:
         inner = self.reached_inside()
@@ -49,8 +57,8 @@ class _BlockGradient:
             received = set(targets)
             descriptions = self.of_ops(self.body.ops, received, inner)
             # What a step reads of the one before it has a gradient there, though nothing after the loop reads it.
-            more = {name for name in received & set(self.writes) & set(self.reads)} - targets
-            if self.op.type != "while" or not more:
+            more = self.next_of(received) - targets
+            if not more:
                 break
             targets |= more
         descriptions += self.ended(targets, descriptions)
@@ -61,15 +69,23 @@ class _BlockGradient:
 
     def reached_inside(self) -> Set[str]:
         """The variables that need a gradient inside; what a step writes is what the next one reads."""
-        inner = {name for name in [*self.reads, *self.writes] if name in self.reached}
+        inner = self.begins()
         while True:
             before = len(inner)
+            inner |= self.fed_back(inner)
             for op in self.body.ops:
                 if inner.isdisjoint(op.input_names):
                     continue
                 inner.update(name for name in op.output_names if self.is_differentiable(name))
             if len(inner) == before:
                 return inner
+
+    def begins(self) -> Set[str]:
+        return {name for name in [*self.reads, *self.writes] if name in self.reached}
+
+    def fed_back(self, inner: Set[str]) -> Set[str]:
+        """What the next step reads of `inner` under another name."""
+        return set()
 
     def is_differentiable(self, name: str) -> bool:
         var = self.body.find_var(name)
@@ -102,20 +118,72 @@ class _BlockGradient:
 
     def operator(self, block: Block, targets: Set[str], descriptions: List[Description]) -> Description:
         given = {name for description in descriptions for _, names in description["outputs"] for name in names}
-        wanted = [name + GRAD if name in self.reached and name + GRAD in given | {t + GRAD for t in targets}
-                  else EMPTY_NAME for name in self.reads]
-        self.produced.update(name[:-len(GRAD)] for name in wanted if name != EMPTY_NAME)
-        entering = [name + GRAD for name in sorted(targets)]
-        inputs = [(port, list(names)) for port, names in self.op.inputs.items() if port not in ("Condition",)]
+        given |= self.passing(targets)
+        inputs = [(port, list(names)) for port, names in self.op.inputs.items() if port != "Condition"]
         inputs += [(port, list(names)) for port, names in self.op.outputs.items()]
-        inputs.append((self.written_port + GRAD, entering))
+        inputs.append((self.written_port() + GRAD, self.entering(targets)))
         attrs = {name: value for name, value in self.op.attrs.items()
                  if name not in ("op_role", "op_role_var", "op_callstack", "sub_block")}
         attrs.update(sub_block=block.idx, op_callstack=self.op.callstack)
         if self.op.type == "while":
-            attrs["original_output_grad"] = entering
-        return {"type": self.op.type + "_grad", "inputs": inputs,
-                "outputs": [(self.read_port + GRAD, wanted)], "attrs": attrs}
+            attrs["original_output_grad"] = self.entering(targets)
+        outputs = []
+        for port in self.read_ports():
+            wanted = [name + GRAD if name in self.reached and self.inside(port, i) + GRAD in given else EMPTY_NAME
+                      for i, name in enumerate(self.op.input(port))]
+            if any(name != EMPTY_NAME for name in wanted):
+                outputs.append((port + GRAD, wanted))
+                self.produced.update(name[:-len(GRAD)] for name in wanted if name != EMPTY_NAME)
+        return {"type": self.op.type + "_grad", "inputs": inputs, "outputs": outputs, "attrs": attrs}
+
+    def inside(self, port: str, i: int) -> str:
+        """The name inside of what a port reads."""
+        return self.op.input(port)[i]
+
+    def passing(self, targets: Set[str]) -> Set[str]:
+        """Gradients that enter and, where no step runs, leave as they are."""
+        return {name + GRAD for name in targets}
+
+    def entering(self, targets: Set[str]) -> List[str]:
+        return [name + GRAD for name in sorted(targets)]
+
+
+class _RecurrentGradient(_BlockGradient):
+    """Of the operator `recurrent`, which says which states a step hands to the next one."""
+
+    def read_ports(self) -> List[str]:
+        return ["inputs", "initial_states", "parameters"]
+
+    def written_port(self) -> str:
+        return "outputs"
+
+    def state_pairs(self) -> List[Tuple[str, str]]:
+        return list(zip(self.op.attr("ex_states"), self.op.attr("states")))
+
+    def begins(self) -> Set[str]:
+        return super().begins() | {ex for ex, initial in zip(self.op.attr("ex_states"), self.op.input("initial_states"))
+                                   if initial in self.reached}
+
+    def fed_back(self, inner: Set[str]) -> Set[str]:
+        return {ex for ex, state in self.state_pairs() if state in inner}
+
+    def next_of(self, received: Set[str]) -> Set[str]:
+        return {state for ex, state in self.state_pairs() if ex in received}
+
+    def ended(self, targets: Set[str], descriptions: List[Description]) -> List[Description]:
+        return []
+
+    def zeros(self, targets: Set[str]) -> List[Description]:
+        return [self.zeros_like(name) for name in self.writes if name not in self.produced]
+
+    def inside(self, port: str, i: int) -> str:
+        return self.op.attr("ex_states")[i] if port == "initial_states" else self.op.input(port)[i]
+
+    def passing(self, targets: Set[str]) -> Set[str]:
+        return set()
+
+    def entering(self, targets: Set[str]) -> List[str]:
+        return [name + GRAD for name in self.writes]
 
 
 def declare(block: Block, description: Description) -> None:

@@ -33,13 +33,17 @@ def seed(number: int) -> None:
 
 class Executor:
     """Runs programs on a place. A program is checked, planned and given its memory at its first run
-    with these feeds and fetches; later runs reuse that."""
+    with these feeds and fetches; later runs reuse that.
 
-    def __init__(self, place: Optional[Place] = None):
+    files: whether the operators save, save_combine, load and load_combine may write and read the files
+    that a program names. Leave it off for programs of others.
+    """
+
+    def __init__(self, place: Optional[Place] = None, files: bool = False):
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
-        self._core = _core.Executor(self.place.name, _seed)
+        self._core = _core.Executor(self.place.name, _seed, bool(files))
         _executors.add(self)
 
     def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,

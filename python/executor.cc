@@ -29,9 +29,10 @@ py::object fetched_to_python(const Variable& variable) {
 
 class Executor {
  public:
-  Executor(const std::string& place, std::optional<uint64_t> seed) : place_(parse_place(place)) {
+  Executor(const std::string& place, std::optional<uint64_t> seed, bool files) : place_(parse_place(place)) {
     require<DeviceError>(place_.kind == DeviceKind::Cpu, "device '", place, "' is not there; this build runs on cpu");
     device_.place = place_;
+    device_.may_touch_files = files;
     device_.generator.seed(seed ? *seed : std::random_device{}());
   }
 
@@ -140,7 +141,8 @@ void define_executor(py::module_& m) {
         return std::make_shared<VerifiedProgram>(verify(desc, kernel_library().operators));
       }));
   py::class_<Executor>(m, "Executor")
-      .def(py::init<const std::string&, std::optional<uint64_t>>(), py::arg("place"), py::arg("seed") = py::none())
+      .def(py::init<const std::string&, std::optional<uint64_t>, bool>(), py::arg("place"), py::arg("seed") = py::none(),
+           py::arg("files") = false)
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),

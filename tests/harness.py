@@ -17,7 +17,8 @@ import paddle_mini as pm
 from paddle_mini import _core
 from paddle_mini.contracts import contract, defaults
 
-from one_op import OneOp, Rows, array, generator, ints, run_op  # noqa: F401 (tests take them from here)
+from one_op import (OneOp, Rows, array, array_of, generator, ints, run_op,  # noqa: F401 (tests take them from here)
+                    with_array)
 
 # One table: |value - reference| <= tolerance * (1 + |reference|).
 TOLERANCES = {"cpu": {"float16": 2e-3, "float32": 2e-6, "float64": 1e-12}}
@@ -29,7 +30,7 @@ Reference = Callable[[Dict[str, Any], Dict[str, Any]], Dict[str, Any]]
 
 def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradients: Sequence[str] = (),
              refusals: Dict[str, Any] = {}, unchecked: Sequence[str] = (), gradient_of: Optional[Sequence[str]] = None,
-             aliases: Any = None, tolerance: Dict[str, float] = {}) -> Callable[..., None]:
+             aliases: Any = None, tolerance: Dict[str, float] = {}, open_shapes: bool = False) -> Callable[..., None]:
     """One pytest function that asks every question about an operator.
 
     cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}; where it
@@ -37,14 +38,17 @@ def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradient
     gradients: inputs with a gradient; gradient_of: outputs it flows from (None: those that the
     gradient operator reads). refusals: {name: (inputs, attrs, error class, words in the message)}.
     unchecked: outputs that the reference does not give. aliases: output ports that share a variable
-    with an input are known from the record. tolerance: {dtype: wider tolerance}.
+    with an input are known from the record. tolerance: {dtype: wider tolerance}. open_shapes: shapes
+    depend on data, so that `infer` may leave dimensions open before a run; so they do where an input
+    is a LoDTensor. A reference gives a LoDTensor where the output must have sequences.
     """
     questions = []
     for name, (inputs, attrs) in cases.items():
         for dtype in _dtypes_to_test(op_type, inputs):
             wide = {**TOLERANCES["cpu"], **tolerance}
             questions.append(pytest.param(
-                lambda i=inputs, a=attrs, d=dtype: _ask_values(op_type, reference, i, a, d, unchecked, wide),
+                lambda i=inputs, a=attrs, d=dtype: _ask_values(op_type, reference, i, a, d, unchecked, wide,
+                                                          open_shapes),
                 id=f"{name}-{dtype or 'as is'}"))
         if gradients and not any(isinstance(value, Rows) for value in inputs.values()):
             questions.append(pytest.param(
@@ -62,7 +66,7 @@ def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradient
 
 
 def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dtype: Optional[str],
-                unchecked: Sequence[str], tolerance: Dict[str, float]) -> None:
+                unchecked: Sequence[str], tolerance: Dict[str, float], open_shapes: bool) -> None:
     cast = _each(inputs, lambda item: _cast(item, dtype))
     expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
     counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
@@ -70,7 +74,7 @@ def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dty
     one = OneOp(op_type, cast, attrs, counts, aliased=False)
     found = one.run()
     one.check_inputs_unchanged()
-    _check_infer(one, found, attrs)
+    _check_infer(one, found, open_shapes or any(isinstance(value, pm.LoDTensor) for value in one.values.values()))
     for port, value in expected.items():
         _check_value(port, found[port], value, _output_dtype(attrs, dtype), tolerance)
     again = pm.Program.from_bytes(one.program.to_bytes())
@@ -82,8 +86,11 @@ def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dty
         _check_same(expected, found, OneOp(op_type, cast, attrs, counts).run(), "outputs in their inputs' variables")
 
 
-def _check_infer(one: OneOp, found: Dict[str, Any], attrs: Any) -> None:
+def _check_infer(one: OneOp, found: Dict[str, Any], open_shapes: bool) -> None:
     """`infer` must be right, and must not fall over dimensions that are not known."""
+    def agree(inferred: Sequence[int], shape: Sequence[int]) -> bool:
+        return len(inferred) == len(shape) and all(a in (-1, b) for a, b in zip(inferred, shape))
+
     infos = {name: one.block.var(name).info() for names in one.arguments.values() for name in names}
     unknown = {name: {**info, "shape": [-1] * len(info["shape"])} for name, info in infos.items()}
     _, open_infos = _core.check_op(one.op.describe(), unknown)
@@ -92,12 +99,15 @@ def _check_infer(one: OneOp, found: Dict[str, Any], attrs: Any) -> None:
         for name, value in zip(names, values):
             var = one.block.var(name)
             rows = isinstance(value, Rows)
-            shape = (value.height, *value.values.shape[1:]) if rows else value.shape
-            dtype = (value.values if rows else value).dtype
-            assert (var.shape, var.dtype) == (shape, dtype), f"{port}: infer says {var}, the kernel made {dtype}{shape}"
+            numbers = array_of(value)
+            shape, dtype = (value.height, *numbers.shape[1:]) if rows else numbers.shape, numbers.dtype
+            right = agree(var.shape, shape) if open_shapes else var.shape == shape
+            assert right and var.dtype == dtype, f"{port}: infer says {var}, the kernel made {dtype}{shape}"
+            levels = len(value.lod) if isinstance(value, pm.LoDTensor) else 0
+            assert var.lod_level == levels, f"{port}: infer says lod_level {var.lod_level}, the kernel made {levels}"
             inferred = open_infos[name]["shape"]
-            agree = len(inferred) == len(shape) and all(a in (-1, b) for a, b in zip(inferred, shape))
-            assert agree, f"{port}: infer of unknown dimensions says {inferred}, the kernel made {shape}"
+            right = agree(inferred, shape)
+            assert right, f"{port}: infer of unknown dimensions says {inferred}, the kernel made {shape}"
 
 
 def _check_value(port: str, found: Any, expected: Any, dtype: Optional[str], tolerance: Dict[str, float]) -> None:
@@ -110,8 +120,10 @@ def _check_value(port: str, found: Any, expected: Any, dtype: Optional[str], tol
         assert isinstance(found, Rows), f"{port} is no selected rows"
         assert (list(found.rows), found.height) == (list(expected.rows), expected.height), f"{port}: other rows"
         found, expected = found.values, expected.values
+    lods = [value.lod if isinstance(value, pm.LoDTensor) else [] for value in (found, expected)]
+    assert lods[0] == lods[1], f"{port} has lod {lods[0]}, not {lods[1]}"
     assert not isinstance(found, Rows), f"{port} is selected rows"
-    expected = np.asarray(expected)
+    found, expected = array_of(found), array_of(expected)
     wanted = dtype if dtype and expected.dtype == np.float64 else expected.dtype
     assert found.dtype == wanted, f"{port} is {found.dtype}, not {wanted}"
     assert found.shape == expected.shape, f"{port} has shape {found.shape}, not {expected.shape}"
@@ -128,8 +140,9 @@ def _check_same(expected: Any, first: Dict[str, Any], second: Dict[str, Any], wh
         for one, other in pairs:
             if isinstance(one, Rows):
                 np.testing.assert_array_equal(other.rows, one.rows, f"{port} differs: {what}")
-                one, other = one.values, other.values
-            np.testing.assert_array_equal(other, one, f"{port} differs: {what}")
+            if isinstance(one, pm.LoDTensor):
+                assert other.lod == one.lod, f"{port} has other sequences: {what}"
+            np.testing.assert_array_equal(array_of(other), array_of(one), f"{port} differs: {what}")
 
 
 def _ask_gradients(op_type: str, inputs: Any, attrs: Any, wanted: Sequence[str], gradient_of: Any,
@@ -146,13 +159,14 @@ def _ask_gradients(op_type: str, inputs: Any, attrs: Any, wanted: Sequence[str],
              if (port in gradient_of if gradient_of is not None else name + "@GRAD" in read)]
     by_name = {name: value for port, names in one.outputs.items()
                for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]])}
-    weights = {name: array(*by_name[name].shape, seed=7 + i) for i, name in enumerate(flows)}
+    weights = {name: array(*array_of(by_name[name]).shape, seed=7 + i) for i, name in enumerate(flows)}
     for name in [name for name in by_name if name + "@GRAD" in read]:
-        one.put(name + "@GRAD", weights.get(name, np.zeros_like(by_name[name])))
+        value = by_name[name]
+        one.put(name + "@GRAD", with_array(value, weights.get(name, np.zeros_like(array_of(value)))))
     analytic = _analytic(one, ops, [name for port in wanted for name in one.arguments.get(port, [])])
     forward = OneOp(op_type, inputs, attrs, counts, aliased=False)
     for name, gradient in analytic.items():
-        start = np.array(one.values[name])
+        start = array_of(one.values[name])
         assert (gradient.shape, gradient.dtype) == (start.shape, start.dtype), f"{name}@GRAD is not like {name}"
         for place in _places(start):
             slope = _slope(forward, name, start, place, weights)
@@ -182,21 +196,22 @@ def _run_gradient(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.
             attrs = {name: value for name, _, value in op["attrs"]}
             program.global_block().append_op(op["type"], dict(op["inputs"]), outputs, attrs)
     found = one.fetch(sorted(wanted), program)
-    return {name[:-5]: value.dense() if isinstance(value, Rows) else value
+    return {name[:-5]: value.dense() if isinstance(value, Rows) else array_of(value)
             for name, value in zip(sorted(wanted), found)}
 
 
 def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: Dict[str, np.ndarray]) -> float:
     """Central difference of Σ weights · outputs."""
+    value = forward.values[name]
     step = 1e-5 * max(1.0, abs(float(start[place])))
     sums = []
     for sign in (1, -1):
         moved = start.copy()
         moved[place] += sign * step
-        forward.put(name, moved)
+        forward.put(name, with_array(value, moved))
         outputs = forward.fetch(list(weights))
-        sums.append(sum(float(np.sum(weights[out] * value)) for out, value in zip(weights, outputs)))
-    forward.put(name, start)
+        sums.append(sum(float(np.sum(weights[out] * array_of(found))) for out, found in zip(weights, outputs)))
+    forward.put(name, value)
     return (sums[0] - sums[1]) / (2 * step)
 
 
@@ -225,7 +240,7 @@ def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) 
 def _dtypes_to_test(op_type: str, inputs: Any) -> List[Optional[str]]:
     """The float types with kernels; [None] for inputs without floats, which are run as they are."""
     items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
-    arrays = [np.asarray(item.values if isinstance(item, Rows) else item) for item in items]
+    arrays = [array_of(item) for item in items]
     if not any(item.dtype.kind == "f" for item in arrays):
         return [None]
     kernels = contract(op_type)["dtypes"]
@@ -245,7 +260,5 @@ def _each(inputs: Dict[str, Any], change: Callable[[Any], Any]) -> Dict[str, Any
 
 
 def _cast(item: Any, dtype: Optional[str]) -> Any:
-    if isinstance(item, Rows):
-        return Rows(item.rows, _cast(item.values, dtype), item.height)
-    item = np.asarray(item)
-    return item.astype(dtype) if dtype and item.dtype.kind == "f" else item
+    numbers = array_of(item)
+    return with_array(item, numbers.astype(dtype) if dtype and numbers.dtype.kind == "f" else numbers)

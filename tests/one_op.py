@@ -33,10 +33,24 @@ def ints(*shape: int, low: int = 0, high: int = 10, dtype: str = "int64", seed: 
     return generator(shape, seed).integers(low, high, shape).astype(dtype)
 
 
+def array_of(value: Any) -> np.ndarray:
+    """The numbers of a value of any kind."""
+    if isinstance(value, Rows):
+        return np.asarray(value.values)
+    return np.asarray(value.array if isinstance(value, pm.LoDTensor) else value)
+
+
+def with_array(value: Any, numbers: np.ndarray) -> Any:
+    """A value of the same kind, with the same rows or sequences, that has other numbers."""
+    if isinstance(value, Rows):
+        return Rows(value.rows, numbers, value.height)
+    return pm.LoDTensor(numbers, value.lod) if isinstance(value, pm.LoDTensor) else numbers
+
+
 def run_op(op_type: str, inputs: Dict[str, Any], attrs: Optional[Dict[str, Any]] = None,
            outputs: Any = None) -> Dict[str, Any]:
     """Runs one operator. outputs: names of ports, or {port: number of variables}; None: all that
-    are not optional. Returns {port: array, list of arrays, or Rows}."""
+    are not optional. Returns {port: array, list of arrays, Rows, or LoDTensor}."""
     return OneOp(op_type, inputs, attrs or {}, outputs).run()
 
 
@@ -76,18 +90,20 @@ class OneOp:
     def put(self, name: str, value: Any) -> None:
         """A persistable variable with this value."""
         self.values[name] = value
-        values = np.asarray(value.values if isinstance(value, Rows) else value)
+        values = array_of(value)
+        lod = value.lod if isinstance(value, pm.LoDTensor) else []
         if not self.block.has_var(name):
             shape = [value.height, *values.shape[1:]] if isinstance(value, Rows) else values.shape
             self.block.create_var(name, dtype=values.dtype, shape=shape, kind=8 if isinstance(value, Rows) else 7,
-                                  persistable=True)
+                                  lod_level=len(lod), persistable=True)
         if isinstance(value, Rows):
             self.scope.set_rows(name, list(value.rows), values, value.height)
         else:
-            self.scope.set(name, values)
+            self.scope.set(name, values, lod)
 
     def fetch(self, names: List[str], program: Optional[pm.Program] = None) -> List[Any]:
-        found = self.executor.run(program or self.program, fetch_list=names, scope=self.scope)
+        found = self.executor.run(program or self.program, fetch_list=names, scope=self.scope,
+                                  return_numpy=False)
         return [Rows(*value) if isinstance(value, pm.SelectedRows) else value for value in found]
 
     def run(self, program: Optional[pm.Program] = None) -> Dict[str, Any]:
@@ -103,10 +119,10 @@ class OneOp:
             if isinstance(value, Rows):
                 rows, values, height = self.scope.get_rows(name)
                 assert list(rows) == list(value.rows) and height == value.height, f"rows of input {name} changed"
-                value, now = value.values, values
+                now = values
             else:
                 now = self.scope.get(name)
-            np.testing.assert_array_equal(now, value, f"input {name} changed")
+            np.testing.assert_array_equal(now, array_of(value), f"input {name} changed")
 
 
 def generator(shape: Any, seed: int) -> np.random.Generator:

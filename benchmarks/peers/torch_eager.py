@@ -1,11 +1,12 @@
 # PyTorch, eagerly: a Module, an Optimizer, backward().
 import torch
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, scaled_dot_product_attention
 
 import workloads
 from worker import serve
 
 torch.set_num_threads(1)
+BETAS = workloads.ADAM["beta1"], workloads.ADAM["beta2"]
 
 
 def dense(weight, bias):
@@ -38,6 +39,146 @@ def training(work, modules, make_optimizer):
     return run
 
 
+class Named:
+    """Makes modules that begin with the named parameters of a workloads.Model."""
+
+    def __init__(self, params):
+        self.params = params
+
+    def linear(self, name):
+        return dense(self.params[f"{name}.w"], self.params[f"{name}.b"])
+
+    def embedding(self, name, sparse=False):
+        return torch.nn.Embedding.from_pretrained(torch.from_numpy(self.params[name]), freeze=False, sparse=sparse)
+
+    def layer_norm(self, name):
+        return torch.nn.LayerNorm(len(self.params[f"{name}.w"]))  # ones and zeros, as the workload has them
+
+    def convolution(self, name, stride=1):
+        weight = self.params[f"{name}.w"]
+        filters, inputs, size, _ = weight.shape
+        layer = torch.nn.Conv2d(inputs, filters, size, stride, size // 2, bias=False)
+        layer.weight = torch.nn.Parameter(torch.from_numpy(weight))
+        return torch.nn.Sequential(layer, torch.nn.BatchNorm2d(filters))
+
+
+def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten())):
+    feeds = {name: torch.from_numpy(array) for name, array in work.feeds.items()}
+    label = feeds.pop("label")
+
+    def run(steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            loss = loss_of(module(**feeds), label)
+            loss.backward()
+            optimizer.step()
+        return loss.item()
+
+    return run
+
+
+class Residual(torch.nn.Module):
+    def __init__(self, named, name, stride):
+        super().__init__()
+        self.first, self.second = named.convolution(f"{name}.first", stride), named.convolution(f"{name}.second")
+        self.shortcut = torch.nn.Identity() if stride == 1 else named.convolution(f"{name}.shortcut", stride)
+
+    def forward(self, x):
+        return torch.relu(self.second(torch.relu(self.first(x))) + self.shortcut(x))
+
+
+class ResNet(torch.nn.Module):
+    def __init__(self, named):
+        super().__init__()
+        blocks = [Residual(named, f"block{i}", stride) for i, (_, stride) in enumerate(workloads.RESNET)]
+        self.layers = torch.nn.Sequential(named.convolution("stem"), torch.nn.ReLU(), *blocks,
+                                          torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), named.linear("fc"))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def resnet():
+    work = workloads.resnet()
+    module = ResNet(Named(work.params))
+    return model(work, module, torch.optim.SGD(module.parameters(), work.rate, momentum=workloads.MOMENTUM))
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self, params):
+        super().__init__()
+        named = Named(params)
+        self.embedding, self.fc = named.embedding("embedding"), named.linear("fc")
+        self.lstm = torch.nn.LSTM(self.embedding.embedding_dim, workloads.LSTM_HIDDEN, workloads.LSTM_LAYERS)
+        with torch.no_grad():
+            for layer in range(workloads.LSTM_LAYERS):
+                for ours, theirs in {"wi": "weight_ih", "wh": "weight_hh", "bi": "bias_ih", "bh": "bias_hh"}.items():
+                    getattr(self.lstm, f"{theirs}_l{layer}").copy_(torch.from_numpy(params[f"{layer}.{ours}"]))
+
+    def forward(self, ids):
+        return self.fc(self.lstm(self.embedding(ids))[0][-1])
+
+
+def lstm():
+    work = workloads.lstm()
+    module = Recurrent(work.params)
+    return model(work, module, torch.optim.Adam(module.parameters(), work.rate, BETAS))
+
+
+class Block(torch.nn.Module):
+    def __init__(self, named, name):
+        super().__init__()
+        self.norm1, self.norm2 = named.layer_norm(f"{name}.norm1"), named.layer_norm(f"{name}.norm2")
+        self.qkv, self.out = named.linear(f"{name}.qkv"), named.linear(f"{name}.out")
+        self.mlp = torch.nn.Sequential(named.linear(f"{name}.up"), torch.nn.GELU(), named.linear(f"{name}.down"))
+
+    def forward(self, x):
+        parts = self.qkv(self.norm1(x)).chunk(3, dim=-1)
+        query, key, value = (part.unflatten(-1, (workloads.GPT_HEADS, -1)).transpose(1, 2) for part in parts)
+        mixed = scaled_dot_product_attention(query, key, value, is_causal=True)
+        x = x + self.out(mixed.transpose(1, 2).flatten(2))
+        return x + self.mlp(self.norm2(x))
+
+
+class Gpt(torch.nn.Module):
+    def __init__(self, params):
+        super().__init__()
+        named = Named(params)
+        self.words, self.positions = named.embedding("words"), torch.nn.Parameter(torch.from_numpy(params["positions"]))
+        self.blocks = torch.nn.Sequential(*(Block(named, f"block{i}") for i in range(workloads.GPT_BLOCKS)))
+        self.norm, self.head = named.layer_norm("norm"), named.linear("head")
+
+    def forward(self, ids):
+        return self.head(self.norm(self.blocks(self.words(ids) + self.positions))).flatten(0, 1)
+
+
+def gpt():
+    work = workloads.gpt()
+    module = Gpt(work.params)
+    return model(work, module, torch.optim.AdamW(module.parameters(), work.rate, BETAS,
+                                                 weight_decay=workloads.GPT_DECAY))
+
+
+class WideDeep(torch.nn.Module):
+    def __init__(self, params):
+        super().__init__()
+        named = Named(params)
+        self.wide_table, self.deep_table = (named.embedding(name, sparse=True) for name in ("wide_table", "deep_table"))
+        self.wide = named.linear("wide")
+        hidden = [layer for i in range(3) for layer in (named.linear(f"deep{i}"), torch.nn.ReLU())]
+        self.deep = torch.nn.Sequential(*hidden, named.linear("deep3"))
+
+    def forward(self, ids, dense):
+        deep = self.deep(torch.cat([self.deep_table(ids).flatten(1), dense], dim=1))
+        return deep + self.wide_table(ids).sum(dim=1) + self.wide(dense)
+
+
+def wide_deep():
+    work = workloads.wide_deep()
+    module = WideDeep(work.params)
+    return model(work, module, torch.optim.SGD(module.parameters(), work.rate), binary_cross_entropy_with_logits)
+
+
 def perceptron(work, make_optimizer):
     modules = []
     for layer in work.layers:
@@ -50,8 +191,7 @@ def tiny_mlp():
 
 
 def mlp():
-    betas = workloads.ADAM["beta1"], workloads.ADAM["beta2"]
-    return perceptron(workloads.mlp(), lambda parameters, lr: torch.optim.Adam(parameters, lr, betas))
+    return perceptron(workloads.mlp(), lambda parameters, lr: torch.optim.Adam(parameters, lr, BETAS))
 
 
 def lenet():
@@ -79,4 +219,5 @@ def chain():
     return run
 
 
-serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain})
+serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm, "gpt": gpt,
+       "wide_deep": wide_deep})

@@ -31,6 +31,9 @@ class ControlRun {
   // when it is persistable.
   virtual void set(Frame& from, const std::string& name, Variable value) = 0;
   virtual Device& device() = 0;
+  // Parameter files: tensors one after the other. OpError where the executor was not allowed to.
+  virtual void write_tensors(const std::string& path, const std::vector<const Variable*>& tensors) = 0;
+  virtual std::vector<Tensor> read_tensors(const std::string& path) = 0;
 
   template <class T>
   const T& attr(const char* name) const { return attr_of<T>(op, name); }

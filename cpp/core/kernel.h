@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -17,6 +18,8 @@ namespace paddle_mini {
 struct Device {
   Place place;
   std::mt19937_64 generator;  // for operators whose `seed` is 0
+  bool may_touch_files = false;  // operators save and load write and read files whose names the program says
+  std::map<const OpDesc*, int64_t> printed;  // how often each operator print has
 };
 
 class Kernel {

@@ -1,4 +1,4 @@
-// Shape: up to eight dimensions; -1 stands for "not known yet" while a program is being built.
+// Shape: up to nine dimensions; -1 stands for "not known yet" while a program is being built.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace paddle_mini {
 
 class Shape {
  public:
-  static constexpr int kMaxRank = 8;
+  static constexpr int kMaxRank = 9;
 
   Shape() = default;  // rank 0: one element
   Shape(std::initializer_list<int64_t> dims);

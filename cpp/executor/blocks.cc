@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "executor/site.h"
+#include "program/tensor_file.h"
 
 namespace paddle_mini {
 namespace {
@@ -27,7 +28,28 @@ class Control : public ControlRun {
   void set(Frame& from, const std::string& name, Variable value) override { blocks_.set(from, name, std::move(value), state_); }
   Device& device() override { return state_.device; }
 
+  void write_tensors(const std::string& path, const std::vector<const Variable*>& tensors) override {
+    require_files();
+    std::string bytes;
+    for (const Variable* variable : tensors) append_tensor(variable->tensor, bytes);
+    write_file(path, bytes);
+  }
+
+  std::vector<Tensor> read_tensors(const std::string& path) override {
+    require_files();
+    return from_file(path, [](const std::string& bytes) {
+      std::vector<Tensor> tensors;
+      for (size_t position = 0; position < bytes.size();) tensors.push_back(read_tensor(bytes, position));
+      return tensors;
+    });
+  }
+
  private:
+  void require_files() const {
+    require<OpError>(state_.device.may_touch_files, "this operator touches a file that the program names; an executor does "
+                     "that only where it was made with files=True (pm_run --files)");
+  }
+
   Blocks& blocks_;
   RunState& state_;
 };
@@ -76,7 +98,7 @@ Plan& Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
   if (found != plans.end()) plans.erase(found);
   InferredProgram inferred = infer(*program_, {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr}, *scope_);
   if (logs("infer")) std::cerr << inferred.str();
-  auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_);
+  auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_, arena_);
   if (logs("plan")) std::cerr << plan->str();
   if (plans.size() == kMostPlans) plans.pop_back();
   plans.insert(plans.begin(), std::move(plan));

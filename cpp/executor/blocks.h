@@ -22,8 +22,9 @@ struct RunState {
 
 class Blocks {
  public:
-  Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place)
-      : program_(std::move(program)), scope_(std::move(scope)), place_(place) {}
+  Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place,
+         std::shared_ptr<Arena> arena)
+      : program_(std::move(program)), scope_(std::move(scope)), place_(place), arena_(std::move(arena)) {}
 
   // Runs the block's operators from `begin` on. Returns the plan of its last stretch, whose fetches are
   // then valid, for block 0; nullptr for others.
@@ -48,6 +49,7 @@ class Blocks {
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
   Place place_;
+  std::shared_ptr<Arena> arena_;
   std::map<std::pair<int, int>, At> at_;
 };
 

@@ -14,7 +14,7 @@ constexpr size_t kMostPlans = 16;
 Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place,
                  std::vector<std::string> feeds, std::vector<std::string> fetches)
     : program_(std::move(program)), scope_(std::move(scope)), place_(place), feed_names_(std::move(feeds)),
-      fetches_(std::move(fetches)), blocks_(program_, scope_, place) {}
+      fetches_(std::move(fetches)), blocks_(program_, scope_, place, arena_) {}
 
 Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   auto same_shapes = [&](const Plan& plan) { return plan.fits(feeds); };
@@ -32,7 +32,7 @@ Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   }
   InferredProgram inferred = infer(*program_, {0, 0, &described, nullptr, &fetches_}, *scope_);
   if (logs("infer")) std::cerr << inferred.str();
-  auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_);
+  auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_, arena_);
   if (logs("plan")) std::cerr << plan->str();
   if (plans_.size() == kMostPlans) plans_.erase(plans_.begin());
   plans_.push_back(std::move(plan));

@@ -41,6 +41,7 @@ class Session {
   std::shared_ptr<Scope> scope_;
   Place place_;
   std::vector<std::string> feed_names_, fetches_;
+  std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
   std::vector<std::unique_ptr<Plan>> plans_;  // the most recently made last
   Plan* current_ = nullptr;
   Blocks blocks_;                 // for what comes after the first stretch of a program

@@ -47,6 +47,7 @@ class Walk {
     while (i < count && !block_.ops[i].is_control && add_op(i, block_.ops[i])) ++i;
     result_.end = i;
     result_.whole = i == count;
+    if (!result_.whole) result_.next = block_.ops[i].desc.type;
     if (result_.whole && stretch_.fetches) for (const std::string& name : *stretch_.fetches) add_fetch(name);
     note_carried();
     return std::move(result_);

@@ -39,6 +39,7 @@ struct RunOp {
 struct InferredProgram {
   int block = 0, begin = 0, end = 0;
   bool whole = false;  // end is the end of the block
+  std::string next;    // type of the operator at `end`
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;
   std::vector<int> feeds;     // of each feed, its RunVariable

@@ -5,6 +5,24 @@
 
 namespace paddle_mini {
 
+// The memory of temporaries, one block that all plans of a session use: only one of them runs at a time,
+// and batches of many lengths have many plans.
+class Arena {
+ public:
+  char* data() const { return static_cast<char*>(memory_.get()); }
+  void reserve(size_t bytes) {  // what it held is lost
+    if (memory_ && bytes <= bytes_) return;
+    memory_.reset();
+    bytes_ = 0;
+    memory_ = allocate(bytes);
+    bytes_ = bytes;
+  }
+
+ private:
+  std::shared_ptr<void> memory_;
+  size_t bytes_ = 0;
+};
+
 // Bytes needed from step `first` to step `last`, both included.
 struct Lifetime {
   int first, last;

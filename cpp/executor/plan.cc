@@ -25,8 +25,8 @@ class CopyKernel : public Kernel {
 
 }  // namespace
 
-Plan::Plan(InferredProgram inferred, const Place& place, Scope& scope)
-    : inferred_(std::move(inferred)), scope_(&scope) {
+Plan::Plan(InferredProgram inferred, const Place& place, Scope& scope, std::shared_ptr<Arena> arena)
+    : inferred_(std::move(inferred)), arena_(std::move(arena)), scope_(&scope) {
   std::vector<PlacedOp> placed = place_ops(inferred_, place);
   try {
     bind_scope(scope);
@@ -135,18 +135,25 @@ void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches) {
   }
   MemoryPlan memory = plan_memory(lifetimes);
   arena_bytes_ = memory.arena_bytes;
-  arena_ = allocate(arena_bytes_);
-  auto at = [&](size_t offset) { return static_cast<char*>(arena_.get()) + offset; };
   offsets_.assign(inferred_.variables.size(), 0);
   for (size_t v = 0; v < inferred_.variables.size(); ++v) {
     if (inferred_.variables[v].origin != Origin::Temporary || is_carried(v)) continue;
     offsets_[v] = memory.offsets[sharing.share[v]];
-    variables_[v]->tensor.data = at(offsets_[v]);
+    in_arena_.emplace_back(variables_[v], offsets_[v]);
   }
   size_t next = inferred_.variables.size();
   for (const auto& list : scratches) {
-    for (Variable* scratch : list) scratch->tensor.data = at(memory.offsets[next++]);
+    for (Variable* scratch : list) in_arena_.emplace_back(scratch, memory.offsets[next++]);
   }
+  bind_arena();
+}
+
+// The arena may have grown, and moved, for another plan.
+void Plan::bind_arena() {
+  arena_->reserve(arena_bytes_);
+  if (bound_ == arena_->data()) return;
+  bound_ = arena_->data();
+  for (auto& [variable, offset] : in_arena_) variable->tensor.data = bound_ + offset;
 }
 
 int Plan::last_step_that_may_refuse() const {

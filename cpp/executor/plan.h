@@ -20,7 +20,7 @@ class Plan {
  public:
   // Binds the scope: variables that the program makes in it are created. Throws without a trace in
   // the scope. The program and the scope must outlive the plan.
-  Plan(InferredProgram inferred, const Place& place, Scope& scope);
+  Plan(InferredProgram inferred, const Place& place, Scope& scope, std::shared_ptr<Arena> arena);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -60,6 +60,7 @@ class Plan {
   void give_memory(const std::vector<Variable*>& variables);
   void make_kernels(const std::vector<PlacedOp>& placed);
   void note_row_counts();
+  void bind_arena();
   void assign_memory(const std::vector<std::vector<Variable*>>& scratches);
   void plan_undo();
   void undo();
@@ -74,8 +75,10 @@ class Plan {
   std::vector<Variable*> variables_;   // of each RunVariable
   std::vector<Step> steps_;
   std::vector<std::shared_ptr<std::deque<Variable>>> scratches_;
-  std::shared_ptr<void> arena_;
+  std::shared_ptr<Arena> arena_;
   size_t arena_bytes_ = 0;
+  char* bound_ = nullptr;  // where the arena was when in_arena_ got its memory
+  std::vector<std::pair<Variable*, size_t>> in_arena_;  // with their offsets
   std::vector<size_t> offsets_;        // of each RunVariable, for str()
 
   Scope* scope_;

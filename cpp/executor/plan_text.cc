@@ -22,6 +22,7 @@ std::string Plan::str() const {
     out += text("#", i, " cpu ", op.op->desc.type, "(", show(op.op->desc.inputs, op.inputs), ") -> ",
                 show(op.op->desc.outputs, op.outputs), "\n");
   }
+  if (!inferred_.whole) out += text("then ", inferred_.next, "; what follows is planned when it is reached\n");
   return out;
 }
 

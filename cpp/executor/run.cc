@@ -34,6 +34,7 @@ void Plan::run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes*
 }
 
 void Plan::run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop, OpTimes* times) {
+  bind_arena();
   for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
   for (Backup& backup : backups_) backup.keep();
   try {
@@ -48,6 +49,7 @@ void Plan::run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop
 }
 
 void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& device, StopAsker& stop, Changes& changes, OpTimes* times) {
+  bind_arena();
   for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
   for (int v : inferred_.captured) {
     const Variable& there = *frame.find(inferred_.variables[v].name);

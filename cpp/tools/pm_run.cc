@@ -27,6 +27,7 @@ constexpr const char kUsage[] = R"(usage: pm_run MODEL.pdmodel [options]
   --save-for MODEL     with --save-params: those that this program declares, in its order
   --seed N             seed of operators that have none of their own
   --quiet              print no values
+  --files              let the operators save and load touch the files that the program names
 
 Exit status: 0 done, 1 the program, a file or the data is wrong, 2 the command line is wrong, 130 stopped.
 PM_CPU=v3 asks for another kernel library, PM_LOG=plan prints the plan.
@@ -43,6 +44,7 @@ struct Options {
   int64_t steps = 1, batch = 0;
   uint64_t seed = 0;
   bool quiet = false;
+  bool files = false;
 };
 
 int64_t positive(const std::string& option, const std::string& digits) {
@@ -67,6 +69,7 @@ Options parse(const std::vector<std::string>& words) {
     else if (word == "--batch") options.batch = positive(word, value());
     else if (word == "--seed") options.seed = static_cast<uint64_t>(positive(word, value()));
     else if (word == "--quiet") options.quiet = true;
+    else if (word == "--files") options.files = true;
     else if (word == "--feed") {
       std::string pair = value();
       size_t equals = pair.find('=');
@@ -141,7 +144,10 @@ void print_value(const std::string& name, const Tensor& tensor) {
 
 class Run {
  public:
-  explicit Run(const Options& options) : options_(options), library_(load_kernel_library()) { device_.generator.seed(options.seed); }
+  explicit Run(const Options& options) : options_(options), library_(load_kernel_library()) {
+    device_.generator.seed(options.seed);
+    device_.may_touch_files = options.files;
+  }
 
   int operator()() {
     ProgramDesc desc = read_program(options_.model);

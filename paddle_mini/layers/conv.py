@@ -3,14 +3,16 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from .._core import ProgramError
 from ..initializer import Normal
 from ..variable import Variable
-from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
+from .emit import (
+    activation, add_bias, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole,
+)
 
 Size = Union[int, Sequence[int]]
 
@@ -34,12 +36,12 @@ def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 
     if channels % groups or num_filters % groups:
         refuse(ProgramError, f"conv2d: groups {groups} must divide {channels} channels and {num_filters} filters")
     prefix = layer_name("conv2d", name)
-    window = _pair(filter_size, "filter_size")
+    window = sizes(filter_size, "filter_size")
     spread = math.sqrt(2.0 / max(window[0] * window[1] * channels, 1))
     weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix,
                               Normal(0.0, spread))
-    attrs = {"strides": _pair(stride, "stride"), "dilations": _pair(dilation, "dilation"), "groups": groups,
-             "data_format": data_format, **_padding(padding)}
+    attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups,
+             "data_format": data_format, **paddings(padding)}
     out = emit("conv2d", {"Input": input, "Filter": weight}, attrs, name=prefix)
     return activation(act, add_bias(out, bias_attr, num_filters, _channel_axis(data_format), prefix), prefix)
 
@@ -63,11 +65,11 @@ def conv2d_transpose(input: Variable, num_filters: int, output_size: Optional[Si
     if channels % groups or num_filters % groups:
         refuse(ProgramError,
                f"conv2d_transpose: groups {groups} must divide {channels} channels and {num_filters} filters")
-    attrs = {"strides": _pair(stride, "stride"), "dilations": _pair(dilation, "dilation"), "groups": groups,
-             **_padding(padding)}
+    attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups,
+             **paddings(padding)}
     if output_size is not None:
-        attrs["output_size"] = _pair(output_size, "output_size")
-    window = _window_for(input, attrs) if filter_size is None else _pair(filter_size, "filter_size")
+        attrs["output_size"] = sizes(output_size, "output_size")
+    window = _window_for(input, attrs) if filter_size is None else sizes(filter_size, "filter_size")
     prefix = layer_name("conv2d_transpose", name)
     weight = create_parameter([channels, num_filters // groups, *window], input.dtype, param_attr, prefix)
     out = emit("conv2d_transpose", {"Input": input, "Filter": weight}, attrs, name=prefix)
@@ -101,10 +103,25 @@ def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
         refuse(ProgramError, f"pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
     if not global_pooling and isinstance(pool_size, int) and pool_size == -1:
         refuse(ProgramError, "pool2d: pool_size is missing; give it, or global_pooling=True")
-    attrs = {"ksize": [1, 1] if global_pooling else _pair(pool_size, "pool_size"), "pooling_type": pool_type,
-             "strides": _pair(pool_stride, "pool_stride"), "global_pooling": global_pooling, "ceil_mode": ceil_mode,
-             "exclusive": exclusive, "data_format": data_format, **_padding(pool_padding)}
+    attrs = {"ksize": [1, 1] if global_pooling else sizes(pool_size, "pool_size"), "pooling_type": pool_type,
+             "strides": sizes(pool_stride, "pool_stride"), "global_pooling": global_pooling, "ceil_mode": ceil_mode,
+             "exclusive": exclusive, "data_format": data_format, **paddings(pool_padding)}
     return emit("pool2d", {"X": input}, attrs, name=name or layer_name("pool2d"))
+
+
+def max_pool2d_with_index(input: Variable, pool_size: Size, pool_stride: Size = 1, pool_padding: Size = 0,
+                          global_pooling: bool = False, adaptive: bool = False,
+                          name: Optional[str] = None) -> Tuple[Variable, Variable]:
+    """The greatest of each window, and where it lies in its channel's plane, counted row by row.
+
+    input: [N, C, H, W] float. Arguments are as in pool2d; adaptive: pool_size is that of the result, as in
+    adaptive_pool2d. Returns ([N, C, H', W'], int32 of this shape: −1 where a window sees only padding).
+    """
+    attrs = {"ksize": sizes(pool_size, "pool_size"), "strides": sizes(pool_stride, "pool_stride"),
+             "paddings": sizes(pool_padding, "pool_padding"), "global_pooling": global_pooling, "adaptive": adaptive}
+    outputs = emit_all("max_pool2d_with_index", {"X": input}, attrs, name=name)
+    outputs["Mask"].stop_gradient = True  # type: ignore[union-attr]
+    return outputs["Out"], outputs["Mask"]  # type: ignore[return-value]
 
 
 def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
@@ -115,7 +132,7 @@ def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
     """
     if pool_type not in ("max", "avg"):
         refuse(ProgramError, f"adaptive_pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
-    attrs = {"ksize": _pair(pool_size, "pool_size"), "pooling_type": pool_type, "adaptive": True}
+    attrs = {"ksize": sizes(pool_size, "pool_size"), "pooling_type": pool_type, "adaptive": True}
     return emit("pool2d", {"X": input}, attrs, name=name or layer_name("adaptive_pool2d"))
 
 
@@ -125,18 +142,21 @@ def _channel_axis(data_format: str) -> int:
     return 1 if data_format == "NCHW" else 3
 
 
-def _pair(size: Size, what: str) -> List[int]:
-    pair = list(size) if np.ndim(size) else [size, size]
-    if len(pair) != 2 or not all(isinstance(item, numbers.Integral) for item in pair):
-        refuse(ProgramError, f"{what} is {size!r}, it must be a whole number or [height, width]")
-    return [int(item) for item in pair]
+def sizes(size: Size, what: str, axes: int = 2) -> List[int]:
+    """One number for each axis of a window: a number stands for all of them."""
+    each = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
+    if len(each) != axes or not all(isinstance(item, numbers.Integral) for item in each):
+        names = ["depth", "height", "width"][-axes:]
+        refuse(ProgramError, f"{what} is {size!r}, it must be a whole number or [{', '.join(names)}]")
+    return [int(item) for item in each]
 
 
-def _padding(padding: Union[Size, str]) -> Dict[str, Any]:
+def paddings(padding: Union[Size, str], axes: int = 2) -> Dict[str, Any]:
+    """The attributes that say how much lies around an image: numbers for axes, or for their ends."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
             refuse(ProgramError, f"padding is {padding!r}, as a string it must be 'SAME' or 'VALID'")
-        return {"padding_algorithm": padding.upper(), "paddings": [0, 0]}
-    if np.shape(padding) == (4,):
-        return {"padding_algorithm": "EXPLICIT", "paddings": list(padding)}
-    return {"padding_algorithm": "EXPLICIT", "paddings": _pair(padding, "padding")}
+        return {"padding_algorithm": padding.upper(), "paddings": [0] * axes}
+    if np.shape(padding) == (2 * axes,):
+        return {"padding_algorithm": "EXPLICIT", "paddings": list(padding)}  # type: ignore[arg-type]
+    return {"padding_algorithm": "EXPLICIT", "paddings": sizes(padding, "padding", axes)}

@@ -1,4 +1,4 @@
-# Layers that change the size of images.
+# Layers that change the size of images, and take them apart and together.
 from __future__ import annotations
 
 from typing import Any, Dict, Optional, Sequence
@@ -7,6 +7,7 @@ import numpy as np
 
 from .._core import ProgramError
 from ..variable import Variable
+from .conv import Size, sizes
 from .emit import emit, layer_name, refuse, whole
 from .rearrange import squeeze, unsqueeze
 
@@ -51,6 +52,31 @@ def pad2d(input: Variable, paddings: Sequence[int] = (0, 0, 0, 0), mode: str = "
     attrs = {"paddings": [left, right, top, bottom, 0, 0], "mode": "replicate" if mode == "edge" else mode,
              "value": pad_value, "data_format": "NCDHW" if data_format == "NCHW" else "NDHWC"}
     return squeeze(emit("pad3d", {"X": unsqueeze(input, depth, name=prefix)}, attrs, name=prefix), depth, name=prefix)
+
+
+def unfold(x: Variable, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0, dilations: Size = 1,
+           name: Optional[str] = None) -> Variable:
+    """The patches of images, one a column: [N, C · height · width, patches].
+
+    x: [N, C, H, W] float. kernel_sizes, strides, dilations: one number, or [height, width]. paddings: zeros
+    around the image: one number, [height, width], or [above, left, below, right].
+    """
+    return emit("unfold", {"X": x}, _patches(kernel_sizes, strides, paddings, dilations), name=name)
+
+
+def fold(x: Variable, output_sizes: Size, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0,
+         dilations: Size = 1, name: Optional[str] = None) -> Variable:
+    """Images of output_sizes whose pixels are the sums over the patches that hold them: the transpose of
+    unfold, with its arguments."""
+    attrs = {"output_sizes": sizes(output_sizes, "output_sizes"),
+             **_patches(kernel_sizes, strides, paddings, dilations)}
+    return emit("fold", {"X": x}, attrs, name=name)
+
+
+def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size) -> Dict[str, Any]:
+    around = list(paddings) if np.shape(paddings) == (4,) else sizes(paddings, "paddings") * 2  # type: ignore[arg-type]
+    return {"kernel_sizes": sizes(kernel_sizes, "kernel_sizes"), "strides": sizes(strides, "strides"),
+            "paddings": around, "dilations": sizes(dilations, "dilations")}
 
 
 def _size(layer: str, out_shape: Optional[Sequence[int]], scale: Optional[float], data_format: str) -> Dict[str, Any]:

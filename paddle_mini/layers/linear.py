@@ -1,4 +1,4 @@
-# Layers that multiply by a matrix.
+# Layers that multiply and sum: by a matrix, by two, by what an equation says.
 from __future__ import annotations
 
 import math
@@ -39,10 +39,42 @@ def fc(input: Union[Variable, List[Variable]], size: int, num_flatten_dims: int 
 
 
 def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False,
-           name: Optional[str] = None) -> Variable:
-    """Out = X Y over the last two axes, with axes before them stretched as NumPy does.
+           alpha: float = 1.0, name: Optional[str] = None) -> Variable:
+    """Out = alpha X Y over the last two axes, with axes before them stretched as NumPy does.
 
     x [..., m, k], y [..., k, n], float. transpose_x, transpose_y: the last two axes change places
-    first. Returns [..., m, n]. Raises ShapeError when the inner dimensions differ.
+    first. With alpha other than 1, the axes before them must be alike, or missing in x or y.
+    Returns [..., m, n]. Raises ShapeError when the inner dimensions differ.
     """
+    if alpha != 1.0:
+        return emit("matmul", {"X": x, "Y": y}, {"transpose_X": transpose_x, "transpose_Y": transpose_y,
+                                                 "alpha": alpha}, name=name)
     return emit("matmul_v2", {"X": x, "Y": y}, {"trans_x": transpose_x, "trans_y": transpose_y}, name=name)
+
+
+def bilinear_tensor_product(x: Variable, y: Variable, size: int, act: Optional[str] = None,
+                            name: Optional[str] = None, param_attr: Any = None, bias_attr: Any = None) -> Variable:
+    """Out[b, s] = act(x[b] W[s] y[b]ᵀ + bias[s]).
+
+    x [batch, m], y [batch, n], float; m and n must be known. Returns [batch, size]. W [size, m, n] begins
+    with Xavier, bias [1, size] with zeros; bias_attr=False: no bias.
+    """
+    require_float("bilinear_tensor_product", x)
+    require_float("bilinear_tensor_product", y)
+    size = whole("bilinear_tensor_product", "size", size)
+    widths = [known_dim(item, 1, "bilinear_tensor_product") for item in (x, y)]
+    prefix = layer_name("bilinear_tensor_product", name)
+    inputs = {"X": x, "Y": y, "Weight": create_parameter([size, *widths], x.dtype, param_attr, prefix)}
+    if bias_attr is not False:
+        inputs["Bias"] = create_parameter([1, size], x.dtype, bias_attr, prefix, bias=True)
+    return activation(act, emit("bilinear_tensor_product", inputs, name=prefix), prefix)
+
+
+def einsum(equation: str, *operands: Variable, name: Optional[str] = None) -> Variable:
+    """The product of the operands, summed over the labels that the result lacks: "ij,jk->ik" is matmul.
+
+    A label twice in one operand is its diagonal, "..." stands for any axes. Raises ProgramError when the
+    equation and the operands do not fit.
+    """
+    caches = {port: len(operands) for port in ("InnerCache", "XShape")}  # PaddlePaddle asks for them
+    return emit("einsum", {"Operands": operands}, {"equation": equation}, name=name, outputs={"Out": 1, **caches})

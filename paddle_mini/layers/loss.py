@@ -1,10 +1,11 @@
 # Layers that measure how wrong a prediction is.
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
+from .._core import ProgramError
 from ..variable import Variable
-from .emit import emit, emit_all, layer_name
+from .emit import create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole
 
 
 def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
@@ -82,3 +83,26 @@ def label_smooth(label: Variable, prior_dist: Optional[Variable] = None, epsilon
     Szegedy et al., "Rethinking the Inception Architecture", CVPR 2016.
     """
     return emit("label_smooth", {"X": label, "PriorDist": prior_dist}, {"epsilon": epsilon}, name=name)
+
+
+def hsigmoid(input: Variable, label: Variable, num_classes: int, param_attr: Any = None, bias_attr: Any = None,
+             name: Optional[str] = None, path_table: Optional[Variable] = None, path_code: Optional[Variable] = None,
+             is_custom: bool = False) -> Variable:
+    """−log of the class's probability, in a tree of yes-or-no choices: log₂ num_classes rows of W are read.
+
+    input: [rows, width] float; width must be known. label: [rows, 1] int64. The tree is a full binary one; or
+    with is_custom, num_classes counts its inner nodes, path_table [rows, length] int64 names those on the way
+    to the row's class, ended by −1, and path_code, of the same shape, which child comes next, 0 or 1.
+    Returns [rows, 1]. W [nodes, width] begins with Xavier, the bias [nodes, 1] with zeros, nodes being
+    num_classes − 1 without is_custom; bias_attr=False: no bias. Morin and Bengio, AISTATS 2005.
+    """
+    require_float("hsigmoid", input)
+    classes, width = whole("hsigmoid", "num_classes", num_classes, low=2), known_dim(input, 1, "hsigmoid")
+    if is_custom != (path_table is not None) or is_custom != (path_code is not None):
+        refuse(ProgramError, "hsigmoid: path_table and path_code go with is_custom=True, and with nothing else")
+    nodes, prefix = classes if is_custom else classes - 1, layer_name("hsigmoid", name)
+    inputs = {"X": input, "Label": label, "W": create_parameter([nodes, width], input.dtype, param_attr, prefix),
+              "PathTable": path_table, "PathCode": path_code}
+    if bias_attr is not False:
+        inputs["Bias"] = create_parameter([nodes, 1], input.dtype, bias_attr, prefix, bias=True)
+    return emit("hierarchical_sigmoid", inputs, {"num_classes": classes}, name=prefix)

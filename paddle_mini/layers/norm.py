@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 from ..initializer import Constant
 from ..param_attr import ParamAttr
@@ -58,16 +58,65 @@ def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_no
     begin = whole("layer_norm", "begin_norm_axis", begin_norm_axis)
     size = math.prod(known_dim(input, axis, "layer_norm") for axis in range(begin, len(input.shape)))
     prefix = layer_name("layer_norm", name)
-    inputs = {"X": input}
-    if scale and param_attr is not False:
-        inputs["Scale"] = create_parameter([size], input.dtype, param_attr, prefix, Constant(1.0))
-    if shift and bias_attr is not False:
-        inputs["Bias"] = create_parameter([size], input.dtype, bias_attr, prefix, bias=True)
+    inputs = {"X": input, **_scale_and_bias(size, input.dtype, param_attr if scale else False,
+                                            bias_attr if shift else False, prefix)}
     out = emit("layer_norm", inputs, {"begin_norm_axis": begin, "epsilon": epsilon}, name=prefix)
     return activation(act, out, prefix)
+
+
+def group_norm(input: Variable, groups: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
+               act: Optional[str] = None, data_layout: str = "NCHW", name: Optional[str] = None) -> Variable:
+    """Y = act(scale · (X − mean) / √(variance + ε) + bias), with mean and variance of each group of
+    neighbouring channels of each image.
+
+    input: [N, C, ...] float, or [N, ..., C] with data_layout="NHWC"; C must be known. Returns the shape of
+    input. scale [C] begins with ones, bias [C] with zeros; param_attr=False, bias_attr=False: none.
+    Wu and He, "Group Normalization", ECCV 2018.
+    """
+    require_float("group_norm", input)
+    channels = known_dim(input, len(input.shape) - 1 if data_layout == "NHWC" else 1, "group_norm")
+    prefix = layer_name("group_norm", name)
+    inputs = {"X": input, **_scale_and_bias(channels, input.dtype, param_attr, bias_attr, prefix)}
+    attrs = {"groups": whole("group_norm", "groups", groups), "epsilon": epsilon, "data_layout": data_layout}
+    return activation(act, emit("group_norm", inputs, attrs, name=prefix), prefix)
+
+
+def instance_norm(input: Variable, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
+                  name: Optional[str] = None) -> Variable:
+    """Y = scale · (X − mean) / √(variance + ε) + bias, with mean and variance of each channel of each image.
+
+    input: [N, C, ...] float; C must be known. The rest is as in group_norm.
+    Ulyanov et al., "Instance Normalization", 2016.
+    """
+    require_float("instance_norm", input)
+    channels = known_dim(input, 1, "instance_norm")
+    prefix = layer_name("instance_norm", name)
+    inputs = {"X": input, **_scale_and_bias(channels, input.dtype, param_attr, bias_attr, prefix)}
+    return emit("instance_norm", inputs, {"epsilon": epsilon}, name=prefix,
+                outputs={"SavedMean": 1, "SavedVariance": 1})
+
+
+def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 1e-4, beta: float = 0.75,
+        data_format: str = "NCHW", name: Optional[str] = None) -> Variable:
+    """X / (k + alpha Σ X²)^beta, the sum over n channels around each one.
+
+    input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC".
+    Krizhevsky et al., "ImageNet classification with deep convolutional neural networks", NIPS 2012.
+    """
+    return emit("lrn", {"X": input}, {"n": n, "k": k, "alpha": alpha, "beta": beta, "data_format": data_format},
+                name=name)
 
 
 def l2_normalize(x: Variable, axis: int = -1, epsilon: float = 1e-12, name: Optional[str] = None) -> Variable:
     """x / √(Σ x² + epsilon), the sum along the axis."""
     return emit("norm", {"X": x}, {"axis": axis, "epsilon": epsilon}, name=name or layer_name("l2_normalize"),
                 outputs={"Out": 1, "Norm": 1})
+
+
+def _scale_and_bias(size: int, dtype: str, param_attr: Any, bias_attr: Any, prefix: str) -> Dict[str, Variable]:
+    inputs: Dict[str, Variable] = {}
+    if param_attr is not False:
+        inputs["Scale"] = create_parameter([size], dtype, param_attr, prefix, Constant(1.0))
+    if bias_attr is not False:
+        inputs["Bias"] = create_parameter([size], dtype, bias_attr, prefix, bias=True)
+    return inputs

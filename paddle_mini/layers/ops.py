@@ -2,22 +2,22 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict
 
 from .. import dtypes
 from ..contracts import contract
 from ..variable import Variable
 from .emit import emit
 
-_REQUIRED = inspect.Parameter.empty
 
-
-def layer(op_type: str, *hidden: str) -> Callable[..., Variable]:
-    """The layer function of an operator: input ports in lower case, then attributes by keyword.
-    `hidden` ports and attributes are no parameters."""
+def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
+    """The layer function of an operator: input ports in lower case and attributes that it needs, then
+    other attributes by keyword. `hidden` ports and attributes are no parameters; `called` says which
+    have another name as a parameter."""
     record = contract(op_type)
-    ports = {port["name"].lower(): port["name"] for port in record["inputs"] if port["name"] not in hidden}
-    attrs = [attr for attr in record["attrs"] if attr["name"] not in hidden]
+    ports = {called.get(port["name"], port["name"].lower()): port["name"] for port in record["inputs"]
+             if port["name"] not in hidden}
+    attrs = {called.get(attr["name"], attr["name"]): attr for attr in record["attrs"] if attr["name"] not in hidden}
     signature = _signature(record, ports, attrs)
 
     def function(*args: Any, **kwargs: Any) -> Variable:
@@ -27,7 +27,7 @@ def layer(op_type: str, *hidden: str) -> Callable[..., Variable]:
             raise TypeError(f"{op_type}(): {error}") from None
         name = given.pop("name", None)
         inputs = {port: given.pop(parameter, None) for parameter, port in ports.items()}
-        return emit(op_type, inputs, given, name=name)
+        return emit(op_type, inputs, {attrs[parameter]["name"]: value for parameter, value in given.items()}, name=name)
 
     function.__name__ = function.__qualname__ = op_type
     function.__signature__ = signature  # type: ignore[attr-defined]
@@ -35,24 +35,26 @@ def layer(op_type: str, *hidden: str) -> Callable[..., Variable]:
     return function
 
 
-def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: List[Dict[str, Any]]) -> inspect.Signature:
+def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[str, Any]]) -> inspect.Signature:
     optional = {port["name"]: port["optional"] for port in record["inputs"]}
-    parameters = [inspect.Parameter(parameter, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Variable)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(parameter, kind, annotation=Variable)
                   for parameter, port in ports.items() if not optional[port]]
+    parameters += [inspect.Parameter(parameter, kind) for parameter, attr in attrs.items() if attr["required"]]
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters += [inspect.Parameter(parameter, kind, default=None) for parameter, port in ports.items()
                    if optional[port]]
-    parameters += [inspect.Parameter(attr["name"], kind, default=_REQUIRED if attr["required"] else _shown(attr))
-                   for attr in attrs]
+    parameters += [inspect.Parameter(parameter, kind, default=_shown(attr)) for parameter, attr in attrs.items()
+                   if not attr["required"]]
     parameters.append(inspect.Parameter("name", kind, default=None))
     return inspect.Signature(parameters, return_annotation=Variable)
 
 
-def _doc(record: Dict[str, Any], ports: Dict[str, str], attrs: List[Dict[str, Any]]) -> str:
+def _doc(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[str, Any]]) -> str:
     described = {port["name"]: port["doc"] for port in record["inputs"]}
     lines = [record["doc"], ""]
     lines += [f"{parameter}: {described[port]}" for parameter, port in ports.items()]
-    lines += [f"{attr['name']}: {attr['doc']}" for attr in attrs]
+    lines += [f"{parameter}: {attr['doc']}" for parameter, attr in attrs.items()]
     lines.append("name: beginning of the names of its variables")
     out = record["outputs"][0]
     lines += ["", f"Returns {out['name']}: {out['doc']}.", f"Element types: {', '.join(record['dtypes']) or 'any'}.",
@@ -70,6 +72,8 @@ def _shown(attr: Dict[str, Any]) -> Any:
 abs = layer("abs")
 acos = layer("acos")
 acosh = layer("acosh")
+addmm = layer("addmm", Beta="beta", Alpha="alpha")
+affine_channel = layer("affine_channel")
 asin = layer("asin")
 asinh = layer("asinh")
 atan = layer("atan")
@@ -79,13 +83,23 @@ bitwise_and = layer("bitwise_and")
 bitwise_not = layer("bitwise_not")
 bitwise_or = layer("bitwise_or")
 bitwise_xor = layer("bitwise_xor")
+bmm = layer("bmm")
+bpr_loss = layer("bpr_loss", X="input")
 brelu = layer("brelu")
 ceil = layer("ceil")
 celu = layer("celu")
+channel_shuffle = layer("channel_shuffle")
 clip = layer("clip", "Min", "Max")
 clip_by_norm = layer("clip_by_norm")
+continuous_value_model = layer("cvm", X="input")
 cos = layer("cos")
+cos_sim = layer("cos_sim")
 cosh = layer("cosh")
+cross = layer("cross", dim="axis")
+cumprod = layer("cumprod")
+diag = layer("diag_v2")
+dist = layer("dist")
+dot = layer("dot")
 elementwise_add = layer("elementwise_add")
 elementwise_div = layer("elementwise_div")
 elementwise_floordiv = layer("elementwise_floordiv")
@@ -99,22 +113,30 @@ elementwise_pow = layer("elementwise_pow")
 elementwise_sub = layer("elementwise_sub")
 elu = layer("elu")
 equal = layer("equal")
+equal_all = layer("equal_all")
 erf = layer("erf")
 exp = layer("exp")
 expm1 = layer("expm1")
 floor = layer("floor")
+gather_nd = layer("gather_nd", X="input")
+gather_tree = layer("gather_tree")
 gelu = layer("gelu")
 get_tensor_from_selected_rows = layer("get_tensor_from_selected_rows")
 greater_equal = layer("greater_equal")
 greater_than = layer("greater_than")
+grid_sampler = layer("grid_sampler")
 hard_shrink = layer("hard_shrink")
 hard_sigmoid = layer("hard_sigmoid")
 hard_swish = layer("hard_swish")
 hinge_loss = layer("hinge_loss")
+index_sample = layer("index_sample")
+is_empty = layer("is_empty")
 isfinite = layer("isfinite_v2")
 isinf = layer("isinf_v2")
 isnan = layer("isnan_v2")
 kldiv_loss = layer("kldiv_loss")
+kron = layer("kron")
+l1_norm = layer("l1_norm")
 leaky_relu = layer("leaky_relu")
 less_equal = layer("less_equal")
 less_than = layer("less_than")
@@ -129,12 +151,15 @@ logical_or = layer("logical_or")
 logical_xor = layer("logical_xor")
 logsigmoid = layer("logsigmoid")
 lookup_table = layer("lookup_table")
+maxout = layer("maxout")
 mean = layer("mean")
 merge_selected_rows = layer("merge_selected_rows")
 mish = layer("mish")
 mul = layer("mul")
+mv = layer("mv")
 not_equal = layer("not_equal")
 pixel_shuffle = layer("pixel_shuffle")
+pixel_unshuffle = layer("pixel_unshuffle")
 rank_loss = layer("rank_loss")
 reciprocal = layer("reciprocal")
 relu = layer("relu")
@@ -142,14 +167,19 @@ relu6 = layer("relu6")
 round = layer("round")
 rsqrt = layer("rsqrt")
 scale = layer("scale", "ScaleTensor")
+scatter = layer("scatter", X="input", Ids="index")
+scatter_nd_add = layer("scatter_nd_add", X="ref")
+searchsorted = layer("searchsorted", SortedSequence="sorted_sequence")
 selu = layer("selu")
 shape = layer("shape")
+shard_index = layer("shard_index", X="input")
 sigmoid = layer("sigmoid")
 sigmoid_cross_entropy_with_logits = layer("sigmoid_cross_entropy_with_logits")
 sign = layer("sign")
 silu = layer("silu")
 sin = layer("sin")
 sinh = layer("sinh")
+size = layer("size")
 softmax = layer("softmax")
 softplus = layer("softplus")
 softsign = layer("softsign")
@@ -161,5 +191,8 @@ swish = layer("swish")
 tan = layer("tan")
 tanh = layer("tanh")
 tanh_shrink = layer("tanh_shrink")
+teacher_student_sigmoid_loss = layer("teacher_student_sigmoid_loss", X="input")
+temporal_shift = layer("temporal_shift")
 thresholded_relu = layer("thresholded_relu")
+trace = layer("trace", Input="x")
 trunc = layer("trunc")

@@ -102,6 +102,11 @@ def flip(x: Variable, axis: Axes, name: Optional[str] = None) -> Variable:
     return emit("flip", {"X": x}, {"axis": listed(axis)}, name=name)
 
 
+def reverse(x: Variable, axis: Axes, name: Optional[str] = None) -> Variable:
+    """As flip."""
+    return emit("reverse", {"X": x}, {"axis": listed(axis)}, name=name)
+
+
 def roll(x: Variable, shifts: Axes, axis: Optional[Axes] = None, name: Optional[str] = None) -> Variable:
     """x moved by shifts along the axes, or as one line if axis is None; what leaves at one end comes in at
     the other."""
@@ -121,6 +126,28 @@ def strided_slice(input: Variable, axes: Sequence[int], starts: Sequence[int], e
     attrs = {"axes": axes, "starts": starts, "ends": ends, "strides": strides, "infer_flags": [1] * np.size(axes),
              "decrease_axis": []}
     return emit("strided_slice", {"Input": input}, attrs, name=name)
+
+
+def crop(x: Variable, shape: Union[Variable, Sequence[int]], offsets: Optional[Sequence[int]] = None,
+         name: Optional[str] = None) -> Variable:
+    """The block of x that has this shape and begins at offsets, or at x's beginning. shape: numbers, or a
+    variable whose shape it is."""
+    given = {"Y": shape} if isinstance(shape, Variable) else {}
+    attrs = {"offsets": listed(offsets), "shape": [] if given else shape}
+    return emit("crop", {"X": x, **given}, attrs, name=name)
+
+
+def crop_tensor(x: Variable, shape: Sequence[int], offsets: Optional[Sequence[int]] = None,
+                name: Optional[str] = None) -> Variable:
+    """As crop; -1 in shape: all that is left behind the offset."""
+    return emit("crop_tensor", {"X": x}, {"shape": shape, "offsets": listed(offsets)}, name=name)
+
+
+def meshgrid(input: Sequence[Variable], name: Optional[str] = None) -> List[Variable]:
+    """The coordinates of a grid: of lists [n0], [n1], ... as many tensors [n0, n1, ...]; the elements of
+    tensor i are those of list i and change along axis i."""
+    count = len(input) if isinstance(input, (list, tuple)) else 1
+    return emit_all("meshgrid", {"X": input}, name=name, outputs={"Out": count})["Out"]
 
 
 def listed(axes: Optional[Axes]) -> Any:

@@ -1,12 +1,13 @@
 # Layers that make one element of many: reductions over axes, running sums, positions of extremes.
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import Any, List, Optional, Sequence, Union
 
 import numpy as np
 
+from .._core import ProgramError
 from ..variable import Variable
-from .emit import emit, layer_name
+from .emit import emit, layer_name, refuse
 
 Axes = Union[None, int, Sequence[int]]
 
@@ -67,6 +68,36 @@ def cumsum(x: Variable, axis: Optional[int] = None, exclusive: bool = False, rev
     return emit("cumsum", {"X": x}, attrs, name=name)
 
 
+def logcumsumexp(x: Variable, axis: Optional[int] = None, name: Optional[str] = None) -> Variable:
+    """log Σ exp of the elements up to each one along the axis; axis=None: of x as one line."""
+    return emit("logcumsumexp", {"X": x}, {"axis": -1 if axis is None else axis, "flatten": axis is None}, name=name)
+
+
+def logsumexp(x: Variable, axis: Axes = None, keepdim: bool = False, name: Optional[str] = None) -> Variable:
+    """log Σ exp(x) over axes, exact where exp(x) would overflow; axis=None: over all. keepdim: the axes
+    stay, with one element."""
+    axes = _listed(axis)
+    return emit("logsumexp", {"X": x}, {"axis": axes or [0], "keepdim": keepdim, "reduce_all": not axes}, name=name)
+
+
+def norm(x: Variable, p: Union[str, float] = "fro", axis: Axes = None, keepdim: bool = False,
+         name: Optional[str] = None) -> Variable:
+    """(Σ |x|ᵖ)^(1/p) over an axis; axis=None: over x as one line.
+
+    p: a number, ±inf for the greatest and the least |x|, 0 for how many are not 0; or "fro", √(Σ x²), which
+    takes several axes too. keepdim: the axes stay, with one element.
+    """
+    prefix, axes = layer_name("norm", name), _listed(axis)
+    if p == "fro":
+        return emit("frobenius_norm", {"X": x}, {"dim": axes or [0], "keep_dim": keepdim, "reduce_all": not axes},
+                    name=prefix)
+    if isinstance(p, str) or len(axes) > 1:
+        refuse(ProgramError, f"norm: p is {p!r}, over {len(axes)} axes it must be 'fro'" if axes[1:] else
+               f"norm: p is {p!r}, it must be a number or 'fro'")
+    return emit("p_norm", {"X": x}, {"porder": float(p), "axis": axes[0] if axes else -1, "keepdim": keepdim,
+                                     "asvector": not axes}, name=prefix)
+
+
 def _position(op_type: str, x: Variable, axis: Optional[int], keepdim: bool, dtype: Any, name: str) -> Variable:
     attrs = {"axis": 0 if axis is None else axis, "flatten": axis is None, "keepdims": keepdim, "dtype": dtype}
     out = emit(op_type, {"X": x}, attrs, name=name)
@@ -75,5 +106,11 @@ def _position(op_type: str, x: Variable, axis: Optional[int], keepdim: bool, dty
 
 
 def _reduce(op_type: str, input: Variable, dim: Axes, keep_dim: bool, name: Optional[str]) -> Variable:
-    axes = [] if dim is None else dim if isinstance(dim, (list, tuple, np.ndarray)) else [dim]
+    axes = _listed(dim)
     return emit(op_type, {"X": input}, {"dim": axes, "keep_dim": keep_dim, "reduce_all": len(axes) == 0}, name=name)
+
+
+def _listed(axes: Axes) -> List[int]:
+    if axes is None:
+        return []
+    return list(axes) if isinstance(axes, (list, tuple, np.ndarray)) else [axes]  # type: ignore[list-item]

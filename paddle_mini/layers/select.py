@@ -1,10 +1,11 @@
-# Layers that choose elements: by position, by condition.
+# Layers that choose and compare elements: by position, by order, by condition.
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Sequence, Tuple, Union
 
 from ..variable import Variable
-from .emit import emit, layer_name, whole
+from .emit import emit, emit_all, layer_name, require_variable, whole
+from .tensor import full_like
 
 
 def gather(input: Variable, index: Variable, axis: int = 0, name: Optional[str] = None) -> Variable:
@@ -19,6 +20,75 @@ def gather(input: Variable, index: Variable, axis: int = 0, name: Optional[str] 
 def index_select(x: Variable, index: Variable, axis: int = 0, name: Optional[str] = None) -> Variable:
     """As gather."""
     return emit("index_select", {"X": x, "Index": index}, {"dim": axis}, name=name)
+
+
+def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: Optional[str] = None) -> Variable:
+    """x with value added along the axis at the positions in index, as often as they are named.
+
+    index: [n], int32 or int64. value: the shape of x with n elements along the axis. Raises OpError at a
+    run when there is no such position.
+    """
+    return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": axis}, name=name)
+
+
+def take_along_axis(arr: Variable, indices: Variable, axis: int, name: Optional[str] = None) -> Variable:
+    """arr's elements at the same places but along the axis, where they are at the positions in indices.
+
+    indices: arr's shape but for the axis, int32 or int64. Returns the shape of indices. Raises OpError at a
+    run when there is no such position.
+    """
+    return emit("take_along_axis", {"Input": arr, "Index": indices}, {"Axis": axis}, name=name)
+
+
+def put_along_axis(arr: Variable, indices: Variable, values: Union[float, Variable], axis: int,
+                   reduce: str = "assign", name: Optional[str] = None) -> Variable:
+    """arr with values at the places that take_along_axis reads.
+
+    values: the shape of indices, or a number. reduce: "assign": of several values for one element the last
+    stays; "add": all are added to it.
+    """
+    require_variable("put_along_axis", arr)
+    if not isinstance(values, Variable):
+        values = full_like(indices, values, arr.dtype, name=layer_name("put_along_axis", name))
+    return emit("put_along_axis", {"Input": arr, "Index": indices, "Value": values}, {"Axis": axis, "Reduce": reduce},
+                name=name)
+
+
+def multiplex(inputs: Sequence[Variable], index: Variable, name: Optional[str] = None) -> Variable:
+    """Row i is row i of inputs[index[i]].
+
+    inputs: [rows, ...], all of one shape. index: [rows, 1], int32 or int64. Raises OpError at a run when there
+    is no such input.
+    """
+    return emit("multiplex", {"Ids": index, "X": inputs}, name=name)
+
+
+def argsort(input: Variable, axis: int = -1, descending: bool = False,
+            name: Optional[str] = None) -> Tuple[Variable, Variable]:
+    """The elements along an axis in order, the least first: (values, int64 indices). Of equal ones, that at
+    the lower index comes first."""
+    outputs = emit_all("argsort", {"X": input}, {"axis": axis, "descending": descending}, name=name)
+    outputs["Indices"].stop_gradient = True  # type: ignore[union-attr]
+    return outputs["Out"], outputs["Indices"]  # type: ignore[return-value]
+
+
+def tril(x: Variable, diagonal: int = 0, name: Optional[str] = None) -> Variable:
+    """x with zeros above the diagonal of each matrix: its last two axes. diagonal: 0 the main one, above 0 to
+    the right of it."""
+    return emit("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": True}, name=name or layer_name("tril"))
+
+
+def triu(x: Variable, diagonal: int = 0, name: Optional[str] = None) -> Variable:
+    """x with zeros below the diagonal of each matrix; as tril."""
+    return emit("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": False}, name=name or layer_name("triu"))
+
+
+def allclose(x: Variable, y: Variable, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False,
+             name: Optional[str] = None) -> Variable:
+    """Whether |x − y| ≤ atol + rtol |y| everywhere: one truth. equal_nan: NaN is equal to NaN."""
+    # The tolerances are text in the program: a float32 would round them.
+    attrs = {"rtol": repr(float(rtol)), "atol": repr(float(atol)), "equal_nan": equal_nan}
+    return emit("allclose", {"Input": x, "Other": y}, attrs, name=name)
 
 
 def where(condition: Variable, x: Variable, y: Variable, name: Optional[str] = None) -> Variable:

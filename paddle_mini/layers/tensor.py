@@ -73,6 +73,32 @@ def ones(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = Non
     return fill_constant(shape, dtype, 1.0, name=name)
 
 
+def eye(num_rows: int, num_columns: Optional[int] = None, dtype: Any = "float32",
+        name: Optional[str] = None) -> Variable:
+    """A matrix with 1 on the diagonal and 0 elsewhere. num_columns: None: as many as rows."""
+    attrs = {"num_rows": num_rows, "num_columns": -1 if num_columns is None else num_columns,
+             "dtype": dtypes.dtype_name(dtype)}
+    out = emit("eye", {}, attrs, name=name)
+    out.stop_gradient = True
+    return out
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64",
+           name: Optional[str] = None) -> Variable:
+    """start, start + step, start + 2 step, ... up to but without end; arange(n) begins at 0.
+
+    start, end, step: numbers, or variables of this dtype with one element. Returns [n], whose length is known
+    at a run. Raises OpError at a run when step is 0.
+    """
+    prefix = layer_name("arange", name)
+    start, end = (0, start) if end is None else (start, end)
+    ports = {port: value if isinstance(value, Variable) else fill_constant([1], dtype, value, name=prefix)
+             for port, value in (("Start", start), ("End", end), ("Step", step))}
+    out = emit("range", ports, name=prefix)
+    out.stop_gradient = True
+    return out
+
+
 def full_like(x: Variable, value: float, dtype: Any = None, name: Optional[str] = None) -> Variable:
     """A tensor of x's shape whose elements are all `value`. dtype: None: x's."""
     attrs = {"value": float(value), "dtype": -1 if dtype is None else dtypes.dtype_name(dtype)}

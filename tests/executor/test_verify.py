@@ -31,7 +31,7 @@ REFUSED = {
     "negative dimension": ([block([var("x", [-5, 3])], [])], "-5"),
     "product overflows": ([block([var("x", [2**32, 2**32])], [])], "too many elements"),
     "bytes overflow": ([block([var("x", [2**62, 4])], [])], "too many elements"),
-    "rank": ([block([var("x", [1] * 12)], [])], "at most 8 dimensions"),
+    "rank": ([block([var("x", [1] * 12)], [])], "at most 9 dimensions"),
     "lod level": ([block([var("x", [2], lod_level=-1)], [])], "lod_level"),
     "control character": ([block([var("x\n\x1b[31m", [2])], [])], "control character"),
     "long name": ([block([var("x" * 5000, [2])], [])], "5000 bytes"),

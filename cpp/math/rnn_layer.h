@@ -1,0 +1,74 @@
+// A layer of the operator rnn in one direction, and its gradient.
+#pragma once
+
+#include <string>
+
+#include "core/kernel.h"
+
+namespace paddle_mini {
+
+enum class RnnMode { Lstm, Gru, Tanh, Relu };
+RnnMode rnn_mode(const std::string& name);
+
+// Rows of time and batch, [steps * batch], are in the order of the steps.
+struct RnnSizes {
+  RnnMode mode;
+  int64_t steps, batch, hidden;
+
+  int64_t rows() const { return steps * batch; }
+  int64_t gates() const { return mode == RnnMode::Lstm ? 4 : mode == RnnMode::Gru ? 3 : 1; }
+  int64_t gate_width() const { return gates() * hidden; }
+  // Values of a row that the gradient reads: LSTM i f c~ o and then cell, tanh(cell); GRU r z c~ and the state's share
+  // of c~; else the new state.
+  int64_t line() const { return (mode == RnnMode::Gru ? 4 : gates()) * hidden; }
+  int64_t kept() const { return line() + (mode == RnnMode::Lstm ? 2 * hidden : 0); }
+};
+
+// W_i [gates * hidden, input], W_h [gates * hidden, hidden] and two biases; of gradients some may be nullptr.
+template <class T, class P>
+struct RnnWeights {
+  P *input, *hidden, *input_bias, *hidden_bias;
+};
+
+template <class T>
+struct RnnLayer {
+  RnnSizes size;
+  int64_t input;           // elements of a row of x
+  bool reverse;            // from the last step to the first
+  const int64_t* lengths;  // of each sequence; nullptr: all have `steps`
+  RnnWeights<T, const T> weights;
+  const T* x;              // [rows, input]
+  T* kept;                 // [rows, kept()]
+  const T *first_state, *first_cell;  // [batch, hidden]
+
+  // Scratch memory: elements that any layer with at most `input` needs.
+  static int64_t scratch_size(const RnnSizes& size, int64_t input, bool gradient);
+
+  // state and cell are [batch, hidden], those of the last step in the end; out's rows lie out_step apart.
+  void run(Device& device, T* state, T* cell, T* out, int64_t out_step, T* scratch) const;
+
+  // The gradients at state and cell become those at first_state and first_cell. x_gradient may be nullptr.
+  void run_gradient(Device& device, const T* out, const T* out_gradient, int64_t out_step, T* state_gradient,
+                    T* cell_gradient, T* x_gradient, bool add_to_x, const RnnWeights<T, T>& weight_gradients,
+                    T* scratch) const;
+
+ private:
+  bool is_padding(int64_t t, int64_t b) const { return lengths && t >= lengths[b]; }
+  bool is_first(int64_t t, int64_t b) const { return reverse ? t + 1 == (lengths ? lengths[b] : size.steps) : t == 0; }
+  int64_t step(int64_t i) const { return reverse ? size.steps - 1 - i : i; }
+  // The row of the step before.
+  int64_t before(int64_t t, int64_t b) const { return (reverse ? t + 1 : t - 1) * size.batch + b; }
+  T* line(int64_t row) const { return kept + row * size.line(); }
+  T* cell_line(int64_t row) const { return kept + size.rows() * size.line() + row * 2 * size.hidden; }
+
+  void run_row(Device& device, T* values, T* cells, const T* bias, const T* share, T* state, T* cell, T* out) const;
+  void run_row_gradient(Device& device, int64_t t, int64_t b, const T* last, const T* out_gradient, T* state_gradient,
+                        T* cell_gradient, T* to_input, T* to_hidden) const;
+  void weight_gradient(const T* gradients, const T* values, int64_t columns, T* packed, T* tile, T* to) const;
+  void bias_gradient(Device& device, const T* gradients, T* part, T* to) const;
+};
+
+extern template struct RnnLayer<float>;
+extern template struct RnnLayer<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,75 @@
+// Sequences of different lengths as batches, one for each step: the longest sequence comes first, so that those
+// that go on at a step are the first rows of the step before.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "core/infer.h"
+
+namespace paddle_mini {
+
+struct SequenceBatches {
+  std::vector<int64_t> order;   // which sequence stands at each place of a batch
+  std::vector<int64_t> rows;    // for each row of the batches, the row of the tensor of sequences
+  std::vector<int64_t> starts;  // the rows of step i are [starts[i], starts[i + 1])
+
+  SequenceBatches(const Lod& lod, bool reverse) : starts{0} {
+    require<ShapeError>(!lod.empty() && !lod.back().empty(), "Input has no sequences (lod)");
+    const std::vector<int64_t>& ends = lod.back();
+    auto length = [&ends](int64_t i) { return ends[i + 1] - ends[i]; };
+    order.resize(ends.size() - 1);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(a) > length(b); });
+    for (int64_t t = 0; !order.empty() && t < length(order[0]); ++t) {
+      for (int64_t i : order) {
+        if (t < length(i)) rows.push_back(reverse ? ends[i + 1] - 1 - t : ends[i] + t);
+      }
+      starts.push_back(static_cast<int64_t>(rows.size()));
+    }
+  }
+
+  int64_t steps() const { return static_cast<int64_t>(starts.size()) - 1; }
+  int64_t count() const { return static_cast<int64_t>(order.size()); }  // of sequences
+  int64_t size(int64_t step) const { return starts[step + 1] - starts[step]; }
+
+  // The rows of sequences as rows of batches, and back.
+  template <class T>
+  void gather(const T* from, int64_t width, T* to) const {
+    for (size_t i = 0; i < rows.size(); ++i) std::copy_n(from + rows[i] * width, width, to + i * width);
+  }
+  template <class T>
+  void scatter(const T* from, int64_t width, T* to) const {
+    for (size_t i = 0; i < rows.size(); ++i) std::copy_n(from + i * width, width, to + rows[i] * width);
+  }
+  // One row for each sequence, in the order of the batches, and back; zeros where there is nothing.
+  template <class T>
+  void gather_first(const T* from, int64_t width, T* to) const {
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (from) std::copy_n(from + order[i] * width, width, to + i * width);
+      else std::fill_n(to + i * width, width, T(0));
+    }
+  }
+  template <class T>
+  void scatter_first(const T* from, int64_t width, T* to) const {
+    for (size_t i = 0; i < order.size(); ++i) std::copy_n(from + i * width, width, to + order[i] * width);
+  }
+};
+
+// Refuses a tensor without sequences, and first states that are not one for each.
+inline void require_sequences(const InferContext& c, const char* port) {
+  const VarInfo& x = c.input(port);
+  require<ShapeError>(!x.lod.empty() || x.lod_level > 0 || !x.shape.known(), port, " has no sequences (lod)");
+}
+
+inline void require_first(const InferContext& c, const char* port, const char* sequences, int64_t width) {
+  if (!c.has_input(port)) return;
+  require_same_dtype(c, sequences, port);
+  const Lod& lod = c.input(sequences).lod;
+  int64_t count = lod.empty() || lod.back().empty() ? -1 : static_cast<int64_t>(lod.back().size()) - 1;
+  require<ShapeError>(shapes_agree(c.shape(port), Shape{count, width}), port, " has shape ", c.shape(port).str(),
+                      ", it must have ", Shape{count, width}.str(), ": a row for each sequence");
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,178 @@
+// gru: GRU over sequences, on an input that is already multiplied with its weights
+#include "core/op_table.h"
+#include "math/gru_step.h"
+#include "math/sequence_batches.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+GruStep<T> step_of(const KernelInit& init, int64_t size) {
+  return {size, AnyActivation(init.attr<std::string>("gate_activation")),
+          AnyActivation(init.attr<std::string>("activation")), init.attr<bool>("origin_mode")};
+}
+
+template <class T>
+struct GruKernel : Kernel {
+  In<T> x, first, weight, bias;
+  Out<T> gates, reset, batch_hidden, hidden;
+  SequenceBatches batches;
+  GruStep<T> step;
+  Scratch<T> scratch, start;
+
+  explicit GruKernel(KernelInit& init)
+      : x(init, "Input"), first(init, "H0", optional_port), weight(init, "Weight"), bias(init, "Bias", optional_port),
+        gates(init, "BatchGate"), reset(init, "BatchResetHiddenPrev"), batch_hidden(init, "BatchHidden"),
+        hidden(init, "Hidden"), batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")),
+        step(step_of<T>(init, weight.shape()[0])), scratch(init, step.scratch_size(0)),
+        start(init, batches.count() * step.size) {}
+
+  void run(Device& device) override {
+    int64_t size = step.size;
+    batches.gather(x.data(), 3 * size, gates.data());
+    for (int64_t i = 0; bias && i < x.shape()[0]; ++i) {
+      add_row(device, 3 * size, bias.data(), gates.data() + i * 3 * size);
+    }
+    batches.gather_first(first ? first.data() : static_cast<const T*>(nullptr), size, start.data());
+    step.pack(weight.data(), scratch.data());
+    for (int64_t t = 0; t < batches.steps(); ++t) {
+      int64_t row = batches.starts[t];
+      const T* last = t == 0 ? start.data() : batch_hidden.data() + batches.starts[t - 1] * size;
+      step.run(device, batches.size(t), scratch.data(), gates.data() + row * 3 * size, last, reset.data() + row * size,
+               batch_hidden.data() + row * size);
+    }
+    batches.scatter(batch_hidden.data(), size, hidden.data());
+  }
+};
+
+template <class T>
+struct GruGradKernel : Kernel {
+  In<T> first, weight, gates, reset, batch_hidden, hidden_gradient;
+  Out<T> x_gradient, first_gradient, weight_gradient, bias_gradient;
+  SequenceBatches batches;
+  GruStep<T> step;
+  Scratch<T> scratch, last, to_gates, to_hidden, to_last, to_reset;
+
+  explicit GruGradKernel(KernelInit& init)
+      : first(init, "H0", optional_port), weight(init, "Weight"), gates(init, "BatchGate"),
+        reset(init, "BatchResetHiddenPrev"), batch_hidden(init, "BatchHidden"), hidden_gradient(init, "Hidden@GRAD"),
+        x_gradient(init, "Input@GRAD", optional_port), first_gradient(init, "H0@GRAD", optional_port),
+        weight_gradient(init, "Weight@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
+        batches(init.input("Input")->tensor.lod, init.attr<bool>("is_reverse")),
+        step(step_of<T>(init, weight.shape()[0])), scratch(init, step.scratch_size(reset.shape()[0])),
+        last(init, std::max(reset.numel(), batches.count() * step.size)), to_gates(init, gates.numel()),
+        to_hidden(init, reset.numel()), to_last(init, batches.count() * step.size),
+        to_reset(init, batches.count() * step.size) {}
+
+  void run(Device& device) override {
+    int64_t size = step.size, rows = reset.shape()[0];
+    // The state before each row: the first rows of the step before.
+    batches.gather_first(first ? first.data() : nullptr, size, last.data());
+    for (int64_t t = 1; t < batches.steps(); ++t) {
+      std::copy_n(batch_hidden.data() + batches.starts[t - 1] * size, batches.size(t) * size,
+                  last.data() + batches.starts[t] * size);
+    }
+    batches.gather(hidden_gradient.data(), size, to_hidden.data());
+    std::fill_n(to_last.data(), to_last.numel(), T(0));
+    step.pack_gradient(weight.data(), scratch.data());
+    for (int64_t t = batches.steps(); t-- > 0;) {
+      int64_t row = batches.starts[t], count = batches.size(t);
+      add_row(device, count * size, static_cast<const T*>(to_hidden.data() + row * size), to_last.data());
+      step.run_gradient(device, count, scratch.data(), gates.data() + row * 3 * size, last.data() + row * size,
+                        to_gates.data() + row * 3 * size, to_last.data(), to_reset.data());
+    }
+    if (first_gradient) batches.scatter_first(to_last.data(), size, first_gradient.data());
+    if (x_gradient) batches.scatter(to_gates.data(), 3 * size, x_gradient.data());
+    if (bias_gradient) sum_rows(device, rows, 3 * size, to_gates.data(), bias_gradient.data());
+    if (weight_gradient) {
+      step.weight_gradient(rows, to_gates.data(), last.data(), reset.data(), scratch.data(), weight_gradient.data());
+    }
+  }
+};
+
+void require_shapes(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "Input", 2);
+  require_rank(c, "Weight", 2);
+  require_sequences(c, "Input");
+  int64_t rows = c.shape("Input")[0], size = c.shape("Weight")[0], width = size < 0 ? -1 : 3 * size;
+  auto check = [&c](const char* port, const Shape& wanted) {
+    if (!c.has_input(port)) return;
+    require_same_dtype(c, "Input", port);
+    require<ShapeError>(shapes_agree(c.shape(port), wanted), port, " has shape ", c.shape(port).str(),
+                        ", it must have ", wanted.str(), ": Weight has ", c.shape("Weight").str());
+  };
+  for (const char* port : {"Input", "BatchGate"}) check(port, {rows, width});
+  for (const char* port : {"Hidden", "BatchHidden", "BatchResetHiddenPrev", "Hidden@GRAD"}) check(port, {rows, size});
+  check("Weight", {size, width});
+  check("Bias", {1, width});
+  require_first(c, "H0", "Input", size);
+}
+
+void infer_forward(InferContext& c) {
+  require_shapes(c);
+  VarInfo hidden = c.input("Input"), batch = hidden;
+  hidden.shape[1] = batch.shape[1] = c.shape("Weight")[0];
+  batch.lod.clear();
+  batch.lod_level = 0;
+  c.set_output("Hidden", hidden);
+  for (const char* port : {"BatchHidden", "BatchResetHiddenPrev"}) c.set_output(port, batch);
+  batch.shape[1] = c.shape("Input")[1];
+  c.set_output("BatchGate", batch);
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
+  return spec.attr("activation", "tanh", "of the candidate", one_of(activations))
+      .attr("gate_activation", "sigmoid", "of the gates", one_of(activations))
+      .attr("is_reverse", false, "whether each sequence is run from its end to its beginning")
+      .attr("origin_mode", false, "whether the update gate is the share of the previous state, not of the candidate");
+}
+
+OpSpec& with_inputs(OpSpec& spec) {
+  return spec.input("Input", "sequences of rows [3 size]: u, r, c")
+      .optional_input("H0", "[sequences, size]: the state before each sequence; 0 when left out")
+      .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
+      .optional_input("Bias", "[1, 3 size]");
+}
+
+}  // namespace
+
+void define_gru(OpTable& ops) {
+  OpSpec forward("gru"), backward("gru_grad");
+  forward.doc("For each row of a sequence, h' being the state of the one before: u, r = gate_activation(Input + Bias + "
+              "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
+              "(1 - u) c. The batches are of rows of one step, the longest sequence first.");
+  with_inputs(forward)
+      .output("BatchGate", "shape of Input: u, r, c in the order of the batches")
+      .output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
+      .output("BatchHidden", "[rows, size]: Hidden in the order of the batches")
+      .output("Hidden", "sequences of rows [size]");
+  with_attributes(forward)
+      .infer(infer_forward)
+      .decides_lod()
+      .gradient("gru_grad", {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden",
+                             "Hidden", "Hidden@GRAD"},
+                {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"})
+      .kernels<GruKernel, float, double>();
+  with_inputs(backward.doc("Gradients of gru."))
+      .input("BatchGate", "of gru")
+      .input("BatchResetHiddenPrev", "of gru")
+      .input("BatchHidden", "of gru")
+      .optional_input("Hidden", "of gru; its values are not read")
+      .input("Hidden@GRAD", "shape of Hidden")
+      .optional_output("Input@GRAD", "shape of Input")
+      .optional_output("H0@GRAD", "shape of H0")
+      .optional_output("Weight@GRAD", "shape of Weight")
+      .optional_output("Bias@GRAD", "shape of Bias");
+  with_attributes(backward)
+      .infer([](InferContext& c) {
+        require_shapes(c);
+        gradients_like_inputs(c);
+      })
+      .kernels<GruGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

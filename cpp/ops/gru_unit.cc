@@ -1,0 +1,134 @@
+// gru_unit: one step of GRU, on an input that is already multiplied with its weights
+#include "core/op_table.h"
+#include "math/gru_step.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+GruStep<T> step_of(const KernelInit& init, int64_t size) {
+  return {size, AnyActivation(init.attr<int32_t>("gate_activation")), AnyActivation(init.attr<int32_t>("activation")),
+          init.attr<bool>("origin_mode")};
+}
+
+template <class T>
+struct GruUnitKernel : Kernel {
+  In<T> x, last, weight, bias;
+  Out<T> gate, reset, hidden;
+  GruStep<T> step;
+  Scratch<T> scratch;
+
+  explicit GruUnitKernel(KernelInit& init)
+      : x(init, "Input"), last(init, "HiddenPrev"), weight(init, "Weight"), bias(init, "Bias", optional_port),
+        gate(init, "Gate"), reset(init, "ResetHiddenPrev"), hidden(init, "Hidden"),
+        step(step_of<T>(init, last.shape()[1])), scratch(init, step.scratch_size(0)) {}
+
+  void run(Device& device) override {
+    int64_t rows = last.shape()[0], width = 3 * step.size;
+    std::copy_n(x.data(), x.numel(), gate.data());
+    for (int64_t i = 0; bias && i < rows; ++i) add_row(device, width, bias.data(), gate.data() + i * width);
+    step.pack(weight.data(), scratch.data());
+    step.run(device, rows, scratch.data(), gate.data(), last.data(), reset.data(), hidden.data());
+  }
+};
+
+template <class T>
+struct GruUnitGradKernel : Kernel {
+  In<T> last, weight, gate, reset, hidden_gradient;
+  Out<T> x_gradient, last_gradient, weight_gradient, bias_gradient;
+  GruStep<T> step;
+  Scratch<T> scratch, to_gates, to_last, to_reset;
+
+  explicit GruUnitGradKernel(KernelInit& init)
+      : last(init, "HiddenPrev"), weight(init, "Weight"), gate(init, "Gate"), reset(init, "ResetHiddenPrev"),
+        hidden_gradient(init, "Hidden@GRAD"), x_gradient(init, "Input@GRAD", optional_port),
+        last_gradient(init, "HiddenPrev@GRAD", optional_port), weight_gradient(init, "Weight@GRAD", optional_port),
+        bias_gradient(init, "Bias@GRAD", optional_port), step(step_of<T>(init, last.shape()[1])),
+        scratch(init, step.scratch_size(last.shape()[0])), to_gates(init, gate.numel()), to_last(init, last.numel()),
+        to_reset(init, last.numel()) {}
+
+  void run(Device& device) override {
+    int64_t rows = last.shape()[0];
+    std::copy_n(hidden_gradient.data(), last.numel(), to_last.data());
+    step.pack_gradient(weight.data(), scratch.data());
+    step.run_gradient(device, rows, scratch.data(), gate.data(), last.data(), to_gates.data(), to_last.data(),
+                      to_reset.data());
+    if (x_gradient) std::copy_n(to_gates.data(), gate.numel(), x_gradient.data());
+    if (last_gradient) std::copy_n(to_last.data(), last.numel(), last_gradient.data());
+    if (bias_gradient) sum_rows(device, rows, 3 * step.size, to_gates.data(), bias_gradient.data());
+    if (weight_gradient) {
+      step.weight_gradient(rows, to_gates.data(), last.data(), reset.data(), scratch.data(), weight_gradient.data());
+    }
+  }
+};
+
+void require_shapes(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "HiddenPrev", 2);
+  int64_t rows = c.shape("HiddenPrev")[0], size = c.shape("HiddenPrev")[1], width = size < 0 ? -1 : 3 * size;
+  auto check = [&c](const char* port, const Shape& wanted) {
+    if (!c.has_input(port)) return;
+    require_same_dtype(c, "HiddenPrev", port);
+    require<ShapeError>(shapes_agree(c.shape(port), wanted), port, " has shape ", c.shape(port).str(),
+                        ", it must have ", wanted.str(), ": HiddenPrev has ", c.shape("HiddenPrev").str());
+  };
+  for (const char* port : {"Input", "Gate"}) check(port, {rows, width});
+  for (const char* port : {"ResetHiddenPrev", "Hidden@GRAD"}) check(port, {rows, size});
+  check("Weight", {size, width});
+  check("Bias", {1, width});
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("activation", 2, "of the candidate: 0 identity, 1 sigmoid, 2 tanh, 3 relu", between(0, 3))
+      .attr("gate_activation", 1, "of the gates, likewise", between(0, 3))
+      .attr("origin_mode", false, "whether the update gate is the share of the previous state, not of the candidate");
+}
+
+}  // namespace
+
+void define_gru_unit(OpTable& ops) {
+  OpSpec forward("gru_unit"), backward("gru_unit_grad");
+  forward.doc("u, r = gate_activation(Input + Bias + h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = "
+              "(1 - u) h' + u c; with origin_mode u h' + (1 - u) c.")
+      .input("Input", "[batch, 3 size]: u, r, c")
+      .input("HiddenPrev", "[batch, size]: h'")
+      .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
+      .optional_input("Bias", "[1, 3 size]")
+      .output("Gate", "shape of Input: u, r, c")
+      .output("ResetHiddenPrev", "shape of HiddenPrev: r h'")
+      .output("Hidden", "shape of HiddenPrev");
+  with_attributes(forward)
+      .infer([](InferContext& c) {
+        require_shapes(c);
+        int64_t size = c.shape("HiddenPrev")[1];
+        VarInfo gate = c.input("HiddenPrev");
+        if (size >= 0) gate.shape[1] = 3 * size;
+        c.set_output("Gate", gate);
+        for (const char* port : {"ResetHiddenPrev", "Hidden"}) c.set_output(port, c.input("HiddenPrev"));
+      })
+      .gradient("gru_unit_grad", {"Input", "HiddenPrev", "Weight", "Bias", "Gate", "ResetHiddenPrev", "Hidden@GRAD"},
+                {"Input@GRAD", "HiddenPrev@GRAD", "Weight@GRAD", "Bias@GRAD"})
+      .kernels<GruUnitKernel, float, double>();
+  backward.doc("Gradients of gru_unit.")
+      .input("Input", "as in gru_unit; its values are not read")
+      .input("HiddenPrev", "as in gru_unit")
+      .input("Weight", "as in gru_unit")
+      .optional_input("Bias", "as in gru_unit; its values are not read")
+      .input("Gate", "of gru_unit")
+      .input("ResetHiddenPrev", "of gru_unit")
+      .input("Hidden@GRAD", "shape of Hidden")
+      .optional_output("Input@GRAD", "shape of Input")
+      .optional_output("HiddenPrev@GRAD", "shape of HiddenPrev")
+      .optional_output("Weight@GRAD", "shape of Weight")
+      .optional_output("Bias@GRAD", "shape of Bias");
+  with_attributes(backward)
+      .infer([](InferContext& c) {
+        require_shapes(c);
+        gradients_like_inputs(c);
+      })
+      .kernels<GruUnitGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

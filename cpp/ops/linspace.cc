@@ -1,0 +1,88 @@
+// linspace: Out = Num numbers from Start to Stop, evenly spaced
+#include <cmath>
+#include <limits>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+// What a whole type cannot hold becomes the nearest it can, and what is not a number 0.
+template <class T, class S>
+T nearest_held(S value) {
+  if constexpr (std::is_integral_v<T> && std::is_floating_point_v<S>) {
+    if (value != value) return 0;
+    if (value <= static_cast<S>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+    if (value >= static_cast<S>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  }
+  return static_cast<T>(value);
+}
+
+// One element of any number type as T.
+template <class T>
+T first_as(const Variable& variable) {
+  const Tensor& tensor = variable.tensor;
+  if (tensor.dtype == DType::Float32) return nearest_held<T>(*tensor.as<float>());
+  if (tensor.dtype == DType::Float64) return nearest_held<T>(*tensor.as<double>());
+  if (tensor.dtype == DType::Int32) return nearest_held<T>(*tensor.as<int32_t>());
+  return nearest_held<T>(*tensor.as<int64_t>());
+}
+
+template <class T>
+struct LinspaceKernel : Kernel {
+  const Variable &start, &stop;
+  Out<T> out;
+
+  explicit LinspaceKernel(KernelInit& init)
+      : start(*init.input("Start")), stop(*init.input("Stop")), out(init, "Out") {}
+
+  // From both ends to the middle, so that the last number is Stop itself; a whole step is a fraction.
+  void run(Device&) override {
+    T first = first_as<T>(start), last = first_as<T>(stop);
+    int64_t n = out.numel();
+    if (n == 1) {
+      out[0] = first;
+      return;
+    }
+    double from = static_cast<double>(first), to = static_cast<double>(last);
+    double step = (to - from) / static_cast<double>(n - 1);
+    for (int64_t i = 0; i < n / 2; ++i) out[i] = nearest_held<T>(from + step * static_cast<double>(i));
+    for (int64_t i = n / 2; i < n; ++i) out[i] = nearest_held<T>(to - step * static_cast<double>(n - 1 - i));
+  }
+};
+
+void infer_linspace(InferContext& c) {
+  for (const char* port : {"Start", "Stop"}) {
+    require_scalar(c, port);
+    DType dtype = c.input(port).dtype;
+    bool fits = dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Int32 || dtype == DType::Int64;
+    require<ShapeError>(fits, port, " is ", name_of(dtype), ", it must be float32, float64, int32 or int64");
+  }
+  require_scalar(c, "Num");
+  Shape shape{-1};
+  if (auto count = c.integers("Num")) {
+    shape[0] = (*count)[0];
+    require<OpError>(shape[0] > 0, "Num is ", shape[0], ", it must be positive");
+    require<OpError>(shape[0] < int64_t{1} << 48, "Num is ", shape[0], ", which is too large");
+  }
+  c.set_output("Out", c.dtype_attr("dtype"), shape);
+}
+
+}  // namespace
+
+void define_linspace(OpTable& ops) {
+  ops.add(OpSpec("linspace")
+              .doc("Out = Num numbers from Start to Stop, evenly spaced, both ends among them; one number is Start. "
+                   "Start and Stop are cast to `dtype` first.")
+              .input("Start", "one number")
+              .input("Stop", "one number")
+              .input("Num", "one int32 or int64: how many, at least 1")
+              .output("Out", "[Num], of `dtype`")
+              .attr("dtype", 5, "element type of Out: float32, float64, int32 or int64")
+              .infer(infer_linspace)
+              .dtype_from_output("Out")
+              .no_gradient("positions between two given ends")
+              .kernels<LinspaceKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,44 @@
+// load: Out is what a file holds; load_combine: several tensors of one file
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+// All of the file and nothing more.
+void run_load(ControlRun& run) {
+  require<OpError>(!run.attr<bool>("load_as_fp16"), "load_as_fp16 is not supported: cast after loading");
+  const std::string& path = run.attr<std::string>("file_path");
+  std::vector<Tensor> tensors = run.read_tensors(path);
+  size_t count = run.op.output("Out").size();
+  require<OpError>(tensors.size() == count, "'", printable(path), "' holds ", tensors.size(), " tensors, Out has ", count);
+  for (size_t i = 0; i < count; ++i) run.set_output("Out", i, tensor_variable(std::move(tensors[i])));
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.required_attr("file_path", AttrType::String, "the file")
+      .attr("load_as_fp16", false, "must be false")
+      .no_gradient("it takes nothing")
+      .control(&run_load);
+}
+
+AttrCheck only_false() {
+  return [](const std::string& name, const AttrValue& value) {
+    require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' must be false");
+  };
+}
+
+}  // namespace
+
+void define_load(OpTable& ops) {
+  ops.add(with_attributes(OpSpec("load")
+              .doc("Out = the tensor in a file of PaddlePaddle's format. An executor does it only where it was made with files=True.")
+              .output("Out", "a tensor")
+              .attr("seek", int64_t{-1}, "must be -1: the whole file", between(-1, -1))
+              .attr("shape", std::vector<int64_t>{}, "unused: the file says it")));
+  ops.add(with_attributes(OpSpec("load_combine")
+              .doc("Out = the tensors in a file, in order. An executor does it only where it was made with files=True.")
+              .output_list("Out", "as many tensors as the file holds")
+              .attr("model_from_memory", false, "must be false", only_false())));
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,270 @@
+// lstm: LSTM over sequences, on an input that is already multiplied with its weights
+#include "core/op_table.h"
+#include "math/packed_gemm.h"
+#include "math/recurrent.h"
+#include "math/sequence_batches.h"
+
+namespace paddle_mini {
+namespace {
+
+// A row of LSTM with peepholes (Gers and Schmidhuber 2000), gates c~ i f o:
+//   i, f = gate(sum + w c'), c = f c' + i candidate(sum), o = gate(sum + w c), h = o activation(c)
+struct Cell {
+  AnyActivation gate, activation, candidate;
+
+  explicit Cell(const KernelInit& init)
+      : gate(init.attr<std::string>("gate_activation")), activation(init.attr<std::string>("cell_activation")),
+        candidate(init.attr<std::string>("candidate_activation")) {}
+
+  template <class V>
+  auto operator()(V g, V i, V f, V o, V wi, V wf, V wo, V last) const {
+    V value = candidate(g), input = gate(i + wi * last), forget = gate(f + wf * last);
+    V cell = value * input + forget * last, output = gate(o + wo * cell), squashed = activation(cell);
+    return std::make_tuple(value, input, forget, output, squashed, cell, output * squashed);
+  }
+};
+
+struct CellGradient {
+  Cell of;
+
+  template <class V>
+  auto operator()(V g, V i, V f, V o, V wi, V wf, V wo, V last, V squashed, V to_hidden, V to_cell) const {
+    V output = to_hidden * squashed * of.gate.slope(o);
+    V cell = to_cell + to_hidden * o * of.activation.slope(squashed) + output * wo;
+    V input = cell * g * of.gate.slope(i), forget = cell * last * of.gate.slope(f);
+    return std::make_tuple(cell * i * of.candidate.slope(g), input, forget, output,
+                           cell * f + input * wi + forget * wf);
+  }
+};
+
+template <class T>
+PackedGemm<T> product(int64_t k, int64_t n) {
+  PackedGemm<T> gemm;
+  gemm.k = k, gemm.n = n;
+  return gemm;
+}
+
+template <class T>
+struct LstmKernel : Kernel {
+  In<T> x, first, first_cell, weight, bias;
+  Out<T> hidden, cell, gates, squashed;
+  SequenceBatches batches;
+  int64_t size;
+  bool peepholes;
+  Cell rule;
+  PackedGemm<T> gemm;
+  Scratch<T> packed, state, cells, zeros;
+
+  explicit LstmKernel(KernelInit& init)
+      : x(init, "Input"), first(init, "H0", optional_port), first_cell(init, "C0", optional_port),
+        weight(init, "Weight"), bias(init, "Bias"), hidden(init, "Hidden"), cell(init, "Cell"),
+        gates(init, "BatchGate"), squashed(init, "BatchCellPreAct"),
+        batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")), size(weight.shape()[0]),
+        peepholes(init.attr<bool>("use_peepholes")), rule(init), gemm(product<T>(size, 4 * size)),
+        packed(init, gemm.packed_size()), state(init, batches.count() * size), cells(init, batches.count() * size),
+        zeros(init, peepholes ? 0 : 3 * size) {}
+
+  void run(Device& device) override {
+    batches.gather(x.data(), 4 * size, gates.data());
+    if (!peepholes) std::fill_n(zeros.data(), 3 * size, T(0));
+    batches.gather_first(first ? first.data() : nullptr, size, state.data());
+    batches.gather_first(first_cell ? first_cell.data() : nullptr, size, cells.data());
+    gemm.pack(weight.data(), 4 * size, false, packed.data());
+    for (int64_t t = 0; t < batches.steps(); ++t) {
+      int64_t row = batches.starts[t];
+      T* at = gates.data() + row * 4 * size;
+      for (int64_t i = 0; i < batches.size(t); ++i) add_row(device, 4 * size, bias.data(), at + i * 4 * size);
+      gemm.run(batches.size(t), state.data(), size, packed.data(), at, 4 * size, true);
+      for (int64_t i = 0; i < batches.size(t); ++i) run_row(device, row + i, i);
+    }
+  }
+
+  void run_row(Device& device, int64_t row, int64_t i) {
+    T *g = gates.data() + row * 4 * size, *c = cells.data() + i * size, *h = state.data() + i * size;
+    const T *from = g, *last = c, *w = peepholes ? bias.data() + 4 * size : zeros.data();
+    map(device, size, rule,
+        std::make_tuple(g, g + size, g + 2 * size, g + 3 * size, squashed.data() + row * size, c, h), from, from + size,
+        from + 2 * size, from + 3 * size, w, w + size, w + 2 * size, last);
+    std::copy_n(c, size, cell.data() + batches.rows[row] * size);
+    std::copy_n(h, size, hidden.data() + batches.rows[row] * size);
+  }
+};
+
+template <class T>
+struct LstmGradKernel : Kernel {
+  In<T> first, first_cell, weight, bias, hidden, cell, gates, squashed, hidden_gradient, cell_gradient;
+  Out<T> x_gradient, first_gradient, first_cell_gradient, weight_gradient, bias_gradient;
+  SequenceBatches batches;
+  int64_t size;
+  bool peepholes;
+  CellGradient rule;
+  Scratch<T> packed, tile, last, cells, to_gates, to_hidden, to_cell, zeros;
+
+  explicit LstmGradKernel(KernelInit& init)
+      : first(init, "H0", optional_port), first_cell(init, "C0", optional_port), weight(init, "Weight"),
+        bias(init, "Bias"), hidden(init, "Hidden"), cell(init, "Cell"), gates(init, "BatchGate"),
+        squashed(init, "BatchCellPreAct"), hidden_gradient(init, "Hidden@GRAD"),
+        cell_gradient(init, "Cell@GRAD", optional_port), x_gradient(init, "Input@GRAD", optional_port),
+        first_gradient(init, "H0@GRAD", optional_port), first_cell_gradient(init, "C0@GRAD", optional_port),
+        weight_gradient(init, "Weight@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
+        batches(init.input("Input")->tensor.lod, init.attr<bool>("is_reverse")), size(weight.shape()[0]),
+        peepholes(init.attr<bool>("use_peepholes")), rule{Cell(init)},
+        packed(init, std::max(product<T>(4 * size, size).packed_size(),
+                              product<T>(hidden.shape()[0], 4 * size).packed_size())),
+        tile(init, PackedGemm<T>::tile_size()), last(init, std::max(hidden.numel(), batches.count() * size)),
+        cells(init, std::max(hidden.numel(), batches.count() * size)), to_gates(init, gates.numel()),
+        to_hidden(init, batches.count() * size), to_cell(init, batches.count() * size),
+        zeros(init, peepholes ? 0 : 3 * size) {}
+
+  // The value before each row of the batches.
+  void gather_last(const In<T>& start, const T* values, T* to) const {
+    batches.gather_first(start ? start.data() : nullptr, size, to);
+    for (int64_t t = 1; t < batches.steps(); ++t) {
+      for (int64_t i = 0; i < batches.size(t); ++i) {
+        std::copy_n(values + batches.rows[batches.starts[t - 1] + i] * size, size, to + (batches.starts[t] + i) * size);
+      }
+    }
+  }
+
+  void run(Device& device) override {
+    gather_last(first, hidden.data(), last.data());
+    gather_last(first_cell, cell.data(), cells.data());
+    if (!peepholes) std::fill_n(zeros.data(), 3 * size, T(0));
+    for (const Scratch<T>* state : {&to_hidden, &to_cell}) std::fill_n(state->data(), state->numel(), T(0));
+    PackedGemm<T> back = product<T>(4 * size, size);
+    back.pack(weight.data(), 4 * size, true, packed.data());
+    for (int64_t t = batches.steps(); t-- > 0;) {
+      int64_t row = batches.starts[t], count = batches.size(t);
+      for (int64_t i = 0; i < count; ++i) run_row(device, row + i, i);
+      back.run(count, to_gates.data() + row * 4 * size, 4 * size, packed.data(), to_hidden.data(), size, false);
+    }
+    if (first_gradient) batches.scatter_first(to_hidden.data(), size, first_gradient.data());
+    if (first_cell_gradient) batches.scatter_first(to_cell.data(), size, first_cell_gradient.data());
+    if (x_gradient) batches.scatter(to_gates.data(), 4 * size, x_gradient.data());
+    if (bias_gradient) to_bias(device);
+    if (weight_gradient) {
+      PackedGemm<T> gemm = product<T>(hidden.shape()[0], 4 * size);
+      gemm.pack(to_gates.data(), 4 * size, false, packed.data());
+      gemm.run_transposed(size, last.data(), size, packed.data(), tile.data(), weight_gradient.data(), 4 * size);
+    }
+  }
+
+  void run_row(Device& device, int64_t row, int64_t i) {
+    int64_t place = batches.rows[row] * size;
+    T *to = to_gates.data() + row * 4 * size, *h = to_hidden.data() + i * size, *c = to_cell.data() + i * size;
+    add_row(device, size, hidden_gradient.data() + place, h);
+    if (cell_gradient) add_row(device, size, cell_gradient.data() + place, c);
+    const T *g = gates.data() + row * 4 * size, *w = peepholes ? bias.data() + 4 * size : zeros.data();
+    map(device, size, rule, std::make_tuple(to, to + size, to + 2 * size, to + 3 * size, c), g, g + size, g + 2 * size,
+        g + 3 * size, w, w + size, w + 2 * size, static_cast<const T*>(cells.data() + row * size),
+        squashed.data() + row * size, static_cast<const T*>(h), static_cast<const T*>(c));
+  }
+
+  // Peepholes see the cell before the step, that of the output gate the one after it.
+  void to_bias(Device& device) {
+    int64_t rows = hidden.shape()[0];
+    sum_rows(device, rows, 4 * size, to_gates.data(), bias_gradient.data());
+    if (!peepholes) return;
+    std::fill_n(bias_gradient.data() + 4 * size, 3 * size, T(0));
+    for (int64_t row = 0; row < rows; ++row) {
+      const T *g = to_gates.data() + row * 4 * size, *before = cells.data() + row * size;
+      const T* after = cell.data() + batches.rows[row] * size;
+      for (int64_t k = 0; k < 3; ++k) {
+        T* sum = bias_gradient.data() + (4 + k) * size;
+        map(device, size, [](auto s, auto a, auto b) { return s + a * b; }, sum, static_cast<const T*>(sum),
+            g + (k + 1) * size, k == 2 ? after : before);
+      }
+    }
+  }
+};
+
+void require_shapes(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "Input", 2);
+  require_rank(c, "Weight", 2);
+  require_sequences(c, "Input");
+  int64_t rows = c.shape("Input")[0], size = c.shape("Weight")[0];
+  auto check = [&c](const char* port, const Shape& wanted) {
+    if (!c.has_input(port)) return;
+    require_same_dtype(c, "Input", port);
+    require<ShapeError>(shapes_agree(c.shape(port), wanted), port, " has shape ", c.shape(port).str(),
+                        ", it must have ", wanted.str(), ": Weight has ", c.shape("Weight").str());
+  };
+  auto wide = [size](int64_t times) { return size < 0 ? -1 : times * size; };
+  for (const char* port : {"Input", "BatchGate"}) check(port, {rows, wide(4)});
+  for (const char* port : {"Hidden", "Cell", "BatchCellPreAct", "Hidden@GRAD", "Cell@GRAD"}) check(port, {rows, size});
+  check("Weight", {size, wide(4)});
+  check("Bias", {1, wide(c.attr<bool>("use_peepholes") ? 7 : 4)});
+  for (const char* port : {"H0", "C0"}) require_first(c, port, "Input", size);
+}
+
+void infer_forward(InferContext& c) {
+  require_shapes(c);
+  VarInfo hidden = c.input("Input"), batch = hidden;
+  hidden.shape[1] = batch.shape[1] = c.shape("Weight")[0];
+  batch.lod.clear();
+  batch.lod_level = 0;
+  for (const char* port : {"Hidden", "Cell"}) c.set_output(port, hidden);
+  c.set_output("BatchCellPreAct", batch);
+  batch.shape[1] = c.shape("Input")[1];
+  c.set_output("BatchGate", batch);
+}
+
+OpSpec& with_ports(OpSpec& spec) {
+  return spec.input("Input", "sequences of rows [4 size]: c~, i, f, o")
+      .optional_input("H0", "[sequences, size]: the state before each sequence; 0 when left out")
+      .optional_input("C0", "[sequences, size]: the cell before each sequence; 0 when left out")
+      .input("Weight", "[size, 4 size]")
+      .input("Bias", "[1, 4 size]; with peepholes [1, 7 size], their weights w_i, w_f, w_o last");
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
+  return spec.attr("use_peepholes", true, "whether the gates see the cell")
+      .attr("is_reverse", false, "whether each sequence is run from its end to its beginning")
+      .attr("gate_activation", "sigmoid", "of the gates", one_of(activations))
+      .attr("cell_activation", "tanh", "of the cell, where it is given out", one_of(activations))
+      .attr("candidate_activation", "tanh", "of the candidate", one_of(activations));
+}
+
+}  // namespace
+
+void define_lstm(OpTable& ops) {
+  OpSpec forward("lstm"), backward("lstm_grad");
+  forward.doc("For each row of a sequence, h' and c' being those of the one before, with sums Input + Bias + h' "
+              "Weight: i, f = gate_activation(sum + w c'), Cell = f c' + i candidate_activation(sum), o = "
+              "gate_activation(sum + w Cell), Hidden = o cell_activation(Cell). The batches are of rows of "
+              "one step, the longest sequence first.");
+  with_attributes(with_ports(forward))
+      .output("Hidden", "sequences of rows [size]")
+      .output("Cell", "sequences of rows [size]")
+      .output("BatchGate", "shape of Input: c~, i, f, o in the order of the batches")
+      .output("BatchCellPreAct", "[rows, size]: cell_activation(Cell) in the order of the batches")
+      .infer(infer_forward)
+      .decides_lod()
+      .gradient("lstm_grad", {"Input", "H0", "C0", "Weight", "Bias", "Hidden", "Cell", "BatchGate", "BatchCellPreAct",
+                              "Hidden@GRAD", "Cell@GRAD"},
+                {"Input@GRAD", "H0@GRAD", "C0@GRAD", "Weight@GRAD", "Bias@GRAD"})
+      .kernels<LstmKernel, float, double>();
+  with_attributes(with_ports(backward.doc("Gradients of lstm.")))
+      .input("Hidden", "of lstm")
+      .input("Cell", "of lstm")
+      .input("BatchGate", "of lstm")
+      .input("BatchCellPreAct", "of lstm")
+      .input("Hidden@GRAD", "shape of Hidden")
+      .optional_input("Cell@GRAD", "shape of Cell; 0 when left out")
+      .optional_output("Input@GRAD", "shape of Input")
+      .optional_output("H0@GRAD", "shape of H0")
+      .optional_output("C0@GRAD", "shape of C0")
+      .optional_output("Weight@GRAD", "shape of Weight")
+      .optional_output("Bias@GRAD", "shape of Bias")
+      .infer([](InferContext& c) {
+        require_shapes(c);
+        gradients_like_inputs(c);
+      })
+      .kernels<LstmGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,91 @@
+// print: Out = In, shown on standard output
+#include <cstdio>
+#include <sstream>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void write_elements(std::ostream& out, const Tensor& tensor, int64_t most) {
+  int64_t count = tensor.shape.numel();
+  for (int64_t i = 0; i < count && i < most; ++i) out << (i ? " " : "") << +tensor.as<T>()[i];
+  if (count > most) out << " ...";
+}
+
+void write_value(std::ostream& out, const Tensor& tensor, int64_t most) {
+  switch (tensor.dtype) {
+    case DType::Float32: return write_elements<float>(out, tensor, most);
+    case DType::Float64: return write_elements<double>(out, tensor, most);
+    case DType::Int32: return write_elements<int32_t>(out, tensor, most);
+    case DType::Int64: return write_elements<int64_t>(out, tensor, most);
+    case DType::Bool: return write_elements<bool>(out, tensor, most);
+    case DType::UInt8: return write_elements<uint8_t>(out, tensor, most);
+    case DType::Int8: return write_elements<int8_t>(out, tensor, most);
+    case DType::Int16: return write_elements<int16_t>(out, tensor, most);
+    default: out << "(" << name_of(tensor.dtype) << ")";
+  }
+}
+
+void show_tensor(ControlRun& run, const Tensor& tensor) {
+  std::ostringstream out;
+  const std::string& message = run.attr<std::string>("message");
+  if (!message.empty()) out << message << "\n";
+  if (run.attr<bool>("print_tensor_name")) out << "  name: " << run.op.input("In")[0] << "\n";
+  if (run.attr<bool>("print_tensor_lod") && !tensor.lod.empty()) {
+    out << "  lod:";
+    for (const auto& level : tensor.lod) for (size_t i = 0; i < level.size(); ++i) out << (i ? " " : " [") << level[i] << (i + 1 == level.size() ? "]" : "");
+    out << "\n";
+  }
+  if (run.attr<bool>("print_tensor_shape")) out << "  shape: " << tensor.shape.str() << "\n";
+  if (run.attr<bool>("print_tensor_type")) out << "  dtype: " << name_of(tensor.dtype) << "\n";
+  int32_t most = run.attr<int32_t>("summarize");
+  out << "  data: [";
+  write_value(out, tensor, most < 0 ? tensor.shape.numel() : most);
+  out << "]\n";
+  std::fputs(out.str().c_str(), stdout);
+  std::fflush(stdout);
+}
+
+bool wanted(ControlRun& run) {
+  const std::string& phase = run.attr<std::string>("print_phase");
+  bool forward = run.attr<bool>("is_forward");
+  if (phase == (forward ? "BACKWARD" : "FORWARD")) return false;
+  int32_t first_n = run.attr<int32_t>("first_n");
+  return first_n <= 0 || run.device().printed[&run.op]++ < first_n;
+}
+
+void run_print(ControlRun& run) {
+  const Variable& value = run.input("In");
+  if (value.kind == VarKind::Tensor && wanted(run)) show_tensor(run, value.tensor);
+  run.set_output("Out", 0, run.share_input("In"));
+}
+
+}  // namespace
+
+void define_print(OpTable& ops) {
+  ops.add(OpSpec("print")
+              .doc("Out = In, and shows it on standard output; its gradient shows the gradient.")
+              .input("In", "any variable; tensors are shown")
+              .output("Out", "In")
+              .attr("first_n", -1, "only so many times; -1: always")
+              .attr("message", "", "what is shown before")
+              .attr("summarize", -1, "so many elements; -1: all")
+              .attr("print_tensor_name", true, "show the name")
+              .attr("print_tensor_type", true, "show the element type")
+              .attr("print_tensor_shape", true, "show the shape")
+              .attr("print_tensor_layout", true, "nothing to show: there is one layout")
+              .attr("print_tensor_lod", true, "show where sequences begin and end")
+              .attr("print_phase", "BOTH", "when", one_of({"FORWARD", "BACKWARD", "BOTH"}))
+              .attr("is_forward", true, "false: this shows a gradient")
+              .gradient([](const OpDesc& forward) {
+                OpDesc op = make_op("print", {{"In", gradient_names(forward.output("Out"))}}, {{"Out", gradient_names(forward.input("In"))}},
+                                    forward.attrs);
+                op.set_attr("is_forward", false);
+                return std::vector<OpDesc>{op};
+              })
+              .control(&run_print));
+}
+
+}  // namespace paddle_mini

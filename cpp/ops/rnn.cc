@@ -1,0 +1,323 @@
+// rnn: layers of LSTM, GRU or simple recurrent cells over sequences that are padded to one length
+#include "core/op_table.h"
+#include "math/map.h"
+#include "math/random.h"
+#include "math/rnn_layer.h"
+
+namespace paddle_mini {
+namespace {
+
+// Sizes, and where each layer's values lie in Reserve: for each direction what its gradient reads, then, but for the
+// last layer, its output and, with dropout, the output as the next layer sees it.
+struct Stack {
+  RnnSizes size;
+  int64_t input, layers, directions;
+  float dropout;
+  bool drops;
+
+  Stack(const OpDesc& op, const Shape& x)
+      : size{rnn_mode(attr_of<std::string>(op, "mode")), x[0], x[1], attr_of<int32_t>(op, "hidden_size")},
+        input(x[2]), layers(attr_of<int32_t>(op, "num_layers")), directions(attr_of<bool>(op, "is_bidirec") ? 2 : 1),
+        dropout(attr_of<float>(op, "dropout_prob")),
+        drops(dropout > 0 && !attr_of<bool>(op, "is_test") && layers > 1) {}
+
+  int64_t states() const { return size.mode == RnnMode::Lstm ? 2 : 1; }
+  int64_t runs() const { return layers * directions; }
+  int64_t width() const { return directions * size.hidden; }
+  int64_t input_of(int64_t layer) const { return layer == 0 ? input : width(); }
+  int64_t widest_input() const { return layers > 1 ? std::max(input, width()) : input; }
+  // Values for each row of time and batch.
+  int64_t layer_values() const { return directions * size.kept() + width() * (drops ? 2 : 1); }
+  int64_t values() const { return layers * layer_values() - width() * (drops ? 2 : 1); }
+};
+
+template <class T>
+struct RnnPorts {
+  Stack stack;
+  In<T> x;
+  std::vector<In<T>> first, weights;
+  bool has_lengths;
+  std::unique_ptr<IndexIn> given_lengths;
+  Scratch<int64_t> lengths;
+
+  explicit RnnPorts(KernelInit& init)
+      : stack(init.op(), init.input("Input")->tensor.shape), x(init, "Input"), first(in_list<T>(init, "PreState")),
+        weights(in_list<T>(init, "WeightList")), has_lengths(init.input("SequenceLength") != nullptr),
+        given_lengths(has_lengths ? new IndexIn(init, "SequenceLength") : nullptr),
+        lengths(init, has_lengths ? stack.size.batch : 0) {}
+
+  void read_lengths() const {
+    if (!has_lengths) return;
+    for (int64_t b = 0; b < stack.size.batch; ++b) {
+      lengths[b] = std::clamp<int64_t>((*given_lengths)[b], 0, stack.size.steps);
+    }
+  }
+
+  int64_t state_at(int64_t run) const { return run * stack.size.batch * stack.size.hidden; }
+  T* layer_kept(T* reserve, int64_t layer) const { return reserve + layer * stack.layer_values() * stack.size.rows(); }
+  // The output of a layer, but for the last; and that with dropout.
+  T* layer_out(T* reserve, int64_t layer) const {
+    return layer_kept(reserve, layer) + stack.directions * stack.size.kept() * stack.size.rows();
+  }
+  T* dropped(T* reserve, int64_t layer) const {
+    return layer_out(reserve, layer) + (stack.drops ? stack.width() * stack.size.rows() : 0);
+  }
+
+  RnnLayer<T> layer(T* reserve, int64_t layer, int64_t direction) const {
+    int64_t run = layer * stack.directions + direction, biases = 2 * stack.runs();
+    const T* cell = first[stack.states() - 1].data() + state_at(run);
+    return {stack.size, stack.input_of(layer), direction == 1, has_lengths ? lengths.data() : nullptr,
+            {weights[2 * run].data(), weights[2 * run + 1].data(), weights[biases + 2 * run].data(),
+             weights[biases + 2 * run + 1].data()},
+            layer == 0 ? x.data() : dropped(reserve, layer - 1),
+            layer_kept(reserve, layer) + direction * stack.size.kept() * stack.size.rows(),
+            first[0].data() + state_at(run), cell};
+  }
+
+  void drop(int64_t n, const uint8_t* mask, const T* from, T* to) const {
+    T factor = stack.dropout < 1 ? T(1) / (T(1) - static_cast<T>(stack.dropout)) : T(0);
+    for (int64_t i = 0; i < n; ++i) to[i] = mask[i] ? from[i] * factor : T(0);
+  }
+};
+
+template <class T>
+struct RnnKernel : Kernel {
+  RnnPorts<T> p;
+  Out<T> out, reserve;
+  std::vector<Out<T>> last;
+  Out<uint8_t> mask;
+  int64_t seed;
+  Scratch<T> scratch;
+  Scratch<uint8_t> own_mask;
+
+  explicit RnnKernel(KernelInit& init)
+      : p(init), out(init, "Out"), reserve(init, "Reserve"), mask(init, "DropoutState", optional_port),
+        seed(init.attr<int32_t>("seed")),
+        scratch(init, RnnLayer<T>::scratch_size(p.stack.size, p.stack.widest_input(), false)),
+        own_mask(init, p.stack.drops && !mask ? out.numel() : 0) {
+    for (size_t i = 0; i < p.first.size(); ++i) last.emplace_back(init, "State", i);
+  }
+
+  void run(Device& device) override {
+    const Stack& s = p.stack;
+    p.read_lengths();
+    for (size_t i = 0; i < last.size(); ++i) std::copy_n(p.first[i].data(), last[i].numel(), last[i].data());
+    if (s.drops) draw(device);
+    else if (mask) std::fill_n(mask.data(), out.numel(), uint8_t{1});
+    for (int64_t layer = 0; layer < s.layers; ++layer) {
+      bool top = layer + 1 == s.layers;
+      T* to = top ? out.data() : p.layer_out(reserve.data(), layer);
+      for (int64_t d = 0; d < s.directions; ++d) {
+        int64_t at = p.state_at(layer * s.directions + d);
+        T *state = last[0].data() + at, *cell = last[s.states() - 1].data() + at;
+        p.layer(reserve.data(), layer, d).run(device, state, cell, to + d * s.size.hidden, s.width(), scratch.data());
+      }
+      if (s.drops && !top) p.drop(out.numel(), kept(), to, p.dropped(reserve.data(), layer));
+    }
+  }
+
+  uint8_t* kept() const { return mask ? mask.data() : own_mask.data(); }
+
+  // The same elements are dropped between all layers, as in PaddlePaddle.
+  void draw(Device& device) const {
+    with_generator(device, seed, [this](std::mt19937_64& generator) {
+      std::uniform_real_distribution<float> uniform(0, 1);
+      for (int64_t i = 0, n = out.numel(); i < n; ++i) kept()[i] = !(uniform(generator) < p.stack.dropout);
+    });
+  }
+};
+
+template <class T>
+struct RnnGradKernel : Kernel {
+  RnnPorts<T> p;
+  In<T> out, reserve, out_gradient;
+  In<uint8_t> mask;
+  std::vector<In<T>> last_gradients;
+  Out<T> x_gradient;
+  std::vector<Variable*> first_gradients, weight_gradients;
+  Scratch<T> between[2], states, scratch;
+
+  explicit RnnGradKernel(KernelInit& init)
+      : p(init), out(init, "Out"), reserve(init, "Reserve"), out_gradient(init, "Out@GRAD"),
+        mask(init, "DropoutState", optional_port), last_gradients(in_list<T>(init, "State@GRAD")),
+        x_gradient(init, "Input@GRAD", optional_port),
+        between{Scratch<T>(init, p.stack.layers > 1 ? out.numel() : 0),
+                Scratch<T>(init, p.stack.layers > 2 ? out.numel() : 0)},
+        states(init, 2 * p.stack.size.batch * p.stack.size.hidden),
+        scratch(init, RnnLayer<T>::scratch_size(p.stack.size, p.stack.widest_input(), true)) {
+    for (size_t i = 0; i < p.first.size(); ++i) first_gradients.push_back(init.output("PreState@GRAD", i));
+    for (size_t i = 0; i < p.weights.size(); ++i) weight_gradients.push_back(init.output("WeightList@GRAD", i));
+  }
+
+  void run(Device& device) override {
+    const Stack& s = p.stack;
+    p.read_lengths();
+    const T* gradient = out_gradient.data();
+    for (int64_t layer = s.layers; layer-- > 0;) {
+      T* to = x_gradient ? x_gradient.data() : nullptr;
+      if (layer > 0) to = between[layer % 2 == 0 ? 1 : 0].data();
+      for (int64_t d = 0; d < s.directions; ++d) run_layer(device, layer, d, gradient, to);
+      if (layer > 0 && s.drops) p.drop(out.numel(), mask.data(), to, to);
+      gradient = to;
+    }
+  }
+
+  static T* data_of(Variable* variable) { return variable ? static_cast<T*>(variable->tensor.data) : nullptr; }
+
+  void run_layer(Device& device, int64_t layer, int64_t d, const T* gradient, T* to) {
+    const Stack& s = p.stack;
+    int64_t run = layer * s.directions + d, count = s.size.batch * s.size.hidden, biases = 2 * s.runs();
+    for (int64_t i = 0; i < s.states(); ++i) {
+      T* state = states.data() + i * count;
+      if (last_gradients.empty()) std::fill_n(state, count, T(0));
+      else std::copy_n(last_gradients[i].data() + p.state_at(run), count, state);
+    }
+    RnnWeights<T, T> weights{data_of(weight_gradients[2 * run]), data_of(weight_gradients[2 * run + 1]),
+                             data_of(weight_gradients[biases + 2 * run]),
+                             data_of(weight_gradients[biases + 2 * run + 1])};
+    T* forward = const_cast<T*>(reserve.data());  // only read here
+    const T* values = layer + 1 == s.layers ? out.data() : p.layer_out(forward, layer);
+    int64_t shift = d * s.size.hidden;
+    p.layer(forward, layer, d)
+        .run_gradient(device, values + shift, gradient + shift, s.width(), states.data(), states.data() + count, to,
+                      d > 0, weights, scratch.data());
+    for (int64_t i = 0; i < s.states(); ++i) {
+      T* first = data_of(first_gradients[i]);
+      if (first) std::copy_n(states.data() + i * count, count, first + p.state_at(run));
+    }
+  }
+};
+
+void require_shape(const VarInfo& info, const VarInfo& x, const Shape& wanted, const std::string& what) {
+  require<ShapeError>(info.dtype == x.dtype, what, " is ", name_of(info.dtype), ", Input is ", name_of(x.dtype));
+  require<ShapeError>(shapes_agree(info.shape, wanted), what, " has shape ", info.shape.str(), ", it must have ",
+                      wanted.str());
+}
+
+void require_weights(const InferContext& c, const Stack& s) {
+  int64_t count = static_cast<int64_t>(c.input_count("WeightList")), gates = s.size.gate_width();
+  require<ShapeError>(count == 4 * s.runs(), "WeightList has ", count, " tensors, ", s.layers, " layers of ",
+                      s.directions, " directions need ", 4 * s.runs());
+  for (int64_t i = 0; i < count; ++i) {
+    Shape wanted{gates};
+    if (i < 2 * s.runs()) wanted.push_back(i % 2 ? s.size.hidden : s.input_of(i / 2 / s.directions));
+    require_shape(c.input("WeightList", i), c.input("Input"), wanted, text("WeightList[", i, "]"));
+  }
+}
+
+Stack stack_of(const InferContext& c) {
+  require_tensors(c);
+  require_rank(c, "Input", 3);
+  Stack s(c.op(), c.shape("Input"));
+  Shape state{s.runs(), s.size.batch, s.size.hidden};
+  for (const char* port : {"PreState", "State@GRAD"}) {
+    size_t count = c.input_count(port);
+    if (count == 0 && port != std::string("PreState")) continue;
+    require<ShapeError>(static_cast<int64_t>(count) == s.states(), port, " has ", count, " tensors, mode ",
+                        c.attr<std::string>("mode"), " needs ", s.states());
+    for (size_t i = 0; i < count; ++i) {
+      require_shape(c.input(port, i), c.input("Input"), state, text(port, "[", i, "]"));
+    }
+  }
+  require_weights(c, s);
+  if (c.has_input("SequenceLength")) {
+    require_index(c, "SequenceLength");
+    require<ShapeError>(shapes_agree(c.shape("SequenceLength"), Shape{s.size.batch}), "SequenceLength has shape ",
+                        c.shape("SequenceLength").str(), ", the batch is ", s.size.batch);
+  }
+  return s;
+}
+
+Shape out_shape(const Stack& s) { return {s.size.steps, s.size.batch, s.width()}; }
+Shape reserve_shape(const Stack& s) {
+  return {s.size.steps < 0 || s.size.batch < 0 ? -1 : Shape{s.size.steps, s.size.batch, s.values()}.numel()};
+}
+
+void infer_forward(InferContext& c) {
+  Stack s = stack_of(c);
+  DType dtype = c.input("Input").dtype;
+  c.set_output("Out", dtype, out_shape(s));
+  c.set_output("Reserve", dtype, reserve_shape(s));
+  c.set_output("DropoutState", DType::UInt8, out_shape(s));
+  require<ProgramError>(static_cast<int64_t>(c.output_count("State")) == s.states(), "there are ",
+                        c.output_count("State"), " State, mode ", c.attr<std::string>("mode"), " has ", s.states());
+  for (size_t i = 0; i < c.output_count("State"); ++i) {
+    c.output("State", i) = {VarKind::Tensor, dtype, {s.runs(), s.size.batch, s.size.hidden}};
+  }
+}
+
+void infer_backward(InferContext& c) {
+  Stack s = stack_of(c);
+  for (const char* port : {"Out", "Out@GRAD"}) require_shape(c.input(port), c.input("Input"), out_shape(s), port);
+  require_shape(c.input("Reserve"), c.input("Input"), reserve_shape(s), "Reserve");
+  require<ShapeError>(!s.drops || c.has_input("DropoutState"), "DropoutState is missing: rnn dropped elements");
+  if (c.has_input("DropoutState")) {
+    const VarInfo& mask = c.input("DropoutState");
+    require<ShapeError>(mask.dtype == DType::UInt8 && shapes_agree(mask.shape, out_shape(s)), "DropoutState is ",
+                        mask.str(), ", it must be ", out_shape(s).str(), " uint8");
+  }
+  for (const char* port : {"PreState", "WeightList"}) {
+    std::string gradient = std::string(port) + kGradSuffix;
+    require<ProgramError>(c.output_count(gradient.c_str()) <= c.input_count(port), "there are ",
+                          c.output_count(gradient.c_str()), " ", gradient, " for ", c.input_count(port), " ", port);
+  }
+  gradients_like_inputs(c);
+}
+
+OpSpec& with_inputs(OpSpec& spec) {
+  return spec.input("Input", "[time, batch, elements]")
+      .input_list("PreState", "the first state [layers * directions, batch, hidden_size]; of LSTM the first cell "
+                  "too")
+      .input_list("WeightList", "for each layer and direction W_i [gates * hidden_size, elements of its input], W_h "
+                  "[gates * hidden_size, hidden_size]; then for each b_i, b_h [gates * hidden_size]")
+      .optional_input("SequenceLength", "[batch], int32 or int64: steps of each sequence; the rest is padding");
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("dropout_prob", 0.0f, "probability that an element between two layers is dropped", between(0, 1))
+      .attr("is_bidirec", false, "whether each layer also runs from the last step to the first")
+      .attr("input_size", 10, "elements of Input's rows; not read: Input says it")
+      .attr("hidden_size", 100, "elements of a state", at_least(1))
+      .attr("num_layers", 1, "layers, each on the output of the one before", at_least(1))
+      .attr("mode", "RNN_TANH", "the cell", one_of({"LSTM", "GRU", "RNN_TANH", "RNN_RELU"}))
+      .attr("seed", 0, "with the same seed, every run drops the same elements; 0: not fixed")
+      .attr("is_test", false, "whether nothing is dropped");
+}
+
+}  // namespace
+
+void define_rnn(OpTable& ops) {
+  OpSpec forward("rnn"), backward("rnn_grad");
+  forward.doc("Layers of recurrent cells. LSTM, gates i f c~ o: c = f c' + i c~, h = o tanh(c). GRU, gates r z c~: c~ "
+              "= tanh(W_i x + b_i + r (W_h h' + b_h)), h = (1 - z) c~ + z h'. RNN_TANH, RNN_RELU: h = activation(W_i x "
+              "+ b_i + W_h h' + b_h).");
+  with_inputs(forward)
+      .output("Out", "[time, batch, directions * hidden_size]: the last layer's states; padding is 0")
+      .optional_output("DropoutState", "shape of Out, uint8: 1 where an element between two layers was kept")
+      .output_list("State", "like PreState: the states after each sequence's last step")
+      .output("Reserve", "what the gradient reads of all layers");
+  with_attributes(forward)
+      .infer(infer_forward)
+      .gradient("rnn_grad", {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList",
+                             "Out@GRAD", "State@GRAD"},
+                {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
+      .dtype_from_input("Input")
+      .kernels<RnnKernel, float, double>();
+  with_inputs(backward.doc("Gradients of rnn by backpropagation through time."))
+      .optional_input("DropoutState", "of rnn")
+      .input("Out", "of rnn")
+      .input("Reserve", "of rnn")
+      .input("Out@GRAD", "shape of Out")
+      .optional_input_list("State@GRAD", "like State; 0 when left out")
+      .optional_output("Input@GRAD", "shape of Input")
+      .optional_output_list("PreState@GRAD", "shapes of PreState; @EMPTY@ for those that nobody wants")
+      .optional_output_list("WeightList@GRAD", "shapes of WeightList; @EMPTY@ for those that nobody wants");
+  with_attributes(backward)
+      .infer(infer_backward)
+      .dtype_from_input("Input")
+      .kernels<RnnGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

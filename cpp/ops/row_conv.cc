@@ -1,0 +1,131 @@
+// row_conv: Out[t] = the sum of X[t + w] * Filter[w] over the rows that follow in the sequence
+#include <algorithm>
+
+#include "math/map.h"
+#include "math/sequences.h"
+
+namespace paddle_mini {
+namespace {
+
+// Sequences by their lod; in [images, length, width] each image is one.
+Offsets rows_of(const Variable* x) {
+  const Shape& shape = x->tensor.shape;
+  if (shape.rank() == 2) return offsets_of(x);
+  Offsets offsets{0};
+  for (int64_t i = 0; i < shape[0]; ++i) offsets.push_back(offsets.back() + shape[1]);
+  return offsets;
+}
+
+// Lookahead convolution of Deep Speech 2 (Amodei et al. 2016), section 3.6.
+struct Lookahead {
+  Offsets offsets;
+  int64_t taps, width;
+
+  explicit Lookahead(const KernelInit& init) : offsets(rows_of(init.input("X"))) {
+    const Shape& filter = init.input("Filter")->tensor.shape;
+    taps = filter[0], width = filter[1];
+  }
+
+  // f(row of Out, tap) where row + tap is in the sequence of the row; both in elements.
+  template <class F>
+  void each(F f) const {
+    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+      for (int64_t row = offsets[i]; row < offsets[i + 1]; ++row) {
+        for (int64_t w = 0; w < std::min(taps, offsets[i + 1] - row); ++w) f(row * width, w * width);
+      }
+    }
+  }
+};
+
+// to += a * b
+template <class T>
+void add_product(Device& device, int64_t n, const T* a, const T* b, T* to) {
+  map(device, n, [](auto total, auto x, auto y) { return total + x * y; }, to, static_cast<const T*>(to), a, b);
+}
+
+template <class T>
+struct RowConvKernel : Kernel {
+  In<T> x, filter;
+  Out<T> out;
+  Lookahead lookahead;
+
+  explicit RowConvKernel(KernelInit& init)
+      : x(init, "X"), filter(init, "Filter"), out(init, "Out"), lookahead(init) {}
+  void run(Device& device) override {
+    std::fill_n(out.data(), out.numel(), T(0));
+    lookahead.each([&](int64_t row, int64_t tap) {
+      add_product(device, lookahead.width, x.data() + row + tap, filter.data() + tap, out.data() + row);
+    });
+  }
+};
+
+template <class T>
+struct RowConvGradKernel : Kernel {
+  In<T> x, filter, out_gradient;
+  Out<T> x_gradient, filter_gradient;
+  Lookahead lookahead;
+
+  explicit RowConvGradKernel(KernelInit& init)
+      : x(init, "X"), filter(init, "Filter"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        filter_gradient(init, "Filter@GRAD", optional_port), lookahead(init) {}
+
+  void run(Device& device) override {
+    int64_t width = lookahead.width;
+    const T* gradient = out_gradient.data();
+    if (x_gradient) {
+      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+      lookahead.each([&](int64_t row, int64_t tap) {
+        add_product(device, width, gradient + row, filter.data() + tap, x_gradient.data() + row + tap);
+      });
+    }
+    if (filter_gradient) {
+      std::fill_n(filter_gradient.data(), filter_gradient.numel(), T(0));
+      lookahead.each([&](int64_t row, int64_t tap) {
+        add_product(device, width, gradient + row, x.data() + row + tap, filter_gradient.data() + tap);
+      });
+    }
+  }
+};
+
+void require_rows_and_filter(const InferContext& c) {
+  const Shape &x = c.shape("X"), &filter = c.shape("Filter");
+  require<ShapeError>(x.rank() == 2 || x.rank() == 3, "X has shape ", x.str(), ", it must have 2 or 3 dimensions");
+  if (x.rank() == 2) plain_sequences(c, "X");
+  require<ShapeError>(x.rank() == 2 || c.input("X").lod_level == 0, "X has 3 dimensions and sequences (lod)");
+  require_same_dtype(c, "X", "Filter");
+  require<ShapeError>(filter.rank() == 2 && dims_agree(filter[1], x[x.rank() - 1]), "Filter has shape ", filter.str(),
+                      ", X has ", x.str());
+}
+
+}  // namespace
+
+void define_row_conv(OpTable& ops) {
+  ops.add(OpSpec("row_conv")
+              .doc("Out[t] = the sum over w of X[t + w] * Filter[w], element by element, as far as the sequence goes.")
+              .input("X", "sequences of rows [T, D], or [images, T, D]")
+              .input("Filter", "[taps, D]")
+              .output("Out", "shape and sequences of X")
+              .infer([](InferContext& c) {
+                require_rows_and_filter(c);
+                c.set_output("Out", c.input("X"));
+              })
+              .decides_lod()
+              .gradient("row_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
+              .kernels<RowConvKernel, float, double>());
+  ops.add(OpSpec("row_conv_grad")
+              .doc("X@GRAD[t + w] = the sum of Out@GRAD[t] * Filter[w], Filter@GRAD[w] that of Out@GRAD[t] * X[t + w].")
+              .input("X", "as in row_conv")
+              .input("Filter", "as in row_conv")
+              .input("Out@GRAD", "shape of X")
+              .optional_output("X@GRAD", "shape of X")
+              .optional_output("Filter@GRAD", "shape of Filter")
+              .infer([](InferContext& c) {
+                require_rows_and_filter(c);
+                require_gradient_of(c, "Out@GRAD", "X", c.shape("X"));
+                gradients_like_inputs(c);
+              })
+              .decides_lod()
+              .kernels<RowConvGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,168 @@
+// sequence_conv: Out = each row with those around it in its sequence, times Filter
+#include <algorithm>
+
+#include "math/gemm.h"
+#include "math/map.h"
+#include "math/sequences.h"
+
+namespace paddle_mini {
+namespace {
+
+// Row t of the columns is the rows t + start ... t + start + length - 1 of X one after the other, with
+// zeros for those that are not in the sequence of t.
+struct Context {
+  Offsets offsets;
+  int64_t start, length, width;
+
+  Context(const KernelInit& init, const Variable* x)
+      : offsets(offsets_of(x)), start(init.attr<int32_t>("contextStart")), length(init.attr<int32_t>("contextLength")),
+        width(row_numel(x->tensor.shape)) {}
+
+  int64_t rows() const { return offsets.back(); }
+  int64_t columns() const { return length * width; }
+
+  // f(row, first tap, end of taps, first row of X): the taps of a row that lie in its sequence.
+  template <class F>
+  void each_row(F f) const {
+    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+      for (int64_t row = offsets[i]; row < offsets[i + 1]; ++row) {
+        int64_t first = std::clamp(offsets[i] - row - start, int64_t{0}, length);
+        int64_t end = std::clamp(offsets[i + 1] - row - start, first, length);
+        f(row, first, end, row + start + first);
+      }
+    }
+  }
+
+  template <class T>
+  void gather(const T* x, T* to) const {
+    each_row([&](int64_t row, int64_t first, int64_t end, int64_t from) {
+      T* line = to + row * columns();
+      std::fill_n(line, first * width, T(0));
+      if (end > first) std::copy_n(x + from * width, (end - first) * width, line + first * width);
+      std::fill_n(line + end * width, (length - end) * width, T(0));
+    });
+  }
+
+  template <class T>
+  void add_back(Device& device, const T* columns_gradient, T* x_gradient) const {
+    std::fill_n(x_gradient, rows() * width, T(0));
+    each_row([&](int64_t row, int64_t first, int64_t end, int64_t from) {
+      if (end == first) return;
+      T* to = x_gradient + from * width;
+      map(device, (end - first) * width, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
+          columns_gradient + row * columns() + first * width);
+    });
+  }
+};
+
+template <class T>
+struct SequenceConvKernel : Kernel {
+  In<T> x, filter;
+  Out<T> out;
+  Context context;
+  Scratch<T> columns;
+  Gemm<T> product;
+
+  explicit SequenceConvKernel(KernelInit& init)
+      : x(init, "X"), filter(init, "Filter"), out(init, "Out"), context(init, &x.variable()),
+        columns(init, context.rows() * context.columns()) {
+    product.m = context.rows(), product.k = context.columns(), product.n = filter.shape()[1];
+  }
+
+  void run(Device& device) override {
+    context.gather(x.data(), columns.data());
+    product.run(device, columns.data(), filter.data(), out.data());
+  }
+};
+
+template <class T>
+struct SequenceConvGradKernel : Kernel {
+  In<T> x, filter, out_gradient;
+  Out<T> x_gradient, filter_gradient;
+  Context context;
+  Scratch<T> columns;
+  Gemm<T> to_columns, to_filter;
+
+  explicit SequenceConvGradKernel(KernelInit& init)
+      : x(init, "X"), filter(init, "Filter"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        filter_gradient(init, "Filter@GRAD", optional_port), context(init, &x.variable()),
+        columns(init, context.rows() * context.columns()) {
+    int64_t outputs = filter.shape()[1];
+    to_columns.m = context.rows(), to_columns.n = context.columns(), to_columns.k = outputs;
+    to_columns.transpose_b = true;
+    to_filter.m = context.columns(), to_filter.n = outputs, to_filter.k = context.rows();
+    to_filter.transpose_a = true;
+  }
+
+  void run(Device& device) override {
+    if (filter_gradient) {
+      context.gather(x.data(), columns.data());
+      to_filter.run(device, columns.data(), out_gradient.data(), filter_gradient.data());
+    }
+    if (x_gradient) {
+      to_columns.run(device, out_gradient.data(), filter.data(), columns.data());
+      context.add_back(device, columns.data(), x_gradient.data());
+    }
+  }
+};
+
+Shape convolved(const InferContext& c) {
+  plain_sequences(c, "X");
+  require_rank(c, "X", 2);
+  require_rank(c, "Filter", 2);
+  require_same_dtype(c, "X", "Filter");
+  require<ProgramError>(!c.attr<bool>("paddingTrainable"),
+                        "attribute 'paddingTrainable' is true: only zeros around sequences are known");
+  int32_t stride = c.attr<int32_t>("contextStride");
+  require<ProgramError>(stride == 1, "attribute 'contextStride' is ", stride, ", it must be 1");
+  const Shape &x = c.shape("X"), &filter = c.shape("Filter");
+  int64_t length = c.attr<int32_t>("contextLength");
+  bool fits = x[1] < 0 || filter[0] < 0 || (x[1] <= filter[0] && x[1] * length == filter[0]);
+  require<ShapeError>(fits, "Filter has shape ", filter.str(), ", for ", length, " rows of X ", x.str(),
+                      " it must have ", length, " * ", x[1], " rows");
+  return {x[0], filter[1]};
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.required_attr("contextLength", AttrType::Int, "how many rows make one of Out", at_least(1))
+      .attr("contextStart", 0, "the first of them, counted from the row itself; may be negative")
+      .attr("contextStride", 1, "1: a row of Out for each row of X")
+      .attr("paddingTrainable", false, "false: zeros stand before and after a sequence");
+}
+
+}  // namespace
+
+void define_sequence_conv(OpTable& ops) {
+  OpSpec forward("sequence_conv"), backward("sequence_conv_grad");
+  forward.doc("Out[t] = (X[t + start], ..., X[t + start + length - 1]) Filter, with zeros beyond the sequence of t.")
+      .input("X", "sequences of rows [T, D]")
+      .input("Filter", "[contextLength * D, N]")
+      .output("Out", "[T, N], the sequences of X");
+  with_attributes(forward)
+      .infer([](InferContext& c) {
+        VarInfo out = c.input("X");
+        out.shape = convolved(c);
+        if (out.shape.known()) out.shape.numel();  // refuses one that is too large
+        c.set_output("Out", out);
+      })
+      .decides_lod()
+      .gradient("sequence_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
+      .kernels<SequenceConvKernel, float, double>();
+  backward.doc("The gradients of the rows and of the filter of sequence_conv.")
+      .input("X", "as in sequence_conv")
+      .input("Filter", "as in sequence_conv")
+      .input("Out@GRAD", "shape of Out")
+      .optional_output("X@GRAD", "shape of X")
+      .optional_output("Filter@GRAD", "shape of Filter");
+  with_attributes(backward)
+      .infer([](InferContext& c) {
+        require_gradient_of(c, "Out@GRAD", "X", convolved(c));
+        gradients_like_inputs(c);
+      })
+      .decides_lod()
+      .kernels<SequenceConvGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,56 @@
+// sequence_expand_as: Out = row i of X as many times as sequence i of Y is long
+#include "math/row_runs.h"
+
+namespace paddle_mini {
+namespace {
+
+struct SequenceExpandAsKernel : RowRunsKernel {
+  explicit SequenceExpandAsKernel(KernelInit& init)
+      : RowRunsKernel(init.input("X"), init.output("Out"), repeated(nullptr, offsets_of(init.input("Y")))) {}
+};
+
+template <class T>
+struct SequenceExpandAsGradKernel : RowRunsGradKernel<T> {
+  explicit SequenceExpandAsGradKernel(KernelInit& init)
+      : RowRunsGradKernel<T>(init, repeated(nullptr, offsets_of(init.input("Y")))) {}
+};
+
+VarInfo expanded(const InferContext& c) {
+  VarInfo out = c.input("X");
+  require<ShapeError>(out.shape.rank() > 0, "X has no dimensions: there are no rows to repeat");
+  int64_t count = count_of(plain_sequences(c, "Y"));
+  require<ShapeError>(dims_agree(count, out.shape[0]), "X has ", out.shape[0], " rows, Y has ", count, " sequences");
+  out.shape[0] = c.shape("Y")[0];
+  out.lod = c.input("Y").lod;
+  out.lod_level = 1;
+  if (out.shape.known()) out.shape.numel();  // refuses one that is too large
+  return out;
+}
+
+}  // namespace
+
+void define_sequence_expand_as(OpTable& ops) {
+  ops.add(OpSpec("sequence_expand_as")
+              .doc("Out = row i of X as many times as sequence i of Y is long.")
+              .input("X", "a row for each sequence of Y")
+              .input("Y", "sequences of one level; its values are not read")
+              .output("Out", "rows of X in the sequences of Y")
+              .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
+              .decides_lod()
+              .gradient("sequence_expand_as_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<SequenceExpandAsKernel>());
+  ops.add(OpSpec("sequence_expand_as_grad")
+              .doc("X@GRAD = the sum of Out@GRAD over each sequence.")
+              .input("X", "as in sequence_expand_as; its values are not read")
+              .input("Y", "as in sequence_expand_as")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                require_gradient_of(c, "Out@GRAD", "X", expanded(c).shape);
+                gradients_like_inputs(c);
+              })
+              .decides_lod()
+              .kernels<SequenceExpandAsGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

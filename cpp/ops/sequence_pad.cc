@@ -1,0 +1,86 @@
+// sequence_pad: Out[i] = sequence i of X and PadValue after it, all of one length
+#include "math/sequence_padding.h"
+
+namespace paddle_mini {
+namespace {
+
+struct SequencePadKernel : Kernel {
+  PadKernel pad;
+  Out<int64_t> length;
+  Offsets offsets;
+
+  explicit SequencePadKernel(KernelInit& init)
+      : pad(init.input("X"), init.output("Out"), init.input("PadValue"), offsets_of(init.input("X"))),
+        length(init, "Length"), offsets(offsets_of(init.input("X"))) {}
+
+  void run(Device& device) override {
+    pad.run(device);
+    for (int64_t i = 0; i < length.numel(); ++i) {
+      length[i] = offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)];
+    }
+  }
+};
+
+struct SequencePadGradKernel : UnpadKernel {
+  explicit SequencePadGradKernel(KernelInit& init)
+      : UnpadKernel(init.input("Out@GRAD"), init.output("X@GRAD"), offsets_of(init.input("X"))) {}
+};
+
+// [sequences, length, the axes of a row]
+Shape padded(const InferContext& c) {
+  const Offsets* offsets = plain_sequences(c, "X");
+  const Shape& x = c.shape("X");
+  require<ShapeError>(x.rank() > 1 && x.rank() < Shape::kMaxRank, "X has shape ", x.str(), ", it must have 2 to ",
+                      Shape::kMaxRank - 1, " dimensions");
+  int64_t length = c.attr<int32_t>("padded_length");
+  if (offsets) {
+    int64_t longest = longest_of(*offsets);
+    require<ShapeError>(length == -1 || length >= longest, "attribute 'padded_length' is ", length,
+                        ", the longest sequence has ", longest, " rows");
+    if (length == -1) length = longest;
+  }
+  Shape out{count_of(offsets), length};
+  for (int i = 1; i < x.rank(); ++i) out.push_back(x[i]);
+  return out;
+}
+
+void infer_pad(InferContext& c) {
+  Shape out = padded(c), row;
+  for (int i = 2; i < out.rank(); ++i) row.push_back(out[i]);
+  const Shape& pad = c.shape("PadValue");
+  require_same_dtype(c, "PadValue", "X");
+  require<ShapeError>(!pad.known() || pad.numel() == 1 || shapes_agree(pad, row), "PadValue has shape ", pad.str(),
+                      ", it must be one element, or a row ", row.str());
+  set_plain(c, "Out", c.input("X").dtype, out);
+  set_plain(c, "Length", DType::Int64, {out[0]});
+}
+
+}  // namespace
+
+void define_sequence_pad(OpTable& ops) {
+  ops.add(OpSpec("sequence_pad")
+              .doc("Out[i] = sequence i of X and PadValue after it, all of one length.")
+              .input("X", "sequences of rows [T, ...]")
+              .input("PadValue", "one element, or a row, of X's element type")
+              .output("Out", "[sequences, length, ...]")
+              .output("Length", "[sequences], int64: how many rows each had")
+              .attr("padded_length", -1, "length of Out; -1: as the longest sequence", at_least(-1))
+              .infer(infer_pad)
+              .decides_lod()
+              .gradient("sequence_pad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<SequencePadKernel>());
+  ops.add(OpSpec("sequence_pad_grad")
+              .doc("X@GRAD = Out@GRAD where X's rows lie.")
+              .input("X", "as in sequence_pad; its values are not read")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .attr("padded_length", -1, "as in sequence_pad", at_least(-1))
+              .infer([](InferContext& c) {
+                require_gradient_of(c, "Out@GRAD", "X", padded(c));
+                gradients_like_inputs(c);
+              })
+              .decides_lod()
+              .kernel_for_any<SequencePadGradKernel>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,201 @@
+// sequence_pool: Out[i] = the sum, mean, largest, first or last of the rows of sequence i
+#include <algorithm>
+
+#include "math/map.h"
+#include "math/sequences.h"
+
+namespace paddle_mini {
+namespace {
+
+enum class Pool { Sum, Average, Sqrt, Max, Last, First };
+
+const std::vector<std::string>& pool_names() {
+  static const std::vector<std::string> names{"SUM", "AVERAGE", "SQRT", "MAX", "LAST", "FIRST"};
+  return names;
+}
+
+template <class Context>
+Pool pool_of(const Context& c) {
+  const auto& names = pool_names();
+  return static_cast<Pool>(std::find(names.begin(), names.end(), c.template attr<std::string>("pooltype")) -
+                           names.begin());
+}
+
+// What the sum of `rows` rows is divided by.
+double divisor(Pool pool, int64_t rows) {
+  double n = static_cast<double>(rows);
+  return pool == Pool::Average ? n : pool == Pool::Sqrt ? std::sqrt(n) : 1;
+}
+
+template <class T>
+struct SequencePoolKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Out<int32_t> index;  // which row was the largest
+  Pool pool;
+  bool indexed;
+  T pad;
+  Offsets offsets;
+  int64_t width;
+
+  explicit SequencePoolKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), index(init, "MaxIndex", optional_port), pool(pool_of(init)),
+        indexed(index && pool == Pool::Max && !init.attr<bool>("is_test")), pad(init.attr<float>("pad_value")),
+        offsets(offsets_of(&x.variable())), width(row_numel(x.shape())) {}
+
+  void run(Device& device) override {
+    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+      int64_t begin = offsets[i], end = offsets[i + 1], at = static_cast<int64_t>(i) * width;
+      T* to = out.data() + at;
+      if (begin == end) {
+        std::fill_n(to, width, pad);
+        if (indexed) std::fill_n(index.data() + at, width, -1);
+        continue;
+      }
+      std::copy_n(x.data() + (pool == Pool::Last ? end - 1 : begin) * width, width, to);
+      if (indexed) largest_row(begin, end, to, index.data() + at);
+      else fold(device, begin, end, to);
+    }
+  }
+
+  void fold(Device& device, int64_t begin, int64_t end, T* to) {
+    if (pool == Pool::Last || pool == Pool::First) return;
+    for (int64_t row = begin + 1; row < end; ++row) {
+      const T *so_far = to, *from = x.data() + row * width;
+      if (pool == Pool::Max) map(device, width, [](auto a, auto b) { return maximum(a, b); }, to, so_far, from);
+      else map(device, width, [](auto a, auto b) { return a + b; }, to, so_far, from);
+    }
+    T by = static_cast<T>(divisor(pool, end - begin));
+    if (by != T(1)) {
+      map(device, width, [by](auto a) { return a / decltype(a)(by); }, to, static_cast<const T*>(to));
+    }
+  }
+
+  // Of equal elements the first is taken; NaN goes before all numbers.
+  void largest_row(int64_t begin, int64_t end, T* to, int32_t* which) {
+    std::fill_n(which, width, static_cast<int32_t>(begin));
+    for (int64_t row = begin + 1; row < end; ++row) {
+      const T* from = x.data() + row * width;
+      for (int64_t k = 0; k < width; ++k) {
+        if (to[k] == to[k] && !(from[k] <= to[k])) to[k] = from[k], which[k] = static_cast<int32_t>(row);
+      }
+    }
+  }
+};
+
+template <class T>
+struct SequencePoolGradKernel : Kernel {
+  In<T> out_gradient;
+  In<int32_t> index;
+  Out<T> x_gradient;
+  Pool pool;
+  Offsets offsets;
+  int64_t width;
+
+  explicit SequencePoolGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), index(init, "MaxIndex", optional_port), x_gradient(init, "X@GRAD"),
+        pool(pool_of(init)), offsets(offsets_of(init.input("X"))), width(row_numel(x_gradient.shape())) {}
+
+  void run(Device& device) override {
+    if (pool == Pool::Max) check_index();
+    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+      int64_t begin = offsets[i], end = offsets[i + 1];
+      const T* gradient = out_gradient.data() + static_cast<int64_t>(i) * width;
+      T* to = x_gradient.data();
+      if (begin == end) continue;
+      if (pool == Pool::Sum || pool == Pool::Average || pool == Pool::Sqrt) {
+        T by = static_cast<T>(divisor(pool, end - begin));
+        for (int64_t row = begin; row < end; ++row) {
+          map(device, width, [by](auto g) { return g / decltype(g)(by); }, to + row * width, gradient);
+        }
+        continue;
+      }
+      std::fill(to + begin * width, to + end * width, T(0));
+      if (pool == Pool::First) std::copy_n(gradient, width, to + begin * width);
+      else if (pool == Pool::Last) std::copy_n(gradient, width, to + (end - 1) * width);
+      else for (int64_t k = 0; k < width; ++k) to[row_at(i, k) * width + k] = gradient[k];
+    }
+  }
+  bool may_refuse() const override { return pool == Pool::Max; }
+
+  int64_t row_at(size_t i, int64_t k) const { return index[static_cast<int64_t>(i) * width + k]; }
+
+  void check_index() {
+    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+      for (int64_t k = 0; k < width && offsets[i] != offsets[i + 1]; ++k) {
+        require<OpError>(row_at(i, k) >= offsets[i] && row_at(i, k) < offsets[i + 1], "MaxIndex has ", row_at(i, k),
+                         " for sequence ", i, ", which is the rows ", offsets[i], " to ", offsets[i + 1] - 1);
+      }
+    }
+  }
+};
+
+Shape pooled(const InferContext& c) { return with_rows(c.shape("X"), count_of(sequences(c, "X"))); }
+
+void infer_pool(InferContext& c) {
+  VarInfo out = c.input("X");
+  out.shape = pooled(c);
+  if (!out.lod.empty()) out.lod.pop_back();
+  out.lod_level = std::max(out.lod_level - 1, 0);
+  c.set_output("Out", out);
+  bool indexed = pool_of(c) == Pool::Max && !c.attr<bool>("is_test");
+  require<ShapeError>(!indexed || c.shape("X")[0] <= INT32_MAX, "X has ", c.shape("X")[0], " rows, MaxIndex is int32");
+  c.set_output("MaxIndex", DType::Int32, indexed ? out.shape : with_rows(out.shape, 0));
+}
+
+void infer_pool_grad(InferContext& c) {
+  Shape out = pooled(c);
+  require_gradient_of(c, "Out@GRAD", "X", out);
+  if (pool_of(c) == Pool::Max) {
+    require<ProgramError>(c.has_input("MaxIndex"), "input MaxIndex is missing: MAX needs it");
+    const VarInfo& index = c.input("MaxIndex");
+    require<ShapeError>(index.dtype == DType::Int32 && shapes_agree(index.shape, out), "MaxIndex is ", index.str(),
+                        ", it must be ", out.str(), " int32");
+  }
+  gradients_like_inputs(c);
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("pooltype", "AVERAGE", "SUM, AVERAGE, SQRT (the sum by the root of the length), MAX, LAST or FIRST",
+                   one_of(pool_names()))
+      .attr("pad_value", 0.0f, "what Out has for a sequence without rows")
+      .attr("is_test", false, "whether MaxIndex stays empty");
+}
+
+std::vector<OpDesc> pool_gradient(const OpDesc& forward) {
+  std::vector<Slot> inputs{{"X", forward.input("X")}, {"Out@GRAD", gradient_names(forward.output("Out"))}};
+  const AttrValue* pooltype = forward.attr("pooltype");
+  bool indexed = pooltype && *pooltype == AttrValue(std::string("MAX"));
+  if (indexed) inputs.push_back({"MaxIndex", forward.output("MaxIndex")});
+  return {make_op("sequence_pool_grad", inputs, {{"X@GRAD", gradient_names(forward.input("X"))}}, forward.attrs)};
+}
+
+}  // namespace
+
+void define_sequence_pool(OpTable& ops) {
+  OpSpec forward("sequence_pool"), backward("sequence_pool_grad");
+  forward.doc("Out[i] = one row made of the rows of sequence i of X's last level; the other levels stay.")
+      .input("X", "sequences of rows of any shape")
+      .output("Out", "a row for each sequence")
+      .optional_output("MaxIndex",
+                       "of MAX: which row of X each element of Out is from, int32, -1 for none; else empty");
+  with_attributes(forward)
+      .infer(infer_pool)
+      .decides_lod()
+      .gradient(pool_gradient)
+      .kernels<SequencePoolKernel, float, double>();
+  backward.doc("X@GRAD = Out@GRAD at the rows that Out[i] is made of, divided as they were; 0 at the others.")
+      .input("X", "as in sequence_pool; its values are not read")
+      .optional_input("MaxIndex", "of sequence_pool; needed for MAX")
+      .input("Out@GRAD", "shape of Out")
+      .output("X@GRAD", "shape of X");
+  with_attributes(backward)
+      .infer(infer_pool_grad)
+      .decides_lod()
+      .checks_data()
+      .kernels<SequencePoolGradKernel, float, double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

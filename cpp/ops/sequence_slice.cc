@@ -1,0 +1,116 @@
+// sequence_slice: sequence i of Out = Length[i] rows of sequence i of X from its row Offset[i] on
+#include "math/row_runs.h"
+
+namespace paddle_mini {
+namespace {
+
+void check_part(int64_t i, int64_t offset, int64_t length, int64_t rows) {
+  bool inside = offset >= 0 && length >= 0 && offset <= rows && length <= rows - offset;
+  require<OpError>(inside, "sequence ", i, " has ", rows, " rows; Offset ", offset, " and Length ", length,
+                   " are no part of it");
+}
+
+struct SequenceSliceKernel : Kernel {
+  const Variable *x, *out;
+  IndexIn offset;
+  Offsets from, to;
+  size_t bytes;
+
+  explicit SequenceSliceKernel(KernelInit& init)
+      : x(init.input("X")), out(init.output("Out")), offset(init, "Offset"), from(offsets_of(x)), to(offsets_of(out)),
+        bytes(row_bytes(out)) {}
+
+  void run(Device&) override {
+    for (size_t i = 0; i + 1 < from.size(); ++i) {
+      copy_run(x, out, bytes, {from[i] + offset[static_cast<int64_t>(i)], to[i], to[i + 1] - to[i]});
+    }
+  }
+};
+
+// Whatever the element type: all bytes of a zero are 0.
+struct SequenceSliceGradKernel : Kernel {
+  const Variable *out_gradient, *x_gradient;
+  IndexIn offset, length;
+  Offsets offsets;
+  size_t bytes;
+
+  explicit SequenceSliceGradKernel(KernelInit& init)
+      : out_gradient(init.input("Out@GRAD")), x_gradient(init.output("X@GRAD")), offset(init, "Offset"),
+        length(init, "Length"), offsets(offsets_of(init.input("X"))), bytes(row_bytes(x_gradient)) {}
+
+  void run(Device&) override {
+    int64_t total = 0, rows = out_gradient->tensor.shape[0];
+    for (int64_t i = 0; i < offset.numel(); ++i) {
+      size_t at = static_cast<size_t>(i);
+      check_part(i, offset[i], length[i], offsets[at + 1] - offsets[at]);
+      total += length[i];
+    }
+    require<OpError>(total == rows, "Length is ", total, " rows in all, Out@GRAD has ", rows);
+    std::fill_n(row_of(x_gradient, 0, 0), x_gradient->tensor.bytes(), '\0');
+    int64_t at = 0;
+    for (int64_t i = 0; i < offset.numel(); ++i) {
+      copy_run(out_gradient, x_gradient, bytes, {at, offsets[static_cast<size_t>(i)] + offset[i], length[i]});
+      at += length[i];
+    }
+  }
+};
+
+// The sequences of X, where Offset and Length have a row for each.
+const Offsets* sliced(const InferContext& c) {
+  const Offsets* x = plain_sequences(c, "X");
+  for (const char* port : {"Offset", "Length"}) {
+    require_index(c, port);
+    Shape wanted{count_of(x), 1};
+    require<ShapeError>(shapes_agree(c.shape(port), wanted), port, " has shape ", c.shape(port).str(), ", it must be ",
+                        wanted.str());
+  }
+  return x;
+}
+
+void infer_slice(InferContext& c) {
+  const Offsets* x = sliced(c);
+  std::optional<std::vector<int64_t>> offset = c.integers("Offset"), length = c.integers("Length");
+  const VarInfo& info = c.input("X");
+  if (!x || !offset || !length) {
+    set_sequences(c, "Out", info.dtype, with_rows(info.shape, -1), nullptr);
+    return;
+  }
+  Offsets out{0};
+  for (size_t i = 0; i < length->size(); ++i) {
+    check_part(static_cast<int64_t>(i), (*offset)[i], (*length)[i], (*x)[i + 1] - (*x)[i]);
+    out.push_back(out.back() + (*length)[i]);
+  }
+  set_sequences(c, "Out", info.dtype, with_rows(info.shape, out.back()), &out);
+}
+
+}  // namespace
+
+void define_sequence_slice(OpTable& ops) {
+  ops.add(OpSpec("sequence_slice")
+              .doc("Sequence i of Out = Length[i] rows of sequence i of X from its row Offset[i] on.")
+              .input("X", "sequences of rows of any shape")
+              .input("Offset", "[sequences, 1], int32 or int64")
+              .input("Length", "[sequences, 1], int32 or int64")
+              .output("Out", "rows of X; how many depends on data")
+              .infer(infer_slice)
+              .decides_lod()
+              .gradient("sequence_slice_grad", {"X", "Offset", "Length", "Out@GRAD"}, {"X@GRAD"})
+              .kernel_for_any<SequenceSliceKernel>());
+  ops.add(OpSpec("sequence_slice_grad")
+              .doc("X@GRAD = Out@GRAD at the rows that are in Out, 0 elsewhere.")
+              .input("X", "as in sequence_slice; its values are not read")
+              .input("Offset", "as in sequence_slice")
+              .input("Length", "as in sequence_slice")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                sliced(c);
+                require_gradient_of(c, "Out@GRAD", "X", with_rows(c.shape("X"), -1));
+                gradients_like_inputs(c);
+              })
+              .decides_lod()
+              .checks_data()
+              .kernel_for_any<SequenceSliceGradKernel>());
+}
+
+}  // namespace paddle_mini

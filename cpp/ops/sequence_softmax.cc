@@ -1,0 +1,84 @@
+// sequence_softmax: Out = exp(X) / (sum of exp(X) over the sequence)
+#include "math/sequences.h"
+#include "math/softmax.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct SequenceSoftmaxKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Offsets offsets;
+
+  explicit SequenceSoftmaxKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), offsets(offsets_of(&x.variable())) {}
+
+  void run(Device& device) override {
+    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+      int64_t at = offsets[i], rows = offsets[i + 1] - at;
+      if (rows > 0) Softmax({rows}, 0).run<T>(device, x.data() + at, out.data() + at, nullptr);
+    }
+  }
+};
+
+template <class T>
+struct SequenceSoftmaxGradKernel : Kernel {
+  In<T> out, out_gradient;
+  Out<T> x_gradient;
+  Offsets offsets;
+
+  explicit SequenceSoftmaxGradKernel(KernelInit& init)
+      : out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        offsets(offsets_of(init.input("X"))) {}
+
+  void run(Device& device) override {
+    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+      int64_t at = offsets[i], rows = offsets[i + 1] - at;
+      if (rows == 0) continue;
+      const T *y = out.data() + at, *gradient = out_gradient.data() + at;
+      Softmax({rows}, 0).gradient<T>(device, y, gradient, x_gradient.data() + at, nullptr);
+    }
+  }
+};
+
+void require_numbers(const InferContext& c) {
+  sequences(c, "X");
+  const Shape& x = c.shape("X");
+  int64_t width = row_numel(x);
+  require<ShapeError>(width == 1 || width < 0, "X has shape ", x.str(), ", a row must be one number");
+}
+
+}  // namespace
+
+void define_sequence_softmax(OpTable& ops) {
+  ops.add(OpSpec("sequence_softmax")
+              .doc("Out = exp(X) / (sum of exp(X) over the sequence), for each sequence of X's last level.")
+              .input("X", "sequences of numbers, [T, 1] or [T]")
+              .output("Out", "shape and sequences of X")
+              .infer([](InferContext& c) {
+                require_numbers(c);
+                c.set_output("Out", c.input("X"));
+              })
+              .decides_lod()
+              .gradient("sequence_softmax_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .in_place("X", "Out")
+              .kernels<SequenceSoftmaxKernel, float, double>());
+  ops.add(OpSpec("sequence_softmax_grad")
+              .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD * Out over the sequence).")
+              .input("X", "as in sequence_softmax; its values are not read")
+              .input("Out", "of sequence_softmax")
+              .input("Out@GRAD", "shape of Out")
+              .output("X@GRAD", "shape of X")
+              .infer([](InferContext& c) {
+                require_numbers(c);
+                require_gradient_of(c, "Out", "X", c.shape("X"));
+                require_gradient_of(c, "Out@GRAD", "X", c.shape("X"));
+                gradients_like_inputs(c);
+              })
+              .decides_lod()
+              .in_place("Out@GRAD", "X@GRAD")
+              .kernels<SequenceSoftmaxGradKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,176 @@
+// unique: Out = the elements of X, or its slices along an axis, each once
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+// X as `count` items of outer * inner elements each: its elements, or its slices along an axis.
+struct Items {
+  int64_t outer = 1, count = 1, inner = 1;
+
+  Items(const Shape& x, const std::vector<int32_t>& axes) {
+    if (axes.empty()) {
+      count = x.numel();
+      return;
+    }
+    int axis = normal_axis(axes[0], x.rank(), "attribute 'axis'");
+    outer = x.numel(0, axis), count = x[axis], inner = x.numel(axis + 1, x.rank());
+  }
+
+  // Negative, 0 or positive, as item a is below, equal to or above item b. Not-a-numbers are above all
+  // numbers and equal to one another: an order without holes.
+  template <class T>
+  int compare(const T* data, int64_t a, int64_t b) const {
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t i = 0; i < inner; ++i) {
+        T left = data[(o * count + a) * inner + i], right = data[(o * count + b) * inner + i];
+        if (left < right) return -1;
+        if (right < left) return 1;
+        if (left == right) continue;
+        bool left_none = left != left, right_none = right != right;
+        if (left_none != right_none) return left_none ? 1 : -1;
+      }
+    }
+    return 0;
+  }
+};
+
+struct UniqueItems {
+  std::vector<int64_t> first;    // of each unique item: where it occurs first
+  std::vector<int64_t> inverse;  // of each item: which unique item it is
+  std::vector<int64_t> counts;   // of each unique item: how often it occurs
+};
+
+template <class T>
+UniqueItems find_unique(const T* data, const Items& items, bool sorted) {
+  std::vector<int64_t> order(static_cast<size_t>(items.count));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    int sign = items.compare(data, a, b);
+    return sign != 0 ? sign < 0 : a < b;
+  });
+  UniqueItems unique;
+  unique.inverse.resize(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    bool fresh = i == 0 || items.compare(data, order[i - 1], order[i]) != 0;
+    if (fresh) unique.first.push_back(order[i]), unique.counts.push_back(0);
+    unique.inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(unique.first.size()) - 1;
+    ++unique.counts.back();
+  }
+  if (sorted) return unique;
+  // By the place where each occurs first.
+  std::vector<size_t> by_place(unique.first.size());
+  std::iota(by_place.begin(), by_place.end(), size_t{0});
+  std::sort(by_place.begin(), by_place.end(), [&](size_t a, size_t b) { return unique.first[a] < unique.first[b]; });
+  UniqueItems placed;
+  std::vector<int64_t> place(by_place.size());
+  for (size_t i = 0; i < by_place.size(); ++i) {
+    place[by_place[i]] = static_cast<int64_t>(i);
+    placed.first.push_back(unique.first[by_place[i]]);
+    placed.counts.push_back(unique.counts[by_place[i]]);
+  }
+  for (int64_t one : unique.inverse) placed.inverse.push_back(place[static_cast<size_t>(one)]);
+  return placed;
+}
+
+void write_numbers(Variable* to, const std::vector<int64_t>& numbers) {
+  if (!to) return;
+  if (to->tensor.dtype == DType::Int64) std::copy(numbers.begin(), numbers.end(), to->tensor.as<int64_t>());
+  else std::transform(numbers.begin(), numbers.end(), to->tensor.as<int32_t>(),
+                      [](int64_t n) { return static_cast<int32_t>(n); });
+}
+
+template <class T>
+struct UniqueKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Variable *indices, *index, *counts;
+  Items items;
+  bool sorted;
+
+  explicit UniqueKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), indices(init.output("Indices")), index(init.output("Index")),
+        counts(init.output("Counts")), items(x.shape(), init.attr<std::vector<int32_t>>("axis")),
+        sorted(init.attr<bool>("is_sorted")) {}
+
+  void run(Device&) override {
+    UniqueItems unique = find_unique(x.data(), items, sorted);
+    auto width = static_cast<size_t>(items.inner);
+    T* to = out.data();
+    for (int64_t o = 0; o < items.outer; ++o) {
+      for (int64_t from : unique.first) {
+        std::copy_n(x.data() + (o * items.count + from) * items.inner, width, to);
+        to += width;
+      }
+    }
+    write_numbers(indices, unique.first);
+    write_numbers(index, unique.inverse);
+    write_numbers(counts, unique.counts);
+  }
+};
+
+template <class T>
+int64_t count_unique(const Tensor& x, const Items& items) {
+  return static_cast<int64_t>(find_unique(x.as<T>(), items, true).first.size());
+}
+
+int64_t count_unique(const Variable& x, const Items& items) {
+  switch (x.tensor.dtype) {
+    case DType::Float32: return count_unique<float>(x.tensor, items);
+    case DType::Float64: return count_unique<double>(x.tensor, items);
+    case DType::Int32: return count_unique<int32_t>(x.tensor, items);
+    case DType::Int64: return count_unique<int64_t>(x.tensor, items);
+    default: fail<ShapeError>("X is ", name_of(x.tensor.dtype), ", it must be float32, float64, int32 or int64");
+  }
+}
+
+void infer_unique(InferContext& c) {
+  const Shape& x = c.shape("X");
+  const auto& axes = c.attr<std::vector<int32_t>>("axis");
+  DType numbers = c.dtype_attr("dtype");
+  bool whole = numbers == DType::Int32 || numbers == DType::Int64;
+  require<ProgramError>(whole, "attribute 'dtype' is ", name_of(numbers), ", it must be int32 or int64");
+  require<ProgramError>(axes.size() <= 1, "attribute 'axis' has ", axes.size(), " elements, at most 1 is possible");
+  bool sorted = c.attr<bool>("is_sorted");
+  if (!sorted) require_rank(c, "X", 1);
+  int axis = axes.empty() ? 0 : normal_axis(axes[0], x.rank(), "attribute 'axis'");
+  int64_t count = -1;
+  if (const Variable* value = c.value("X")) count = count_unique(*value, Items(x, axes));
+  Shape out = axes.empty() ? Shape{count} : x;
+  if (!axes.empty()) out[axis] = count;
+  c.set_output("Out", c.input("X").dtype, out);
+  c.set_output("Indices", numbers, Shape{count});
+  c.set_output("Counts", numbers, Shape{count});
+  c.set_output("Index", numbers, Shape{axes.empty() ? x.numel(0, x.rank()) : x[axis]});
+}
+
+}  // namespace
+
+void define_unique(OpTable& ops) {
+  ops.add(OpSpec("unique")
+              .doc("Out = the elements of X, each once: in order with is_sorted, else as they occur first. With "
+                   "`axis`, slices along it instead of elements. Not-a-numbers count as equal and come last. How many "
+                   "there are depends on data. What the program names of the outputs is computed, whatever the return_ "
+                   "attributes say.")
+              .input("X", "any shape; without is_sorted, one dimension")
+              .output("Out", "[n]; with `axis`, X's shape with n along it")
+              .optional_output("Indices", "[n]: where each occurs first")
+              .output("Index", "which element of Out each element of X is")
+              .optional_output("Counts", "[n]: how often each occurs")
+              .attr("return_index", false, "whether Indices is wanted")
+              .attr("return_inverse", false, "whether Index is wanted")
+              .attr("return_counts", false, "whether Counts is wanted")
+              .attr("axis", std::vector<int32_t>{}, "one axis, or none: all elements")
+              .attr("dtype", 3, "element type of Indices, Index and Counts: int32 or int64")
+              .attr("is_sorted", false, "whether Out is in order")
+              .infer(infer_unique)
+              .decides_lod()
+              .no_gradient("its inputs are ids")
+              .kernels<UniqueKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini

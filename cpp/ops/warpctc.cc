@@ -1,0 +1,264 @@
+// warpctc: Loss = -log P(Label | softmax(Logits)), summed over all alignments (connectionist temporal classification)
+#include <cmath>
+#include <limits>
+
+#include "core/op_table.h"
+#include "math/row_spans.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();  // log 0
+
+double log_add(double a, double b) {
+  if (a == kNever) return b;
+  if (b == kNever) return a;
+  return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
+}
+
+// Where the logits of a sequence lie: by lod row after row, padded [time, sequence, class].
+struct LogitRows {
+  RowSpans spans;
+  int64_t classes;
+
+  explicit LogitRows(const KernelInit& init) : spans(make_spans(init)), classes(last(init)) {}
+  static RowSpans make_spans(const KernelInit& init) {
+    const Shape& shape = init.input("Logits")->tensor.shape;
+    if (init.input("LogitsLength")) return RowSpans(init, "LogitsLength", shape[1], shape[0]);
+    return RowSpans(init, "Logits", "LogitsLength");
+  }
+  static int64_t last(const KernelInit& init) {
+    const Shape& shape = init.input("Logits")->tensor.shape;
+    return shape[shape.rank() - 1];
+  }
+  int64_t at(int64_t s, int64_t t) const {
+    return spans.padded() ? padded_at(s, t) : (spans.begin(s) + t) * classes;
+  }
+  // In WarpCTCGrad, which is padded always.
+  int64_t padded_at(int64_t s, int64_t t) const { return (t * spans.count() + s) * classes; }
+};
+
+template <class T>
+struct WarpCtcKernel : Kernel {
+  In<T> logits;
+  IndexIn label;
+  Out<T> loss, gradient;
+  LogitRows rows;
+  RowSpans labels;
+  int32_t blank;
+  Scratch<double> log_y, alpha, beta, next_beta, sums;
+  Scratch<int64_t> states;  // blank, label 0, blank, label 1, ... blank
+
+  explicit WarpCtcKernel(KernelInit& init)
+      : logits(init, "Logits"), label(init, "Label"), loss(init, "Loss"), gradient(init, "WarpCTCGrad"), rows(init),
+        labels(init, "Label", "LabelLength"), blank(init.attr<int32_t>("blank")),
+            log_y(init, rows.spans.longest() * rows.classes),
+        alpha(init, rows.spans.longest() * most_states()), beta(init, most_states()), next_beta(init, most_states()),
+        sums(init, rows.classes), states(init, most_states()) {}
+
+  int64_t most_states() const { return 2 * labels.longest() + 1; }
+
+  void run(Device&) override {
+    rows.spans.refresh();
+    labels.refresh();
+    check_labels();
+    std::fill_n(gradient.data(), gradient.numel(), T(0));
+    for (int64_t s = 0; s < rows.spans.count(); ++s) loss[s] = static_cast<T>(sequence(s));
+  }
+
+  void check_labels() const {
+    for (int64_t s = 0; s < labels.count(); ++s) {
+      for (int64_t i = 0; i < labels.length(s); ++i) {
+        int64_t id = label[labels.begin(s) + i];
+        require<OpError>(id >= 0 && id < rows.classes, "label ", id, " of sequence ", s, " is out of range: there are ",
+                         rows.classes, " classes");
+      }
+    }
+  }
+
+  // A label that no alignment fits into its rows costs 0 and has no gradient, as in PaddlePaddle.
+  double sequence(int64_t s) {
+    int64_t time = rows.spans.length(s), length = labels.length(s), count = 2 * length + 1, needed = length;
+    for (int64_t i = 0; i < count; ++i) states[i] = i % 2 ? label[labels.begin(s) + i / 2] : blank;
+    for (int64_t i = 3; i < count; i += 2) needed += states[i] == states[i - 2];
+    if (needed > time || time == 0) return 0;
+    log_softmax(s, time);
+    forward_sums(time, count);
+    const double* end = alpha.data() + (time - 1) * count;
+    double log_p = count > 1 ? log_add(end[count - 1], end[count - 2]) : end[0];
+    backward(s, time, count, log_p);
+    return -log_p;
+  }
+
+  void log_softmax(int64_t s, int64_t time) {
+    int64_t n = rows.classes;
+    for (int64_t t = 0; t < time; ++t) {
+      const T* x = logits.data() + rows.at(s, t);
+      auto top = static_cast<double>(*std::max_element(x, x + n));
+      double sum = 0;
+      for (int64_t k = 0; k < n; ++k) sum += std::exp(static_cast<double>(x[k]) - top);
+      for (int64_t k = 0; k < n; ++k) log_y[t * n + k] = static_cast<double>(x[k]) - top - std::log(sum);
+    }
+  }
+
+  // From state i a path goes on to i, i + 1, or past a blank to another label at i + 2.
+  bool skips_to(int64_t i) const { return i >= 2 && i % 2 == 1 && states[i] != states[i - 2]; }
+
+  void forward_sums(int64_t time, int64_t count) {
+    for (int64_t t = 0; t < time; ++t) {
+      double *now = alpha.data() + t * count, *before = now - count;
+      for (int64_t i = 0; i < count; ++i) {
+        double sum = t == 0 ? (i < 2 ? 0 : kNever) : before[i];
+        if (t > 0 && i > 0) sum = log_add(sum, before[i - 1]);
+        if (t > 0 && skips_to(i)) sum = log_add(sum, before[i - 2]);
+        now[i] = sum + log_y[t * rows.classes + states[i]];
+      }
+    }
+  }
+
+  // d Loss / d logit = y - P(the path is at the class in this row).
+  void backward(int64_t s, int64_t time, int64_t count, double log_p) {
+    if (!(log_p > kNever)) return;
+    double *now = beta.data(), *after = next_beta.data();
+    int64_t n = rows.classes;
+    for (int64_t t = time - 1; t >= 0; --t) {
+      std::fill_n(sums.data(), n, 0.0);
+      for (int64_t i = 0; i < count; ++i) {
+        now[i] = t == time - 1 ? (i >= count - 2 ? 0 : kNever) : onward(after, i, count, t + 1);
+        sums[states[i]] += std::exp(alpha[t * count + i] + now[i] - log_p);
+      }
+      T* to = gradient.data() + rows.padded_at(s, t);
+      for (int64_t k = 0; k < n; ++k) to[k] = static_cast<T>(std::exp(log_y[t * n + k]) - sums[k]);
+      std::swap(now, after);
+    }
+  }
+
+  double onward(const double* after, int64_t i, int64_t count, int64_t t) const {
+    auto through = [&](int64_t j) { return after[j] + log_y[t * rows.classes + states[j]]; };
+    double sum = through(i);
+    if (i + 1 < count) sum = log_add(sum, through(i + 1));
+    if (i + 2 < count && skips_to(i + 2)) sum = log_add(sum, through(i + 2));
+    return sum;
+  }
+};
+
+template <class T>
+struct WarpCtcGradKernel : Kernel {
+  In<T> made, loss_gradient;
+  Out<T> gradient;
+  LogitRows rows;
+  bool norm_by_times;
+
+  explicit WarpCtcGradKernel(KernelInit& init)
+      : made(init, "WarpCTCGrad"), loss_gradient(init, "Loss@GRAD"), gradient(init, "Logits@GRAD"), rows(init),
+        norm_by_times(init.attr<bool>("norm_by_times")) {}
+
+  void run(Device&) override {
+    rows.spans.refresh();
+    std::fill_n(gradient.data(), gradient.numel(), T(0));
+    for (int64_t s = 0; s < rows.spans.count(); ++s) {
+      int64_t time = rows.spans.length(s);
+      T scale = norm_by_times ? loss_gradient[s] / static_cast<T>(time) : loss_gradient[s];
+      for (int64_t t = 0; t < time; ++t) {
+        const T* from = made.data() + rows.padded_at(s, t);
+        T* to = gradient.data() + rows.at(s, t);
+        for (int64_t k = 0; k < rows.classes; ++k) to[k] = from[k] * scale;
+      }
+    }
+  }
+};
+
+struct Sizes {
+  int64_t count, longest, classes;
+};
+
+Sizes sizes_of_logits(const InferContext& c) {
+  const VarInfo& logits = c.input("Logits");
+  if (c.has_input("LogitsLength")) {
+    require_rank(c, "Logits", 3);
+    require_lengths(c, "LogitsLength", logits.shape[1]);
+    return {logits.shape[1], logits.shape[0], logits.shape[2]};
+  }
+  require_rank(c, "Logits", 2);
+  Sizes sizes{sequence_count(c, "Logits"), logits.lod.empty() ? -1 : 0, logits.shape[1]};
+  for (int64_t i = 0; i < sizes.count; ++i) {
+    const auto& offsets = logits.lod.back();
+    sizes.longest = std::max(sizes.longest, offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)]);
+  }
+  return sizes;
+}
+
+void infer_forward(InferContext& c) {
+  Sizes sizes = sizes_of_logits(c);
+  require_index(c, "Label");
+  require<ProgramError>(c.has_input("LogitsLength") == c.has_input("LabelLength"),
+                        "LogitsLength and LabelLength are given both or neither");
+  const Shape& label = c.shape("Label");
+  int64_t count = label.rank() ? label[0] : 0;
+  if (c.has_input("LabelLength")) {
+    require_rank(c, "Label", 2);
+    require_lengths(c, "LabelLength", sizes.count);
+  } else {
+    count = sequence_count(c, "Label");
+    bool flat = label.rank() > 0 && dims_agree(label.numel(1, label.rank()), 1);
+    require<ShapeError>(flat, "Label has shape ", label.str(), ", it must be [n] or [n, 1]");
+  }
+  require<ShapeError>(dims_agree(count, sizes.count), "Label has ", count, " sequences, Logits has ", sizes.count);
+  int32_t blank = c.attr<int32_t>("blank");
+  require<ProgramError>(blank >= 0 && (sizes.classes < 0 || blank < sizes.classes), "attribute 'blank' is ", blank,
+                        ", there are ",
+                        sizes.classes, " classes");
+  c.set_output("Loss", c.input("Logits").dtype, Shape{sizes.count, 1});
+  c.set_output("WarpCTCGrad", c.input("Logits").dtype, Shape{sizes.longest, sizes.count, sizes.classes});
+}
+
+void infer_backward(InferContext& c) {
+  Sizes sizes = sizes_of_logits(c);
+  Shape made{sizes.longest, sizes.count, sizes.classes};
+  for (const char* port : {"WarpCTCGrad", "Loss@GRAD"}) require_same_dtype(c, port, "Logits");
+  require<ShapeError>(shapes_agree(c.shape("WarpCTCGrad"), made), "WarpCTCGrad has shape ",
+                      c.shape("WarpCTCGrad").str(),
+                      ", it must be ", made.str());
+  const Shape& gradient = c.shape("Loss@GRAD");
+  require<ShapeError>(dims_agree(gradient.numel(0, gradient.rank()), sizes.count), "Loss@GRAD has shape ",
+                      gradient.str(),
+                      ", there are ", sizes.count, " sequences");
+  gradients_like_inputs(c);
+}
+
+OpSpec& with_attributes(OpSpec& spec) {
+  return spec.attr("blank", 0, "the class that stands for no label")
+      .attr("norm_by_times", false, "whether the gradient, not the loss, is divided by the number of rows");
+}
+
+}  // namespace
+
+void define_warpctc(OpTable& ops) {
+  OpSpec forward("warpctc"), backward("warpctc_grad");
+  forward.doc("Loss = -log of the probability, by softmax(Logits), of all ways in which rows can spell Label with "
+              "repeats and blanks between. A label that is too long for its rows has loss 0 and no gradient.")
+      .input("Logits", "[n, classes] in sequences (lod); with LogitsLength, [longest, count, classes]")
+      .input("Label", "int32 or int64 [m, 1] in as many sequences; with LabelLength, [count, width]")
+      .optional_input("LogitsLength", "int32 or int64: how many rows of each sequence count")
+      .optional_input("LabelLength", "int32 or int64: the lengths of padded labels")
+      .output("Loss", "[count, 1]")
+      .output("WarpCTCGrad", "[longest, count, classes]: the gradient of Loss with respect to Logits");
+  with_attributes(forward)
+      .infer(infer_forward)
+      .decides_lod()
+      .gradient("warpctc_grad", {"Logits", "LogitsLength", "WarpCTCGrad", "Loss@GRAD"}, {"Logits@GRAD"})
+      .checks_data()
+      .kernels<WarpCtcKernel, float, double>();
+  backward.doc("Logits@GRAD = WarpCTCGrad Loss@GRAD, where the logits lie.")
+      .input("Logits", "as in warpctc; only its shape and sequences matter")
+      .optional_input("LogitsLength", "as in warpctc")
+      .input("WarpCTCGrad", "of warpctc")
+      .input("Loss@GRAD", "gradient of Loss")
+      .output("Logits@GRAD", "gradient of Logits");
+  with_attributes(backward).infer(infer_backward).decides_lod().checks_data().kernels<WarpCtcGradKernel, float,
+      double>();
+  ops.add(forward);
+  ops.add(backward);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,65 @@
+// where_index: Out = the positions of Condition's elements that are not zero
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+int64_t count_nonzero(const Tensor& tensor) {
+  const T* data = tensor.as<T>();
+  int64_t count = 0;
+  for (int64_t i = 0, n = tensor.shape.numel(); i < n; ++i) count += data[i] != T(0);
+  return count;
+}
+
+template <class T>
+struct WhereIndexKernel : Kernel {
+  In<T> condition;
+  Out<int64_t> out;
+
+  explicit WhereIndexKernel(KernelInit& init) : condition(init, "Condition"), out(init, "Out") {}
+
+  void run(Device&) override {
+    const Shape& shape = condition.shape();
+    int64_t* row = out.data();
+    for (int64_t i = 0, n = condition.numel(); i < n; ++i) {
+      if (condition[i] == T(0)) continue;
+      int64_t rest = i;
+      for (int axis = shape.rank() - 1; axis >= 0; rest /= shape[axis--]) row[axis] = rest % shape[axis];
+      row += shape.rank();
+    }
+  }
+};
+
+void infer_where_index(InferContext& c) {
+  Shape shape{-1, c.shape("Condition").rank()};
+  if (const Variable* condition = c.value("Condition")) {
+    const Tensor& tensor = condition->tensor;
+    switch (tensor.dtype) {
+      case DType::Bool: shape[0] = count_nonzero<bool>(tensor); break;
+      case DType::Int16: shape[0] = count_nonzero<int16_t>(tensor); break;
+      case DType::Int32: shape[0] = count_nonzero<int32_t>(tensor); break;
+      case DType::Int64: shape[0] = count_nonzero<int64_t>(tensor); break;
+      case DType::Float32: shape[0] = count_nonzero<float>(tensor); break;
+      case DType::Float64: shape[0] = count_nonzero<double>(tensor); break;
+      default: fail<ShapeError>("Condition is ", name_of(tensor.dtype), ", which has no kernel");
+    }
+  }
+  c.set_output("Out", DType::Int64, shape);
+}
+
+}  // namespace
+
+void define_where_index(OpTable& ops) {
+  ops.add(OpSpec("where_index")
+              .doc("Out = the positions of the elements of Condition that are not zero, a row for each, in the order "
+                   "in which the elements lie. How many there are depends on data.")
+              .input("Condition", "any shape")
+              .output("Out", "int64 [n, rank of Condition]")
+              .infer(infer_where_index)
+              .decides_lod()
+              .no_gradient("its output is positions")
+              .kernels<WhereIndexKernel, bool, int16_t, int32_t, int64_t, float, double>());
+}
+
+}  // namespace paddle_mini

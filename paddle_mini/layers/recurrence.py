@@ -1,0 +1,144 @@
+# StaticRNN: a block for each step of sequences of equal length.
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Iterator, List, Optional, Sequence, Union
+
+from .._core import ProgramError
+from ..guards import default_main_program
+from ..program import Block
+from ..variable import Variable
+from .control_flow import inner_block, outer_reads_and_writes, step_scopes
+from .emit import block, refuse, require_variable
+from .tensor import assign, fill_constant_batch_size_like
+
+
+class StaticRNN:
+    """A recurrence written as one step:
+
+        rnn = layers.StaticRNN()
+        with rnn.step():
+            word = rnn.step_input(words)                  # words [T, N, ...]: word [N, ...]
+            before = rnn.memory(init=state)               # what the step before gave
+            hidden = layers.fc([word, before], size, act="tanh")
+            rnn.update_memory(before, hidden)
+            rnn.step_output(hidden)
+        outputs = rnn()                                   # [T, N, size]
+
+    reverse: the last step first; outputs stay in the order of the inputs.
+    """
+
+    def __init__(self, name: Optional[str] = None, reverse: bool = False):
+        self.reverse = reverse
+        self._inside: Optional[Block] = None
+        self._inputs: List[Variable] = []
+        self._initial: List[Variable] = []
+        self._before: List[Variable] = []
+        self._after: List[Optional[Variable]] = []
+        self._outputs: List[Variable] = []
+        self._results: List[Variable] = []
+        self._outer: Optional[Block] = None
+
+    @contextmanager
+    def step(self) -> Iterator[Block]:
+        """The operators of one step."""
+        if self._outer is not None:
+            refuse(ProgramError, "StaticRNN: step() is there already")
+        self._outer = block()
+        with inner_block() as inside:
+            self._inside = inside
+            yield inside
+        self._inside = None
+        self._complete(inside)
+
+    def step_input(self, x: Variable) -> Variable:
+        """This step of a sequence [T, ...]."""
+        self._require_inside("step_input")
+        require_variable("step_input", x)
+        if not x.shape:
+            refuse(ProgramError, f"step_input: '{x.name}' has no dimension of steps")
+        self._inputs.append(x)
+        return self._here().create_var(x.name, dtype=x.dtype, shape=x.shape[1:])
+
+    def memory(self, init: Optional[Variable] = None, shape: Optional[Sequence[int]] = None,
+               batch_ref: Optional[Variable] = None, init_value: float = 0.0, init_batch_dim_idx: int = 0,
+               ref_batch_dim_idx: int = 1) -> Variable:
+        """What update_memory gave at the step before; `init` before the first.
+
+        Without init: `shape` filled with init_value, whose dimension init_batch_dim_idx is that of
+        batch_ref, a sequence, at ref_batch_dim_idx.
+        """
+        self._require_inside("memory")
+        if init is None:
+            init = self._begin(shape, batch_ref, init_value, init_batch_dim_idx, ref_batch_dim_idx)
+        self._initial.append(init)
+        before = self._here().create_var(default_main_program().new_name("memory"), dtype=init.dtype, shape=init.shape)
+        self._before.append(before)
+        self._after.append(None)
+        return before
+
+    def update_memory(self, mem: Variable, var: Variable) -> None:
+        """`var` is what the memory `mem` is at the next step."""
+        self._require_inside("update_memory")
+        places = [i for i, before in enumerate(self._before) if before is mem]
+        if not places:
+            refuse(ProgramError, f"update_memory: '{getattr(mem, 'name', mem)}' is no memory of this recurrence")
+        require_variable("update_memory", var)
+        # Under a name of its own: its gradient comes from the next step, and is added to others inside this one.
+        self._after[places[0]] = assign(var)
+
+    def step_output(self, o: Variable) -> None:
+        """`o` of every step becomes a sequence [T, ...] that the recurrence gives."""
+        self._require_inside("step_output")
+        require_variable("step_output", o)
+        self._outputs.append(assign(o))  # under a name of its own, which a state may have as well
+
+    def output(self, *outputs: Variable) -> None:
+        for o in outputs:
+            self.step_output(o)
+
+    def __call__(self) -> Union[Variable, List[Variable]]:
+        """The outputs, each [T, ...]; one alone is given as it is."""
+        if not self._results:
+            refuse(ProgramError, "StaticRNN: there is no output: call step_output in the step")
+        return self._results[0] if len(self._results) == 1 else list(self._results)
+
+    def _here(self) -> Block:
+        if self._inside is None:
+            refuse(ProgramError, "StaticRNN: this belongs into `with rnn.step():`")
+        return self._inside
+
+    def _require_inside(self, what: str) -> None:
+        if self._inside is None:
+            refuse(ProgramError, f"{what}: it belongs into `with rnn.step():`")
+
+    def _begin(self, shape: Any, batch_ref: Optional[Variable], value: float, place: int, ref_place: int) -> Variable:
+        if shape is None or batch_ref is None:
+            refuse(ProgramError, "memory: give init, or shape and batch_ref")
+        program = default_main_program()
+        current, program._current = program._current, self._outer.idx  # type: ignore[union-attr]
+        try:
+            if any(batch_ref is var for var in self._here().vars.values()):  # a step of it: the sequence is meant
+                batch_ref = next(x for x in self._inputs if x.name == batch_ref.name)
+            return fill_constant_batch_size_like(batch_ref, list(shape), batch_ref.dtype, value, input_dim_idx=ref_place,
+                                                 output_dim_idx=place)
+        finally:
+            program._current = current
+
+    def _complete(self, inside: Block) -> None:
+        if not self._inputs:
+            refuse(ProgramError, "StaticRNN: there is no step_input: how many steps are there?")
+        missing = [mem.name for mem, after in zip(self._before, self._after) if after is None]
+        if missing:
+            refuse(ProgramError, f"StaticRNN: memory '{missing[0]}' is never updated")
+        reads, writes = outer_reads_and_writes(inside)
+        outer = self._outer
+        if writes:
+            refuse(ProgramError, f"StaticRNN: a step writes '{writes[0]}', which is outside; use memory and step_output")
+        steps = self._inputs[0].shape[0]
+        self._results = [outer.create_var(o.name, dtype=o.dtype, shape=[steps, *o.shape]) for o in self._outputs]
+        outer.append_op(
+            "recurrent", {"inputs": self._inputs, "initial_states": self._initial, "parameters": reads},
+            {"outputs": self._results, "step_scopes": step_scopes(outer)},
+            {"sub_block": inside.idx, "ex_states": [var.name for var in self._before],
+             "states": [var.name for var in self._after], "has_states": bool(self._before), "reverse": self.reverse})

@@ -1,0 +1,64 @@
+# Layers on volumes: convolution and pooling.
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Union
+
+from .._core import ProgramError
+from ..initializer import Normal
+from ..variable import Variable
+from .conv import Size, paddings, sizes
+from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
+
+
+def conv3d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Union[Size, str] = 0,
+           dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
+           act: Optional[str] = None, name: Optional[str] = None, data_format: str = "NCDHW") -> Variable:
+    """Out = act(X ⋆ W + b), the cross-correlation of volumes with filters.
+
+    input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC"; C must be known. Sizes: one
+    number, or [depth, height, width]; padding may be "SAME" or "VALID" as well. All else is as in conv2d: W
+    [num_filters, C / groups, depth, height, width] begins normal with standard deviation
+    √(2 / (depth·height·width·C)), b [num_filters] with zeros; bias_attr=False: no bias.
+    Raises ShapeError when a dimension does not fit.
+    """
+    require_float("conv3d", input)
+    axis = _channel_axis("conv3d", data_format)
+    channels = known_dim(input, axis, "conv3d")
+    num_filters, groups = whole("conv3d", "num_filters", num_filters), whole("conv3d", "groups", groups)
+    if channels % groups or num_filters % groups:
+        refuse(ProgramError, f"conv3d: groups {groups} must divide {channels} channels and {num_filters} filters")
+    prefix = layer_name("conv3d", name)
+    window = sizes(filter_size, "filter_size", 3)
+    spread = math.sqrt(2.0 / max(math.prod(window) * channels, 1))
+    weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix,
+                              Normal(0.0, spread))
+    attrs = {"strides": sizes(stride, "stride", 3), "dilations": sizes(dilation, "dilation", 3), "groups": groups,
+             "data_format": data_format, **paddings(padding, 3)}
+    out = emit("conv3d", {"Input": input, "Filter": weight}, attrs, name=prefix)
+    return activation(act, add_bias(out, bias_attr, num_filters, axis, prefix), prefix)
+
+
+def pool3d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_stride: Size = 1,
+           pool_padding: Union[Size, str] = 0, global_pooling: bool = False, ceil_mode: bool = False,
+           exclusive: bool = True, name: Optional[str] = None, data_format: str = "NCDHW") -> Variable:
+    """The greatest ("max") or the mean ("avg") of each window of a volume.
+
+    input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC". Sizes: one number, or
+    [depth, height, width]. All else is as in pool2d. Raises ShapeError when a window does not fit.
+    """
+    _channel_axis("pool3d", data_format)
+    if pool_type not in ("max", "avg"):
+        refuse(ProgramError, f"pool3d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
+    if not global_pooling and isinstance(pool_size, int) and pool_size == -1:
+        refuse(ProgramError, "pool3d: pool_size is missing; give it, or global_pooling=True")
+    attrs = {"ksize": [1] * 3 if global_pooling else sizes(pool_size, "pool_size", 3), "pooling_type": pool_type,
+             "strides": sizes(pool_stride, "pool_stride", 3), "global_pooling": global_pooling,
+             "ceil_mode": ceil_mode, "exclusive": exclusive, "data_format": data_format, **paddings(pool_padding, 3)}
+    return emit("pool3d", {"X": input}, attrs, name=name)
+
+
+def _channel_axis(layer: str, data_format: str) -> int:
+    if data_format not in ("NCDHW", "NDHWC"):
+        refuse(ProgramError, f"{layer}: data_format is {data_format!r}, it must be 'NCDHW' or 'NDHWC'")
+    return 1 if data_format == "NCDHW" else 4

@@ -1,0 +1,67 @@
+"""lstm: LSTM over sequences, row by row."""
+import numpy as np
+
+import paddle_mini as pm
+from harness import array, op_tests
+
+ACTIVATIONS = {"identity": lambda x: x, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh,
+               "relu": lambda x: np.maximum(x, 0)}
+
+
+def reference(inputs, attrs):
+    x, weight, offsets = inputs["Input"].array, inputs["Weight"], inputs["Input"].lod[-1]
+    d = weight.shape[0]
+    gate, activation, candidate = (ACTIVATIONS[attrs[name + "_activation"]] for name in ("gate", "cell", "candidate"))
+    bias = inputs["Bias"][0]
+    wi, wf, wo = np.split(bias[4 * d:], 3) if attrs["use_peepholes"] else np.zeros((3, d))
+    hidden, cell = np.zeros((2, len(x), d))
+    for s, (begin, end) in enumerate(zip(offsets, offsets[1:])):
+        h, c = (inputs[port][s] if port in inputs else np.zeros(d) for port in ("H0", "C0"))
+        for row in range(begin, end)[::-1 if attrs["is_reverse"] else 1]:
+            g, i, f, o = np.split(x[row] + h @ weight + bias[:4 * d], 4)
+            c = gate(f + wf * c) * c + gate(i + wi * c) * candidate(g)
+            h = gate(o + wo * c) * activation(c)
+            hidden[row], cell[row] = h, c
+    return {"Hidden": pm.LoDTensor(hidden, inputs["Input"].lod), "Cell": pm.LoDTensor(cell, inputs["Input"].lod)}
+
+
+def case(lod, size=3, first=True, **attrs):
+    rows, count = lod[-1][-1], len(lod[-1]) - 1
+    inputs = {"Input": pm.LoDTensor(array(rows, 4 * size), lod), "Weight": array(size, 4 * size, seed=1),
+              "Bias": array(1, (7 if attrs.get("use_peepholes", True) else 4) * size)}
+    return ({**inputs, "H0": array(count, size, seed=2), "C0": array(count, size, seed=3)} if first else inputs), attrs
+
+
+plain = case([[0, 2, 5, 6]])[0]
+
+test_lstm = op_tests(
+    "lstm",
+    reference,
+    cases={
+        "three lengths": (plain, {}),
+        "reversed": case([[0, 2, 5, 6]], is_reverse=True),
+        "no peepholes, no first state": case([[0, 2, 5, 6]], first=False, use_peepholes=False),
+        "no peepholes": case([[0, 2, 5]], use_peepholes=False, is_reverse=True),
+        "other activations": case([[0, 1, 4]], gate_activation="tanh", cell_activation="relu",
+                                  candidate_activation="sigmoid"),
+        "identity": case([[0, 1, 4]], cell_activation="identity", candidate_activation="identity"),
+        "empty sequences": case([[0, 0, 2, 2, 5]]),
+        "two levels": case([[0, 2], [0, 2, 3]]),
+        "wider than registers": case([[0, 9, 11, 14]], 19),
+        "one element": case([[0, 1]], 1),
+        "no rows": case([[0, 0]]),
+        "no sequences": case([[0]]),
+        "no elements": case([[0, 2]], 0),
+    },
+    gradients=["Input", "Weight", "Bias", "H0", "C0"],
+    gradient_of=["Hidden", "Cell"],
+    unchecked=["BatchGate", "BatchCellPreAct"],
+    refusals={
+        "no lod": ({**plain, "Input": array(6, 12)}, {}, pm.ShapeError, "Input no sequences"),
+        "a weight of another shape": ({**plain, "Weight": array(12, 3)}, {}, pm.ShapeError, "it must have"),
+        "first cells of another count": ({**plain, "C0": array(2, 3)}, {}, pm.ShapeError, "C0 [3, 3]"),
+        "bias without peepholes": ({**plain, "Bias": array(1, 12)}, {}, pm.ShapeError, "Bias [1, 21]"),
+        "an activation that is none": (plain, {"gate_activation": "elu"}, pm.ProgramError, "gate_activation"),
+    },
+    tolerance={"float32": 1e-5},  # sums of products in another order, over several steps
+)

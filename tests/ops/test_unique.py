@@ -1,0 +1,68 @@
+"""unique: elements, or slices, each once; how many depends on data."""
+import numpy as np
+import pytest
+from harness import array, ints, op_tests, run_op
+
+import paddle_mini as pm
+
+EVERYTHING = {"return_index": True, "return_inverse": True, "return_counts": True}
+
+
+def reference(inputs, attrs):
+    axis = attrs["axis"][0] if attrs["axis"] else None
+    out, first, inverse, counts = np.unique(inputs["X"], return_index=True, return_inverse=True, return_counts=True,
+                                            axis=axis)
+    inverse = inverse.reshape(-1)
+    if not attrs["is_sorted"]:
+        order = np.argsort(first)
+        out, first, counts = out[order], first[order], counts[order]
+        inverse = np.argsort(order)[inverse]
+    kind = {2: "int32", 3: "int64"}[attrs["dtype"]]
+    return {"Out": out, "Indices": first.astype(kind), "Index": inverse.astype(kind), "Counts": counts.astype(kind)}
+
+
+repeated = np.round(array(6, 3) * 1.5)
+
+test_unique = op_tests(
+    "unique",
+    reference,
+    cases={
+        "as they occur": ({"X": np.array([3.0, 1, 3, 2, 1, 5])}, {}),
+        "sorted": ({"X": repeated}, {"is_sorted": True, **EVERYTHING}),
+        "rows": ({"X": np.array([[1.0, 2], [0, 5], [1, 2], [0, 4]])}, {"is_sorted": True, "axis": [0], **EVERYTHING}),
+        "columns": ({"X": np.array([[1.0, 0, 1, 1], [2, 3, 2, 3]])}, {"is_sorted": True, "axis": [-1], **EVERYTHING}),
+        "planes": ({"X": np.tile(np.round(array(2, 3, 2)), (1, 2, 1))}, {"is_sorted": True, "axis": [1]}),
+        "one element": ({"X": array()}, {"is_sorted": True}),
+        "one number": ({"X": array(1)}, {}),
+        "nothing": ({"X": array(0)}, {}),
+        "nothing sorted": ({"X": array(0, 3)}, {"is_sorted": True}),
+    },
+    refusals={
+        "two axes": ({"X": array(2, 2)}, {"is_sorted": True, "axis": [0, 1]}, pm.ProgramError, "'axis'"),
+        "axis out of range": ({"X": array(2, 2)}, {"is_sorted": True, "axis": [2]}, pm.Error, "axis"),
+        "matrix as it occurs": ({"X": array(2, 2)}, {}, pm.ShapeError, "X 2 dimensions"),
+        "positions in floats": ({"X": array(2)}, {"dtype": 5}, pm.ProgramError, "'dtype' float32"),
+    },
+    open_shapes=True,
+)
+
+test_whole_numbers = op_tests(
+    "unique",
+    reference,
+    cases={
+        "int64": ({"X": ints(20, high=6)}, {}),
+        "int32 positions": ({"X": ints(20, high=6)}, {"dtype": 2}),
+        "int32 positions of planes": ({"X": ints(2, 6, 2, high=2)}, {"is_sorted": True, "axis": [1], "dtype": 2}),
+        "int32 sorted": ({"X": ints(4, 5, high=6, dtype="int32")}, {"is_sorted": True}),
+    },
+    open_shapes=True,
+)
+
+
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_not_a_number_counts_once(is_sorted):
+    x = np.array([np.nan, 1, np.nan, -np.inf, 1, np.nan], "float32")
+    found = run_op("unique", {"X": x}, {"is_sorted": is_sorted}, ["Out", "Index", "Counts"])
+    np.testing.assert_array_equal(found["Out"], [-np.inf, 1, np.nan] if is_sorted else [np.nan, 1, -np.inf])
+    np.testing.assert_array_equal(found["Counts"], [1, 2, 3] if is_sorted else [3, 2, 1])
+    np.testing.assert_array_equal(found["Out"][found["Index"]], x)

@@ -1,0 +1,47 @@
+# Programs around a rank table: x, its table, and the operators asked for.
+from __future__ import annotations
+
+from typing import Any, Dict, List
+
+import numpy as np
+
+import paddle_mini as pm
+
+
+class RankProgram:
+    """x with sequences, and a rank table of them; gradients of what is made from x."""
+
+    def __init__(self, x: pm.LoDTensor, level: int = 0):
+        self.program, self.feed = pm.Program(), {}
+        self.block = self.program.global_block()
+        self.data("x", x)
+        self.block.create_var("table", kind=12)
+        self.block.append_op("lod_rank_table", {"X": "x"}, {"Out": "table"}, {"level": level})
+
+    def data(self, name: str, value: Any) -> str:
+        lod = value.lod if isinstance(value, pm.LoDTensor) else []
+        array = value.array if isinstance(value, pm.LoDTensor) else np.asarray(value)
+        self.block.create_var(name, shape=[-1] * array.ndim, dtype=array.dtype, lod_level=len(lod),
+                              need_check_feed=True,
+                              stop_gradient=False)
+        self.feed[name] = value
+        return name
+
+    def op(self, op_type: str, inputs: Dict[str, str], out: str, dtype: str = "float32", kind: int = 7,
+           rank: int = 2) -> str:
+        """An operator with one output Out, and so that its operator's gradient may follow."""
+        self.block.create_var(out, shape=[-1] * rank, dtype=dtype, kind=kind)
+        self.last = self.block.append_op(op_type, inputs, {"Out": out}, {})
+        return out
+
+    def gradient(self, kinds: Dict[str, int]) -> None:
+        """Appends what the record of the last operator gives as its gradient; kinds of the variables it makes."""
+        from paddle_mini import _core
+        for op in _core.gradient(self.last.describe()):
+            for _, names in op["outputs"]:
+                for name in names:
+                    self.block.create_var(name, shape=[-1, -1], dtype="float32", kind=kinds.get(name, 7))
+            self.block.append_op(op["type"], dict(op["inputs"]), dict(op["outputs"]), {n: v for n, _, v in op["attrs"]})
+
+    def run(self, *names: str) -> List[Any]:
+        return pm.Executor().run(self.program, self.feed, list(names), scope=pm.Scope(), return_numpy=False)
