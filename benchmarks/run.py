@@ -50,9 +50,10 @@ def markdown(rows: List[Row]) -> str:
 
 
 def cells(row: Row) -> tuple:
+    ours = "" if row.ours is None else f"{row.ours:.3g} {row.unit}"
     theirs = "" if row.theirs is None else f" {row.theirs:.3g}"
     verdict = {True: "met", False: "**missed**", None: row.note}[row.met]
-    return (row.figure, f"{row.ours:.3g} {row.unit}", row.peer + theirs, "" if row.ratio is None else f"{row.ratio:.2f} ×",
+    return (row.figure, ours, row.peer + theirs, "" if row.ratio is None else f"{row.ratio:.2f} ×",
             row.bar, verdict)
 
 

@@ -17,6 +17,7 @@ import paddle_mini as pm
 from paddle_mini import _core
 from paddle_mini.contracts import contract, defaults
 
+from edges import ask_edges, ask_negative_axes
 from one_op import (OneOp, Rows, array, array_of, generator, ints, run_op,  # noqa: F401 (tests take them from here)
                     with_array)
 
@@ -50,6 +51,9 @@ def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradient
                 lambda i=inputs, a=attrs, d=dtype: _ask_values(op_type, reference, i, a, d, unchecked, wide,
                                                           open_shapes),
                 id=f"{name}-{dtype or 'as is'}"))
+        if not any(isinstance(value, (Rows, pm.LoDTensor)) for value in _items(inputs)):
+            questions.append(pytest.param(
+                lambda i=inputs, a=attrs: _ask_edges(op_type, reference, i, a, unchecked), id=f"{name}-edges"))
         if gradients and not any(isinstance(value, Rows) for value in inputs.values()):
             questions.append(pytest.param(
                 lambda i=inputs, a=attrs: _ask_gradients(op_type, i, a, gradients, gradient_of, unchecked, reference),
@@ -84,6 +88,20 @@ def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dty
                 "a run on temporaries")
     if one.record["updates"]:
         _check_same(expected, found, OneOp(op_type, cast, attrs, counts).run(), "outputs in their inputs' variables")
+
+
+def _ask_edges(op_type: str, reference: Reference, inputs: Any, attrs: Any, unchecked: Sequence[str]) -> None:
+    dtype = _dtypes_to_test(op_type, inputs)[0]
+    cast = _each(inputs, lambda item: _cast(item, dtype))
+    expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
+    counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
+    counts.update({port: counts.get(port, 1) for port in unchecked})
+    ask_edges(op_type, cast, attrs, counts)
+    ask_negative_axes(op_type, cast, attrs, counts)
+
+
+def _items(inputs: Any) -> List[Any]:
+    return [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
 
 
 def _check_infer(one: OneOp, found: Dict[str, Any], open_shapes: bool) -> None:
@@ -239,8 +257,7 @@ def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) 
 
 def _dtypes_to_test(op_type: str, inputs: Any) -> List[Optional[str]]:
     """The float types with kernels; [None] for inputs without floats, which are run as they are."""
-    items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
-    arrays = [array_of(item) for item in items]
+    arrays = [array_of(item) for item in _items(inputs)]
     if not any(item.dtype.kind == "f" for item in arrays):
         return [None]
     kernels = contract(op_type)["dtypes"]

@@ -19,7 +19,7 @@ def ask_all(test):
 def test_every_case_is_asked_for_every_float_type_and_for_gradients():
     test = harness.op_tests("relu", RELU, {"matrix": ({"X": array(2, 3)}, {})}, gradients=["X"],
                             refusals={"integers": ({"X": ints(2)}, {}, pm.Error, "int64")})
-    assert ask_all(test) == ["matrix-float32", "matrix-float64", "matrix-gradient", "refuses integers"]
+    assert ask_all(test) == ["matrix-float32", "matrix-float64", "matrix-edges", "matrix-gradient", "refuses integers"]
 
 
 @pytest.mark.parametrize("reference, words", [

@@ -14,7 +14,7 @@ from .embedding import embedding
 from .emit import known_dim, layer_name, refuse, require_float, whole
 from .linear import fc
 from .norm import layer_norm
-from .ops import elementwise_add
+from .ops import elementwise_add, scale
 from .rearrange import slice
 from .reduce import cumsum
 from .tensor import full_like
@@ -121,7 +121,8 @@ def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: O
         refuse(ShapeError, f"{layer}: '{x.name}' {list(x.shape)} is longer than max_length {max_length}")
     prefix, width = layer_name(layer, name), known_dim(x, 2, layer)
     each = slice(x, [0, 2], [0, 0], [1, 1], name=prefix)
-    positions = cumsum(full_like(each, 1, "int64", name=prefix), exclusive=True, name=prefix)
+    # Not exclusive=True: PaddlePaddle 2.6.2 computes that wrongly where its result lies over its input.
+    positions = scale(cumsum(full_like(each, 1, "int64", name=prefix), name=prefix), bias=-1.0, name=prefix)
     rows = embedding(positions, [max_length, width], param_attr=attr, dtype=x.dtype, name=prefix)
     return elementwise_add(x, rows, name=prefix)
 

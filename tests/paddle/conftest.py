@@ -61,10 +61,11 @@ def train_in_both(paddle, tmp_path):
 
     feeds: one dict of arrays a step, or one for all steps. fetches: variables or names; all of them in all
     steps must agree to `tolerance`, relative to the largest element, and so must every persistable variable
-    at the end. Returns the first fetch of each step."""
+    at the end, to `final_tolerance` where optimizers make much of rounding; but for those whose name contains one
+    of `rounding`: they have no gradient but rounding. Returns the first fetch of each step."""
     import paddle_mini as pm
 
-    def run(main, startup, feeds, fetches, steps=5, tolerance=1e-4):
+    def run(main, startup, feeds, fetches, steps=5, tolerance=1e-4, final_tolerance=None, rounding=()):
         exe, scope = pm.Executor(pm.CPUPlace()), pm.Scope()
         pm.seed(1)
         exe.run(startup, scope=scope)
@@ -82,7 +83,8 @@ def train_in_both(paddle, tmp_path):
                     assert_near(value, theirs[f"{step}/{name}"], tolerance, f"{name} in step {step}")
                 losses.append(ours[0])
             for name, value in pm.io.get_state(main, scope).items():
-                assert_near(value, theirs[f"final/{name}"], tolerance, f"{name} at the end")
+                if not any(part in name for part in rounding):
+                    assert_near(value, theirs[f"final/{name}"], final_tolerance or tolerance, f"{name} at the end")
         assert all(np.isfinite(loss).all() for loss in losses)
         return losses
 

@@ -6,6 +6,8 @@ import paddle_mini as pm
 from paddle_mini import layers, nets
 
 RANDOM = np.random.RandomState
+# A bias of keys adds the same to all scores of a query, so that softmax forgets it; Adam makes steps of what rounding leaves.
+KEYS = ["qkv.b_0", ".kv.b_0"]
 
 
 def images(shape, classes, rows=4):
@@ -45,7 +47,7 @@ def test_transformer_encoder(train_in_both, normalize_before):
         sentences = random.randint(1, 20, (6, 7))
         sentences[:3, 5:] = 0
         return {"ids": sentences, "label": random.randint(0, 3, (6, 1))}
-    train(train_in_both, loss, batch, logits)
+    train(train_in_both, loss, batch, logits, rounding=KEYS)
 
 
 def test_transformer_decoder(train_in_both):
@@ -62,7 +64,7 @@ def test_transformer_decoder(train_in_both):
     def batch(random):
         return {"source": random.randint(0, 15, (4, 5)), "target": random.randint(0, 15, (4, 6)),
                 "next": random.randint(0, 15, (4, 6, 1))}
-    train(train_in_both, loss, batch, logits)
+    train(train_in_both, loss, batch, logits, rounding=KEYS)
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -77,7 +79,8 @@ def test_causal_language_model(train_in_both, tied):
     logits = layers.matmul(x, table, transpose_y=True) if tied else layers.fc(x, 25, num_flatten_dims=2, bias_attr=False)
     loss = cross_entropy(logits, following)
     pm.optimizer.Adam(0.003, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0)).minimize(loss)
-    train(train_in_both, loss, lambda random: {"ids": random.randint(0, 25, (3, 9)), "next": random.randint(0, 25, (3, 9, 1))}, logits)
+    train(train_in_both, loss, lambda random: {"ids": random.randint(0, 25, (3, 9)), "next": random.randint(0, 25, (3, 9, 1))}, logits,
+          rounding=KEYS, final_tolerance=1e-3)
 
 
 def test_lenet(train_in_both):
@@ -107,7 +110,7 @@ def test_resnet20(train_in_both):
     logits = layers.fc(layers.pool2d(x, pool_type="avg", global_pooling=True), 10)
     loss = cross_entropy(logits, label)
     pm.optimizer.Momentum(0.001, 0.9, regularization=pm.regularizer.L2Decay(1e-4)).minimize(loss)
-    train(train_in_both, loss, images((3, 32, 32), 10), logits)
+    train(train_in_both, loss, images((3, 32, 32), 10), logits, final_tolerance=2e-3)
 
 
 def test_vgg_block(train_in_both):
@@ -117,7 +120,8 @@ def test_vgg_block(train_in_both):
     logits = layers.fc(layers.batch_norm(layers.fc(x, 32), act="relu"), 5)
     loss = cross_entropy(logits, label)
     pm.optimizer.Momentum(0.01, 0.9).minimize(loss)
-    train(train_in_both, loss, images((3, 16, 16), 5, rows=8), logits)
+    before_a_mean = ["conv2d_0.b", "conv2d_1.b", "conv2d_2.b", "fc_0.b"]  # the normalization takes it away again
+    train(train_in_both, loss, images((3, 16, 16), 5, rows=8), logits, rounding=before_a_mean)
 
 
 @pytest.mark.parametrize("optimizer", [pm.optimizer.SGD, pm.optimizer.Adagrad])
@@ -130,10 +134,10 @@ def test_wide_and_deep_with_sparse_tables(train_in_both, optimizer):
     tower = layers.fc(layers.fc(layers.concat([*deep, dense], axis=1), 32, act="relu"), 16, act="relu")
     logit = layers.elementwise_add(layers.fc(tower, 1), layers.elementwise_add(layers.sums(wide), layers.fc(dense, 1, bias_attr=False)))
     loss = layers.mean(layers.sigmoid_cross_entropy_with_logits(logit, label))
-    area, _ = layers.auc(layers.sigmoid(logit), layers.cast(label, "int64"))
+    area, _ = layers.auc(layers.sigmoid(logit), layers.cast(label, "int64"), num_thresholds=50)
     optimizer(0.1).minimize(loss)
 
     def batch(random):
         return {"dense": random.randn(rows, 5).astype("float32"), "label": random.randint(0, 2, (rows, 1)).astype("float32"),
                 **{f"field{i}": random.randint(0, 40, rows) for i in range(fields)}}
-    train(train_in_both, loss, batch, logit, area)
+    train(train_in_both, loss, batch, logit, area, final_tolerance=1e-3)

@@ -1,0 +1,18 @@
+# Data: rows of Python samples into feeds, batches of them, and the data sets of the chapters of the book.
+"""Each module of a data set has load(path), which reads the original files, and synthetic(seed), data of the
+same structure with something to learn in it. Nothing is downloaded. Both give a DataSet.
+
+    books = pm.data.imikolov.synthetic()
+    feeder = pm.data.DataFeeder([first, second, label])
+    for rows in pm.data.batch(pm.data.shuffle(books.train, 1000, seed=0), 32):
+        exe.run(feed=feeder.feed(rows))
+"""
+from . import cifar, conll05, imdb, imikolov, mnist, movielens, uci_housing, wmt16
+from .dataset import DataSet
+from .feeder import DataFeeder
+from .reader import batch, shuffle
+
+__all__ = [
+    "DataFeeder", "DataSet", "batch", "cifar", "conll05", "imdb", "imikolov", "mnist", "movielens", "shuffle",
+    "uci_housing", "wmt16",
+]

@@ -1,0 +1,86 @@
+# Files of data sets where they lie: in a folder, a .zip, a .tar, or alone; nothing is unpacked onto the disk.
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import tarfile
+import zipfile
+import zlib
+from typing import IO, Callable, Dict, Iterator, List, Tuple, Union
+
+from .._core import ProgramError
+
+Path = Union[str, "os.PathLike[str]"]
+
+# The largest file of these data sets has less; what unpacks to more is damaged or was made to fill the memory.
+MOST_BYTES = 1 << 30
+_BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+
+
+def members(path: Path, pattern: str) -> Iterator[Tuple[str, bytes]]:
+    """(name, content) of the files whose name with / the pattern is found in, in the order of the archive, or
+    of the names in a folder; what ends with .gz is unpacked. ProgramError when it cannot be read."""
+    path, wanted = os.fspath(path), re.compile(pattern)
+    try:
+        for name, read in _files(path):
+            if wanted.search(name) and not name.rsplit("/", 1)[-1].startswith("._"):  # macOS adds those to archives
+                yield name, _unpacked(name, read)
+    except _BROKEN as error:
+        raise ProgramError(f"can't read '{path}': {error}") from None
+
+
+def named_members(path: Path, *endings: str) -> List[bytes]:
+    """The content of the one file with each of these endings of names; .gz may stand behind.
+    ProgramError when one is missing or there are two."""
+    found: Dict[str, Tuple[str, bytes]] = {}
+    for name, content in members(path, "(" + "|".join(map(re.escape, endings)) + r")(\.gz)?$"):
+        ending = max((ending for ending in endings if re.search(re.escape(ending) + r"(\.gz)?$", name)), key=len)
+        if ending in found:
+            raise ProgramError(f"'{os.fspath(path)}' has both '{found[ending][0]}' and '{name}'")
+        found[ending] = name, content
+    missing = [ending for ending in endings if ending not in found]
+    if missing:
+        raise ProgramError(f"'{os.fspath(path)}' has no file whose name ends with '{missing[0]}'")
+    return [found[ending][1] for ending in endings]
+
+
+def lines(content: bytes, encoding: str = "utf-8") -> List[str]:
+    """The lines of a text without their ends. ProgramError when it is not in this encoding."""
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ProgramError(f"it is no text in {encoding}: {error}") from None
+    rows = text.split("\n")  # not splitlines, which also ends lines at characters that words of the data hold
+    return [row.rstrip("\r") for row in (rows[:-1] if rows[-1] == "" else rows)]
+
+
+def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
+    """Names, and functions that open the files."""
+    if os.path.isdir(path):
+        for folder, inner, names in os.walk(path):
+            inner.sort()
+            for name in sorted(names):
+                full = os.path.join(folder, name)
+                yield full.replace(os.sep, "/"), lambda full=full: open(full, "rb")  # type: ignore[misc]
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            for entry in packed.infolist():
+                if not entry.is_dir():
+                    yield entry.filename, lambda entry=entry: packed.open(entry)  # type: ignore[misc]
+    elif os.path.isfile(path) and tarfile.is_tarfile(path):
+        with tarfile.open(path) as tar:
+            for part in tar:
+                if part.isfile():
+                    yield part.name, lambda part=part: tar.extractfile(part)  # type: ignore[misc]
+    else:
+        yield path.replace(os.sep, "/"), lambda: open(path, "rb")
+
+
+def _unpacked(name: str, read: Callable[[], IO[bytes]]) -> bytes:
+    with read() as raw:
+        stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if name.endswith(".gz") else raw  # type: ignore[assignment]
+        content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ProgramError(f"'{name}' unpacks to more than {MOST_BYTES} bytes")
+    return content

@@ -1,0 +1,46 @@
+# DataSet: what every data set gives, and the vocabularies in it.
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+Sample = Tuple[Any, ...]
+Vocabulary = Dict[str, int]
+
+UNKNOWN = "<unk>"
+
+
+class DataSet(NamedTuple):
+    """Samples to train and to test with, tuples in the order that the module of the data set says; and, by
+    name, the numbers that stand for words: 0, 1, 2, ..."""
+
+    train: Sequence[Sample]
+    test: Sequence[Sample]
+    vocabularies: Mapping[str, Vocabulary] = {}
+
+
+def vocabulary(counts: Mapping[str, int], first: Sequence[str] = (), last: Sequence[str] = (),
+               more_than: int = 0, at_most: Optional[int] = None) -> Vocabulary:
+    """Numbers for the words that occur more than `more_than` times: the most frequent first, of equally
+    frequent ones the first in the alphabet. `first` and `last` stand before and behind them, however frequent.
+    at_most: of so many words altogether."""
+    fixed = {*first, *last}
+    words = sorted((word for word, count in counts.items() if count > more_than and word not in fixed),
+                   key=lambda word: (-counts[word], word))
+    if at_most is not None:
+        words = words[:max(at_most - len(first) - len(last), 0)]
+    return {word: number for number, word in enumerate([*first, *words, *last])}
+
+
+def count(sentences: Iterable[Iterable[str]]) -> Counter[str]:
+    """How often each word occurs."""
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        counts.update(sentence)
+    return counts
+
+
+def numbers(words: Iterable[str], known: Mapping[str, int]) -> List[int]:
+    """The numbers of words; that of <unk> for one that is not known."""
+    unknown = known[UNKNOWN]
+    return [known.get(word, unknown) for word in words]

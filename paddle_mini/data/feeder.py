@@ -1,0 +1,84 @@
+# DataFeeder: rows of Python samples as what exe.run takes as feed.
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
+
+import numpy as np
+
+from .._core import ProgramError, ShapeError
+from ..guards import default_main_program
+from ..program import Program
+from ..scope import LoDTensor
+from ..variable import Variable
+
+
+class DataFeeder:
+    """Makes feeds for these variables from rows: samples with a value for each of them, in this order.
+
+    feed_list: Variables, or names of variables of `program` (None: the default main program).
+    A variable without lod gets its values stacked: a value has the shape of the variable behind its first
+    dimension, or as many elements in any shape where that is known. A variable with lod_level 1 takes a
+    sequence of such values from each row; with lod_level 2 a sequence of sequences; it gets a LoDTensor.
+    """
+
+    def __init__(self, feed_list: Sequence[Union[Variable, str]], program: Optional[Program] = None):
+        if isinstance(feed_list, (str, Variable)) or not feed_list:
+            raise ProgramError("DataFeeder: feed_list must be a list of at least one Variable")
+        here = (default_main_program() if program is None else program).global_block()
+        self.variables = [here.var(item) if isinstance(item, str) else item for item in feed_list]
+        for var in self.variables:
+            if not isinstance(var, Variable):
+                raise ProgramError(f"DataFeeder: feed_list holds {var!r}, which is neither a Variable nor a name")
+            if not var.shape:
+                raise ProgramError(f"DataFeeder: '{var.name}' has no first dimension, along which rows are put")
+
+    def feed(self, rows: Iterable[Sequence[Any]]) -> Dict[str, Any]:
+        """{name: array or LoDTensor} of a batch. Raises ShapeError when there are no rows, or a row or one of
+        its values does not fit."""
+        rows = list(rows)
+        if not rows:
+            raise ShapeError("DataFeeder: there are no rows")
+        wanted = len(self.variables)
+        for i, row in enumerate(rows):
+            if not isinstance(row, (list, tuple)) or len(row) != wanted:
+                held = f"{len(row)} values" if isinstance(row, (list, tuple)) else f"a {type(row).__name__}"
+                raise ShapeError(f"DataFeeder: row {i} is {held}, it must be a tuple of {wanted}: "
+                                 + ", ".join(var.name for var in self.variables))
+        return {var.name: _value(var, [row[i] for row in rows]) for i, var in enumerate(self.variables)}
+
+
+def _value(var: Variable, values: List[Any]) -> Union[np.ndarray, LoDTensor]:
+    lod: List[List[int]] = []
+    for _ in range(var.lod_level):
+        lengths = [_length(var, value) for value in values]
+        lod.append([0, *np.cumsum(lengths).tolist()])
+        values = [item for value in values for item in value]
+    array = _stacked(var, values)
+    return LoDTensor(array, lod) if lod else array
+
+
+def _length(var: Variable, value: Any) -> int:
+    try:
+        return len(value)
+    except TypeError:
+        raise ShapeError(f"DataFeeder: '{var.name}' has lod_level {var.lod_level}, a value of it must be a sequence, "
+                         f"not {value!r}") from None
+
+
+def _stacked(var: Variable, values: List[Any]) -> np.ndarray:
+    dims = list(var.shape[1:])
+    known = all(dim >= 0 for dim in dims)
+    dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)
+    try:
+        array = np.array(values)
+        if array.size and not np.can_cast(array.dtype.kind, dtype.kind) and array.dtype.kind != dtype.kind:
+            raise ValueError(f"they are {array.dtype}, the variable is {dtype}")
+        array = array.astype(dtype, copy=False)
+        if known:
+            return array.reshape([len(values), *dims])
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ShapeError(f"DataFeeder: values of '{var.name}' don't make an array of {len(values)} × {dims}: "
+                         f"{error}") from None
+    if array.ndim != 1 + len(dims) or any(want not in (-1, has) for want, has in zip(dims, array.shape[1:])):
+        raise ShapeError(f"DataFeeder: values of '{var.name}' make {list(array.shape)}, it is {list(var.shape)}")
+    return array

@@ -1,0 +1,47 @@
+# Readers: generators over samples, one after another or in batches.
+from __future__ import annotations
+
+from typing import Iterable, Iterator, List, TypeVar
+
+import numpy as np
+
+from .._core import ProgramError
+
+Item = TypeVar("Item")
+
+
+def batch(samples: Iterable[Item], batch_size: int, drop_last: bool = False) -> Iterator[List[Item]]:
+    """Lists of batch_size samples. The last one may be shorter; drop_last: it is left out then.
+    Raises ProgramError when batch_size is less than 1."""
+    _require_positive("batch", "batch_size", batch_size)
+    return _batches(samples, batch_size, drop_last)
+
+
+def _batches(samples: Iterable[Item], size: int, drop_last: bool) -> Iterator[List[Item]]:
+    rows: List[Item] = []
+    for sample in samples:
+        rows.append(sample)
+        if len(rows) == size:
+            yield rows
+            rows = []
+    if rows and not drop_last:
+        yield rows
+
+
+def shuffle(samples: Iterable[Item], buffer_size: int, seed: int) -> Iterator[Item]:
+    """The samples in another order: each buffer_size of them are read, and given in an order by chance.
+    With a buffer as large as the data every order is as likely. The same seed gives the same order.
+    Raises ProgramError when buffer_size is less than 1."""
+    _require_positive("shuffle", "buffer_size", buffer_size)
+    return _shuffled(samples, buffer_size, np.random.default_rng(seed))
+
+
+def _shuffled(samples: Iterable[Item], size: int, random: np.random.Generator) -> Iterator[Item]:
+    for rows in _batches(samples, size, drop_last=False):
+        for i in random.permutation(len(rows)):
+            yield rows[i]
+
+
+def _require_positive(function: str, argument: str, value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ProgramError(f"{function}: {argument} is {value!r}, it must be a whole number, at least 1")
