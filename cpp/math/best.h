@@ -6,6 +6,7 @@
 
 #include "core/op_table.h"
 #include "math/axis_lines.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 
@@ -15,6 +16,17 @@ struct BestOf {
   bool largest = true;
 };
 using BestRule = BestOf (*)(const OpDesc& op);
+
+// K, where the operator has it.
+inline const TensorAttrs& best_ports() {
+  static const TensorAttrs ports{{"k", "K"}};
+  return ports;
+}
+inline int64_t count_of_best(const OpDesc& op) {
+  int64_t k = attr_of<int32_t>(op, "k");
+  require<ProgramError>(k >= 1, "k is ", k, ", it must be at least 1");
+  return k;
+}
 
 // Whether the element at a comes before that at b: NaN counts as larger than every number, and of
 // equal elements the one at the lower index comes first.
@@ -46,7 +58,7 @@ struct BestKernel {
     Scratch<int64_t> order;
 
     explicit For(KernelInit& init)
-        : x(init, "X"), out(init, "Out"), indices(init, "Indices"), best_of(rule(init.op())),
+        : x(init, "X"), out(init, "Out"), indices(init, "Indices"), best_of(rule(settled(init, best_ports()))),
           lines(x.shape(), best_of.axis), k(best_of.count < 0 ? lines.length : best_of.count),
           order(init, lines.length) {}
 
@@ -97,7 +109,7 @@ struct BestGradKernel {
     explicit For(KernelInit& init)
         : indices(init, "Indices"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
           best_of(rule(init.op())), lines(x_gradient.shape(), best_of.axis),
-          k(best_of.count < 0 ? lines.length : best_of.count) {}
+          k(AxisLines(indices.shape(), best_of.axis).length) {}
 
     void run(Device&) override {
       for (int64_t i = 0, n = indices.numel(); i < n; ++i) {
@@ -132,10 +144,19 @@ inline Shape best_shape(const InferContext& c, const BestOf& best_of) {
   return out;
 }
 
+// X's shape where it is not known how many are taken along the axis.
+inline Shape like_x(const InferContext& c, int64_t axis) {
+  Shape out = c.shape("X");
+  check_axis(out, axis);
+  if (out.rank() > 0) out[normal_axis(axis, out.rank(), "axis")] = -1;
+  return out;
+}
+
 template <BestRule rule>
 void infer_best(InferContext& c) {
   require_tensors(c);
-  Shape out = best_shape(c, rule(c.op()));
+  auto op = settled(c, best_ports());
+  Shape out = op ? best_shape(c, rule(*op)) : like_x(c, rule(c.op()).axis);
   c.set_output("Out", c.input("X").dtype, out);
   c.set_output("Indices", DType::Int64, out);
 }
@@ -143,14 +164,16 @@ void infer_best(InferContext& c) {
 template <BestRule rule>
 void infer_best_grad(InferContext& c) {
   require_tensors(c);
-  Shape out = best_shape(c, rule(c.op()));
+  Shape out = like_x(c, rule(c.op()).axis);
   require<ShapeError>(c.input("Indices").dtype == DType::Int64, "Indices is ", name_of(c.input("Indices").dtype),
                       ", it must be int64");
   require_same_dtype(c, "X", "Out@GRAD");
   for (const char* port : {"Indices", "Out@GRAD"}) {
     require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(),
-                        ", what is taken of X has ", out.str());
+                        ", what is taken of X ", c.shape("X").str(), " can't have it");
   }
+  require<ShapeError>(shapes_agree(c.shape("Indices"), c.shape("Out@GRAD")), "Indices has shape ",
+                      c.shape("Indices").str(), ", Out@GRAD has ", c.shape("Out@GRAD").str());
   c.set_output("X@GRAD", c.input("X"));
 }
 

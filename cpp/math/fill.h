@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <limits>
+#include <string>
 #include <type_traits>
 
 #include "core/kernel.h"
@@ -24,6 +27,24 @@ T number_as(double number) {
                           name_of(dtype_of<T>::value), " can't hold");
     return static_cast<T>(number);
   }
+}
+
+// What the attributes `str_value` and `value` say. `str_value` is exact where the FLOAT attribute is not: 0.1 of
+// float64, large whole numbers.
+template <class T>
+T value_to_fill(const KernelInit& init) {
+  const std::string& digits = init.attr<std::string>("str_value");
+  if (digits.empty()) return number_as<T>(static_cast<double>(init.attr<float>("value")));
+  char* end = nullptr;
+  if constexpr (std::is_same_v<T, int64_t>) {
+    errno = 0;
+    int64_t whole = std::strtoll(digits.c_str(), &end, 10);
+    if (*end == 0 && errno == 0) return whole;
+  }
+  double number = std::strtod(digits.c_str(), &end);
+  require<ProgramError>(end != digits.c_str() && *end == 0, "attribute 'str_value' is '", printable(digits),
+                        "', which is no number");
+  return number_as<T>(number);
 }
 
 template <class T>

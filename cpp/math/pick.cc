@@ -3,8 +3,13 @@
 
 #include <cstring>
 
+#include "math/tensor_attr.h"
+
 namespace paddle_mini {
 namespace {
+
+// Of gather; index_select knows no Axis.
+const TensorAttrs kPorts{{"axis", "Axis"}};
 
 const char* axis_name(const OpDesc& op) { return op.attr("dim") ? "dim" : "axis"; }
 
@@ -18,7 +23,7 @@ struct Picking {
   int64_t rows, length, width;
 
   Picking(KernelInit& init, const Shape& x) : index(init, "Index") {
-    int axis = axis_of(init.op(), x);
+    int axis = axis_of(settled(init, kPorts), x);
     rows = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
   }
   void check() const {
@@ -76,14 +81,16 @@ struct PickGradKernel : Kernel {
 };
 
 // Index [n], or [n, 1] as older programs write it.
-Shape picked_shape(const InferContext& c) {
+Shape picked_shape(InferContext& c) {
   require_tensors(c);
   require_index(c, "Index");
   const Shape &x = c.shape("X"), &index = c.shape("Index");
   require<ShapeError>(x.rank() > 0, "X has no dimensions: there is no axis to pick from");
   bool list = index.rank() <= 1 || (index.rank() == 2 && dims_agree(index[1], 1));
   require<ShapeError>(list, "Index has shape ", index.str(), ", one dimension is needed");
-  int axis = axis_of(c.op(), x);
+  auto op = settled(c, kPorts);
+  if (!op) return open_shape(x.rank() - (index.rank() == 0));
+  int axis = axis_of(*op, x);
   Shape out;
   for (int i = 0; i < x.rank(); ++i) {
     if (i != axis) out.push_back(x[i]);
@@ -95,23 +102,25 @@ Shape picked_shape(const InferContext& c) {
 }  // namespace
 
 void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
-  ops.add(OpSpec(type)
+  TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPorts : TensorAttrs{};
+  OpSpec forward(type), backward(gradient_type);
+  forward.input("X", "any shape but []")
+      .input("Index", "[n], [n, 1] or one number, int32 or int64")
+      .output("Out", "shape of X with n elements along the axis");
+  backward.input("X", "as in the forward operator; only its shape is looked at")
+      .input("Index", "as in the forward operator")
+      .input("Out@GRAD", "shape of Out")
+      .output("X@GRAD", "shape of X");
+  ops.add(with_tensor_ports(forward, ports)
               .doc("Out = what X has along the axis at each of the positions in Index. A position that X does not have "
                    "is refused.")
-              .input("X", "any shape but []")
-              .input("Index", "[n], [n, 1] or one number, int32 or int64")
-              .output("Out", "shape of X with n elements along the axis")
               .attr(axis, 0, "the axis; negative ones count from the end")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, picked_shape(c)); })
-              .gradient(gradient_type, {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
+              .gradient(gradient_type, with_ports({"X", "Index", "Out@GRAD"}, ports), {"X@GRAD"})
               .checks_data()
               .kernel_for_any<PickKernel>());
-  ops.add(OpSpec(gradient_type)
+  ops.add(with_tensor_ports(backward, ports)
               .doc("X@GRAD = the sum of Out@GRAD over the times each position was picked.")
-              .input("X", "as in the forward operator; only its shape is looked at")
-              .input("Index", "as in the forward operator")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
               .attr(axis, 0, "as in the forward operator")
               .infer([](InferContext& c) {
                 Shape out = picked_shape(c);

@@ -28,11 +28,27 @@ void cut(AxisWalk& walk, int64_t start, int64_t end, int64_t step) {
   walk.start = walk.out ? start : 0;
 }
 
+const TensorAttrs& ports_of(bool strided) {
+  static const TensorAttrs plain{{"starts", "StartsTensor", "StartsTensorList", true},
+                                 {"ends", "EndsTensor", "EndsTensorList", true}};
+  static const TensorAttrs with_strides{plain[0], plain[1], {"strides", "StridesTensor", "StridesTensorList", true}};
+  return strided ? with_strides : plain;
+}
+
+// Along axes whose ends are not known yet the slice may have any length.
+Shape out_shape(InferContext& c, bool strided) {
+  const Shape& x = c.shape("Input");
+  if (auto op = settled(c, ports_of(strided))) return sliced_shape(*op, slice_walks(*op, x, strided));
+  AxisWalks walks = unchanged_axes(x);
+  for (int32_t axis : c.attr<Ints>("axes")) walks[normal_axis(axis, x.rank(), "axes")].out = -1;
+  return sliced_shape(c.op(), walks);
+}
+
 template <bool strided>
 struct SliceKernel : AxisCopyKernel {
   explicit SliceKernel(KernelInit& init)
       : AxisCopyKernel(init.input("Input"), init.output("Out"),
-                       slice_walks(init.op(), init.input("Input")->tensor.shape, strided)) {}
+                       slice_walks(settled(init, ports_of(strided)), init.input("Input")->tensor.shape, strided)) {}
 };
 
 template <bool strided>
@@ -41,7 +57,8 @@ struct SliceGradKernel {
   struct For : AxisCopyGradKernel<T> {
     explicit For(KernelInit& init)
         : AxisCopyGradKernel<T>(init, "Out@GRAD", "Input@GRAD",
-                                slice_walks(init.op(), init.output("Input@GRAD")->tensor.shape, strided)) {}
+                                slice_walks(settled(init, ports_of(strided)), init.output("Input@GRAD")->tensor.shape,
+                                            strided)) {}
   };
 };
 
@@ -49,7 +66,7 @@ OpSpec with_attributes(OpSpec spec, bool strided) {
   spec.required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
       .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
       .attr("ends", Ints{}, "for each of them the position after the last; negative ones count from the end")
-      .attr("infer_flags", Ints{}, "not read: starts and ends are known")
+      .attr("infer_flags", Ints{}, "-1: starts and ends of this axis are known only when the program runs")
       .attr("decrease_axis", Ints{}, "axes of one element that Out does not have");
   if (strided) spec.attr("strides", Ints{}, "for each of the axes the step, which may be negative");
   return spec;
@@ -60,6 +77,7 @@ OpSpec with_attributes(OpSpec spec, bool strided) {
 AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
   const Ints &axes = attr_of<Ints>(op, "axes"), &starts = attr_of<Ints>(op, "starts"),
              &ends = attr_of<Ints>(op, "ends"), &decreased = attr_of<Ints>(op, "decrease_axis");
+  const Ints flags = strided ? Ints{} : attr_of<Ints>(op, "infer_flags");
   const Ints strides = strided ? attr_of<Ints>(op, "strides") : Ints(axes.size(), 1);
   bool counts_agree = starts.size() == axes.size() && ends.size() == axes.size() && strides.size() == axes.size();
   require<ProgramError>(counts_agree, "axes are ", axes.size(), ", starts ", starts.size(), ", ends ", ends.size(),
@@ -73,7 +91,8 @@ AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
     require<ProgramError>(strides[i] != 0, "strides has 0 for axis ", axis);
     int64_t end = ends[i];
     // The last element alone, x[-1], is written so.
-    bool last = strided && starts[i] == -1 && end == 0 && strides[i] > 0 && holds(decreased, axis, x.rank());
+    bool written = strided || (i < flags.size() && flags[i] == -1);
+    bool last = written && starts[i] == -1 && end == 0 && strides[i] > 0 && holds(decreased, axis, x.rank());
     cut(walks[axis], starts[i], last ? INT32_MAX : end, strides[i]);
   }
   return walks;
@@ -94,24 +113,24 @@ Shape sliced_shape(const OpDesc& op, const AxisWalks& walks) {
 }
 
 void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided) {
-  auto out_shape = [strided](const InferContext& c) {
-    return sliced_shape(c.op(), slice_walks(c.op(), c.shape("Input"), strided));
-  };
+  const TensorAttrs& ports = ports_of(strided);
   OpSpec forward = with_attributes(
-      OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), strided);
+      with_tensor_ports(OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), ports), strided);
   forward.doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
-      .infer([out_shape](InferContext& c) {
+      .infer([strided](InferContext& c) {
         require_tensors(c);
-        c.set_output("Out", c.input("Input").dtype, out_shape(c));
+        c.set_output("Out", c.input("Input").dtype, out_shape(c, strided));
       })
-      .gradient(gradient_type, {"Input", "Out@GRAD"}, {"Input@GRAD"});
-  OpSpec backward = with_attributes(OpSpec(gradient_type)
-                                        .input("Input", "as in the forward operator; only its shape is looked at")
-                                        .input("Out@GRAD", "shape of Out")
-                                        .output("Input@GRAD", "shape of Input"),
-                                    strided);
-  backward.doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").infer([out_shape](InferContext& c) {
-    require_like_out(c, "Input", out_shape(c));
+      .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"});
+  OpSpec backward =
+      with_attributes(with_tensor_ports(OpSpec(gradient_type)
+                                            .input("Input", "as in the forward operator; only its shape is looked at")
+                                            .input("Out@GRAD", "shape of Out")
+                                            .output("Input@GRAD", "shape of Input"),
+                                        ports),
+                      strided);
+  backward.doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").infer([strided](InferContext& c) {
+    require_like_out(c, "Input", out_shape(c, strided));
     gradients_like_inputs(c);
   });
   if (strided) {

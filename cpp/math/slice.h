@@ -2,6 +2,7 @@
 #pragma once
 
 #include "math/axis_walk.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 

@@ -1,4 +1,4 @@
-// The shape that an attribute `shape` asks for: reshape and reshape2.
+// The shape that `shape`, an attribute or tensors, asks for: reshape and reshape2.
 #pragma once
 
 #include <vector>
@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/op_desc.h"
 #include "core/shape.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 
@@ -41,6 +42,16 @@ inline Shape reshaped(const Shape& x, const std::vector<int32_t>& wanted) {
                       show(AttrValue(wanted)));
   if (to_work_out >= 0) out[to_work_out] = count / rest;
   return out;
+}
+
+inline const TensorAttrs& reshape_ports() {
+  static const TensorAttrs ports{{"shape", "Shape", "ShapeTensor"}};
+  return ports;
+}
+
+inline Shape reshaped(InferContext& c) {
+  if (auto op = settled(c, reshape_ports())) return reshaped(c.shape("X"), attr_of<std::vector<int32_t>>(*op, "shape"));
+  return open_shape(c, reshape_ports()[0]);
 }
 
 }  // namespace paddle_mini

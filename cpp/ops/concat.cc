@@ -2,9 +2,12 @@
 #include <cstring>
 
 #include "core/op_table.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
+
+const TensorAttrs kPorts{{"axis", "AxisTensor"}};
 
 // One of the tensors and its share of each row of bytes of the whole.
 struct Part {
@@ -22,7 +25,7 @@ struct ConcatKernel : Kernel {
   int64_t rows;
 
   explicit ConcatKernel(KernelInit& init) : out(init.output("Out")) {
-    int axis = normal_axis(init.attr<int32_t>("axis"), out->tensor.shape.rank(), "axis");
+    int axis = normal_axis(attr_of<int32_t>(settled(init, kPorts), "axis"), out->tensor.shape.rank(), "axis");
     rows = out->tensor.shape.numel(0, axis);
     for (size_t i = 0; i < init.input_count("X"); ++i) {
       parts.push_back({init.input("X", i), bytes_from(init.input("X", i)->tensor, axis)});
@@ -47,7 +50,7 @@ struct ConcatGradKernel : Kernel {
   int64_t rows;
 
   explicit ConcatGradKernel(KernelInit& init) : out_gradient(init.input("Out@GRAD")) {
-    int axis = normal_axis(init.attr<int32_t>("axis"), out_gradient->tensor.shape.rank(), "axis");
+    int axis = normal_axis(attr_of<int32_t>(settled(init, kPorts), "axis"), out_gradient->tensor.shape.rank(), "axis");
     rows = out_gradient->tensor.shape.numel(0, axis);
     for (size_t i = 0; i < init.input_count("X"); ++i) {
       parts.push_back({init.output("X@GRAD", i), bytes_from(init.input("X", i)->tensor, axis)});
@@ -68,11 +71,16 @@ struct ConcatGradKernel : Kernel {
   }
 };
 
-VarInfo concat_info(const InferContext& c) {
+VarInfo concat_info(InferContext& c) {
   require_tensors(c);
   VarInfo out = c.input("X");
   require<ShapeError>(out.shape.rank() > 0, "X[0] has no dimensions: there is no axis to lie along");
-  int axis = normal_axis(c.attr<int32_t>("axis"), out.shape.rank(), "axis");
+  auto op = settled(c, kPorts);
+  if (!op) {
+    out.shape = open_shape(out.shape.rank());
+    return out;
+  }
+  int axis = normal_axis(attr_of<int32_t>(*op, "axis"), out.shape.rank(), "axis");
   for (size_t i = 1; i < c.input_count("X"); ++i) {
     const VarInfo& part = c.input("X", i);
     bool fits = part.shape.rank() == out.shape.rank();
@@ -92,19 +100,20 @@ VarInfo concat_info(const InferContext& c) {
 }  // namespace
 
 void define_concat(OpTable& ops) {
-  ops.add(OpSpec("concat")
+  OpSpec forward("concat"), backward("concat_grad");
+  forward.input_list("X", "tensors of one element type whose shapes differ along the axis at most")
+      .output("Out", "the shape of the Xs, long along the axis as all of them together");
+  backward.input_list("X", "as in concat; only their shapes are looked at")
+      .input("Out@GRAD", "shape of Out")
+      .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants");
+  ops.add(with_tensor_ports(forward, kPorts)
               .doc("Out = the tensors X one after the other along the axis.")
-              .input_list("X", "tensors of one element type whose shapes differ along the axis at most")
-              .output("Out", "the shape of the Xs, long along the axis as all of them together")
               .attr("axis", 0, "the axis; negative ones count from the end")
               .infer([](InferContext& c) { c.set_output("Out", concat_info(c)); })
-              .gradient("concat_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .gradient("concat_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
               .kernel_for_any<ConcatKernel>());
-  ops.add(OpSpec("concat_grad")
+  ops.add(with_tensor_ports(backward, kPorts)
               .doc("Each X@GRAD is the part of Out@GRAD where X lies in Out.")
-              .input_list("X", "as in concat; only their shapes are looked at")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .attr("axis", 0, "as in concat")
               .infer([](InferContext& c) {
                 VarInfo out = concat_info(c);

@@ -1,10 +1,14 @@
 // crop_tensor, crop: Out = the block of X that begins at `offsets`
 #include "math/axis_walk.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
 
 using Ints = std::vector<int32_t>;
+
+const TensorAttr kShape{"shape", "Shape", "ShapeTensor"};
+const TensorAttrs kOffsets{{"offsets", "Offsets", "OffsetsTensor"}}, kOldOffsets{{"offsets", "Offsets"}};
 
 // `to`: the shape of Out. -1: what is left of X behind the offset, where `rest_allowed`.
 AxisWalks walks_of(const OpDesc& op, const Shape& x, const std::vector<int64_t>& to, bool rest_allowed) {
@@ -35,55 +39,64 @@ std::vector<int64_t> asked_shape(const OpDesc& op, int least) {
   return {shape.begin(), shape.end()};
 }
 
-AxisWalks walks_of(const InferContext& c, bool by_tensor) {
+Shape out_shape(InferContext& c, bool old) {
   const Shape& x = c.shape("X");
-  if (by_tensor && c.has_input("Y")) return walks_of(c.op(), x, c.shape("Y").vector(), false);
-  return walks_of(c.op(), x, asked_shape(c.op(), by_tensor ? 1 : -1), true);
+  TensorAttrs ports = old ? kOldOffsets : TensorAttrs{kOffsets[0], kShape};
+  auto op = settled(c, ports);
+  if (old && c.has_input("Y")) {
+    const Shape& y = c.shape("Y");
+    return op ? shape_of(walks_of(*op, x, y.vector(), false)) : y;
+  }
+  if (op) return shape_of(walks_of(*op, x, asked_shape(*op, old ? 1 : -1), true));
+  return open_shape(x.rank());
 }
 
 struct CropKernel : AxisCopyKernel {
   explicit CropKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       walks_of(init.op(), init.input("X")->tensor.shape, init.output("Out")->tensor.shape.vector(),
-                                false)) {}
+                       walks_of(settled(init, kOffsets), init.input("X")->tensor.shape,
+                                init.output("Out")->tensor.shape.vector(), false)) {}
 };
 
 template <class T>
 struct CropGradKernel : AxisCopyGradKernel<T> {
   explicit CropGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              walks_of(init.op(), init.output("X@GRAD")->tensor.shape,
+                              walks_of(settled(init, kOffsets), init.output("X@GRAD")->tensor.shape,
                                        init.input("Out@GRAD")->tensor.shape.vector(), false)) {}
 };
 
-OpSpec cropping(const std::string& type, bool by_tensor) {
+OpSpec cropping(const std::string& type, bool old) {
   OpSpec spec(type);
   spec.input("X", "any shape");
-  if (by_tensor) spec.optional_input("Y", "its shape is that of Out, instead of `shape`");
-  return spec.output("Out", "of shape `shape`")
+  if (old) spec.optional_input("Y", "its shape is that of Out, instead of `shape`");
+  spec.output("Out", "of shape `shape`");
+  const TensorAttrs& offsets = old ? kOldOffsets : kOffsets;
+  return with_tensor_ports(spec, old ? offsets : TensorAttrs{kShape, kOffsets[0]})
       .attr("offsets", Ints{}, "where Out begins in X, along each axis; empty: at its beginning")
-      .attr("shape", Ints{}, by_tensor ? "shape of Out" : "shape of Out; -1: all that is left behind the offset")
-      .infer([by_tensor](InferContext& c) {
+      .attr("shape", Ints{}, old ? "shape of Out" : "shape of Out; -1: all that is left behind the offset")
+      .infer([old](InferContext& c) {
         require_tensors(c);
-        c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c, by_tensor)));
+        c.set_output("Out", c.input("X").dtype, out_shape(c, old));
       })
-      .gradient(type + "_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+      .gradient(type + "_grad", with_ports({"X", "Out@GRAD"}, offsets), {"X@GRAD"})
       .dtype_from_input("X")
       .kernel_for_any<CropKernel>();
 }
 
-OpSpec cropping_gradient(const std::string& type) {
-  return OpSpec(type + "_grad")
-      .doc("X@GRAD = Out@GRAD where Out was taken from, 0 elsewhere.")
-      .input("X", "as in the forward operator; only its shape is looked at")
+OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
+  OpSpec spec(type + "_grad");
+  spec.input("X", "as in the forward operator; only its shape is looked at")
       .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X")
+      .output("X@GRAD", "shape of X");
+  return with_tensor_ports(spec, offsets)
+      .doc("X@GRAD = Out@GRAD where Out was taken from, 0 elsewhere.")
       .attr("offsets", Ints{}, "as in the forward operator")
       .attr("shape", Ints{}, "as in the forward operator; Out@GRAD says it")
       .infer([](InferContext& c) {
         require_tensors(c);
         require_same_dtype(c, "X", "Out@GRAD");
-        walks_of(c.op(), c.shape("X"), c.shape("Out@GRAD").vector(), false);
+        if (auto op = settled(c, kOffsets)) walks_of(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
         gradients_like_inputs(c);
       })
       .kernels<CropGradKernel, float, double>();
@@ -95,11 +108,11 @@ OpSpec cropping_gradient(const std::string& type) {
 void define_crop_tensor(OpTable& ops) {
   ops.add(cropping("crop_tensor", false)
               .doc("Out[i, ...] = X[i + offsets[0], ...] for the block of X that `shape` and `offsets` describe."));
-  ops.add(cropping_gradient("crop_tensor"));
+  ops.add(cropping_gradient("crop_tensor", kOffsets));
   ops.add(cropping("crop", true)
               .doc("Out[i, ...] = X[i + offsets[0], ...] for the block of X that begins at `offsets` and has the shape "
                    "of Y, or `shape`."));
-  ops.add(cropping_gradient("crop"));
+  ops.add(cropping_gradient("crop", kOldOffsets));
 }
 
 }  // namespace paddle_mini

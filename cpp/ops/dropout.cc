@@ -1,6 +1,9 @@
 // dropout: Out = X where a coin says to keep it, else 0
+#include <optional>
+
 #include "core/op_table.h"
 #include "math/map.h"
+#include "math/random.h"
 
 namespace paddle_mini {
 namespace {
@@ -35,13 +38,16 @@ struct DropoutKernel : Kernel {
   Out<T> out;
   Out<uint8_t> mask;
   DropoutRule rule;
-  int32_t seed;  // 0: the executor's generator goes on
+  std::optional<IndexIn> seed_tensor;
+  int64_t seed;  // 0: the executor's generator goes on
   Scratch<uint8_t> own_mask;
 
   explicit DropoutKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), mask(init, "Mask", optional_port), rule(init),
         seed(init.attr<bool>("fix_seed") ? init.attr<int32_t>("seed") : 0),
-        own_mask(init, mask || rule.test ? 0 : x.numel()) {}
+        own_mask(init, mask || rule.test ? 0 : x.numel()) {
+    if (init.input("Seed")) seed_tensor.emplace(init, "Seed");
+  }
 
   void run(Device& device) override {
     T factor = rule.factor<T>();
@@ -51,12 +57,8 @@ struct DropoutKernel : Kernel {
       return;
     }
     uint8_t* kept = mask ? mask.data() : own_mask.data();
-    if (seed != 0) {
-      std::mt19937_64 generator(static_cast<uint64_t>(static_cast<int64_t>(seed)));
-      draw(generator, kept);
-    } else {
-      draw(device.generator, kept);
-    }
+    with_generator(device, seed_tensor ? (*seed_tensor)[0] : seed,
+                   [&](std::mt19937_64& generator) { draw(generator, kept); });
     scale_kept(x.numel(), factor, x.data(), kept, out.data());
   }
 
@@ -114,10 +116,15 @@ void define_dropout(OpTable& ops) {
   forward.doc("Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
               "all.")
       .input("X", "any shape")
+      .optional_input("Seed", "one whole number, used as a seed whatever the attributes say; 0: not fixed")
       .output("Out", "shape of X")
       .optional_output("Mask", "shape of X, uint8: 1 where an element was kept");
   with_attributes(forward)
       .infer([](InferContext& c) {
+        if (c.has_input("Seed")) {
+          require_scalar(c, "Seed");
+          require_index(c, "Seed");
+        }
         c.set_output("Out", c.input("X"));
         c.set_output("Mask", DType::UInt8, c.shape("X"));
       })

@@ -1,15 +1,20 @@
 // expand_v2: Out = X with its axes of 1 stretched to a shape
 #include "math/axis_walk.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
 
 using Ints = std::vector<int32_t>;
 
+const TensorAttrs kPorts{{"shape", "Shape", "expand_shapes_tensor"}};
+
 // -1 keeps X's dimension.
-Shape wanted_shape(const InferContext& c) {
+Shape wanted_shape(InferContext& c) {
   const Shape& x = c.shape("X");
-  const Ints& shape = c.attr<Ints>("shape");
+  auto op = settled(c, kPorts);
+  if (!op) return number_count(c, kPorts[0]) < 0 ? open_shape(x.rank()) : open_shape(c, kPorts[0]);
+  const Ints& shape = attr_of<Ints>(*op, "shape");
   int missing = static_cast<int>(shape.size()) - x.rank();
   require<ShapeError>(missing >= 0, "attribute 'shape' has ", shape.size(), " dimensions, X ", x.str(), " has more");
   Shape out;
@@ -39,23 +44,22 @@ struct ExpandGradKernel : AxisCopyGradKernel<T> {
 }  // namespace
 
 void define_expand_v2(OpTable& ops) {
-  ops.add(OpSpec("expand_v2")
+  ops.add(with_tensor_ports(OpSpec("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"), kPorts)
               .doc("Out = X stretched to a shape: axes of 1 are repeated, new ones come in front.")
-              .input("X", "any shape")
-              .output("Out", "of shape `shape`")
               .attr("shape", Ints{}, "shape of Out; -1 keeps X's dimension")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 Shape out = shape_of(stretching(c.shape("X"), wanted_shape(c), "shape"));
                 c.set_output("Out", c.input("X").dtype, out);
               })
-              .gradient("expand_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
               .kernel_for_any<ExpandKernel>());
-  ops.add(OpSpec("expand_v2_grad")
+  ops.add(with_tensor_ports(OpSpec("expand_v2_grad")
+                                .input("X", "as in expand_v2; only its shape is looked at")
+                                .input("Out@GRAD", "shape of Out")
+                                .output("X@GRAD", "shape of X"),
+                            kPorts)
               .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-              .input("X", "as in expand_v2; only its shape is looked at")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
               .attr("shape", Ints{}, "as in expand_v2; Out@GRAD has this shape")
               .infer([](InferContext& c) {
                 require_tensors(c);

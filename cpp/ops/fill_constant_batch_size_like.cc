@@ -1,25 +1,13 @@
 // fill_constant_batch_size_like: Out = value, with one dimension of its shape taken from Input
-#include <cstdlib>
-
 #include "core/op_table.h"
 #include "math/fill.h"
 
 namespace paddle_mini {
 namespace {
 
-double value_of(const KernelInit& init) {
-  const std::string& digits = init.attr<std::string>("str_value");
-  if (digits.empty()) return static_cast<double>(init.attr<float>("value"));
-  char* end = nullptr;
-  double number = std::strtod(digits.c_str(), &end);
-  require<ProgramError>(end != digits.c_str() && *end == 0, "attribute 'str_value' is '", printable(digits),
-                        "', which is no number");
-  return number;
-}
-
 template <class T>
 struct FillBatchKernel : FillKernel<T> {
-  explicit FillBatchKernel(KernelInit& init) : FillKernel<T>(init, number_as<T>(value_of(init))) {}
+  explicit FillBatchKernel(KernelInit& init) : FillKernel<T>(init, value_to_fill<T>(init)) {}
 };
 
 Shape filled_shape(const InferContext& c) {

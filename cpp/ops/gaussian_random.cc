@@ -3,9 +3,12 @@
 
 #include "core/op_table.h"
 #include "math/random.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
+
+const TensorAttr kShape{"shape", "ShapeTensor", "ShapeTensorList"};
 
 template <class T>
 struct GaussianRandomKernel : Kernel {
@@ -28,16 +31,15 @@ struct GaussianRandomKernel : Kernel {
 }  // namespace
 
 void define_gaussian_random(OpTable& ops) {
-  ops.add(OpSpec("gaussian_random")
+  ops.add(with_tensor_ports(OpSpec("gaussian_random").output("Out", "of shape `shape`"), {kShape})
               .doc("Each element of Out is drawn from the normal distribution.")
-              .output("Out", "of shape `shape`")
               .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
               .attr("mean", 0.0f, "mean")
               .attr("std", 1.0f, "standard deviation", at_least(0))
               .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
-              .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), c.shape_attr("shape")); })
-              .no_gradient("it has no inputs")
+              .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), settled_shape(c, kShape)); })
+              .no_gradient("its inputs are a shape")
               .dtype_from_output("Out")
               .kernels<GaussianRandomKernel, float, double>());
 }

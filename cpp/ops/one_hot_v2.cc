@@ -2,9 +2,12 @@
 #include <algorithm>
 
 #include "core/op_table.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
+
+const TensorAttrs kPorts{{"depth", "depth_tensor"}};
 
 template <class T>
 struct OneHotKernel : Kernel {
@@ -14,7 +17,7 @@ struct OneHotKernel : Kernel {
   bool anything;
 
   explicit OneHotKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), depth(init.attr<int32_t>("depth")),
+      : x(init, "X"), out(init, "Out"), depth(out.shape()[x.shape().rank()]),
         anything(init.attr<bool>("allow_out_of_range")) {}
 
   void run(Device&) override {
@@ -33,18 +36,19 @@ struct OneHotKernel : Kernel {
 }  // namespace
 
 void define_one_hot_v2(OpTable& ops) {
-  ops.add(OpSpec("one_hot_v2")
+  ops.add(with_tensor_ports(
+              OpSpec("one_hot_v2").input("X", "any shape, int32 or int64").output("Out", "shape of X, then depth"),
+              kPorts)
               .doc("Out[i..., X[i...]] = 1 and all else 0. What is out of range is refused, or a row of zeros.")
-              .input("X", "any shape, int32 or int64")
-              .output("Out", "shape of X, then depth")
               .attr("depth", -1, "how many positions there are")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
               .attr("allow_out_of_range", false, "whether a position out of range gives zeros")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 require_index(c, "X");
-                int32_t depth = c.attr<int32_t>("depth");
-                require<ProgramError>(depth > 0, "attribute 'depth' is ", depth, ", it must be positive");
+                auto op = settled(c, kPorts);
+                int32_t depth = op ? attr_of<int32_t>(*op, "depth") : -1;
+                require<ProgramError>(depth > 0 || !op, "'depth' is ", depth, ", it must be positive");
                 Shape out = c.shape("X");
                 out.push_back(depth);
                 if (out.known()) out.numel();  // refuses one that is too large

@@ -1,10 +1,13 @@
 // pad3d: Out = volumes X with a border: a constant, mirrored, repeated or wrapped around
 #include "math/axis_walk.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
 
 using Ints = std::vector<int32_t>;
+
+const TensorAttrs kPorts{{"paddings", "Paddings"}};
 
 AxisWalk::Edge edge_of(const std::string& mode) {
   if (mode == "reflect") return AxisWalk::Edge::Reflect;
@@ -35,20 +38,33 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
   return walks;
 }
 
+Shape out_shape(InferContext& c) {
+  const Shape& x = c.shape("X");
+  if (auto op = settled(c, kPorts)) return shape_of(walks_of(*op, x));
+  require_rank(c, "X", 5);
+  Shape out = x;
+  int first = c.attr<std::string>("data_format") == "NDHWC" ? 1 : 2;
+  for (int i = first; i < first + 3; ++i) out[i] = -1;
+  return out;
+}
+
 struct Pad3dKernel : AxisCopyKernel {
   explicit Pad3dKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape),
+      : AxisCopyKernel(init.input("X"), init.output("Out"),
+                       walks_of(settled(init, kPorts), init.input("X")->tensor.shape),
                        static_cast<double>(init.attr<float>("value"))) {}
 };
 
 template <class T>
 struct Pad3dGradKernel : AxisCopyGradKernel<T> {
   explicit Pad3dGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              walks_of(settled(init, kPorts), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 OpSpec with_attributes(OpSpec spec) {
-  return spec.required_attr("paddings", AttrType::Ints, "before and after X along the width, the height, the depth")
+  return with_tensor_ports(std::move(spec), kPorts)
+      .required_attr("paddings", AttrType::Ints, "before and after X along the width, the height, the depth")
       .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "replicate", "circular"}))
       .attr("value", 0.0f, "the constant")
       .attr("data_format", "NCDHW", "the order of X's axes", one_of({"NCDHW", "NDHWC"}));
@@ -64,9 +80,9 @@ void define_pad3d(OpTable& ops) {
                    "elements repeated; or X again from its other end.")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c.op(), c.shape("X"))));
+                c.set_output("Out", c.input("X").dtype, out_shape(c));
               })
-              .gradient("pad3d_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .gradient("pad3d_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
               .kernel_for_any<Pad3dKernel>());
   ops.add(with_attributes(OpSpec("pad3d_grad")
                               .input("X", "as in pad3d; only its shape is looked at")
@@ -74,7 +90,7 @@ void define_pad3d(OpTable& ops) {
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", shape_of(walks_of(c.op(), c.shape("X"))));
+                require_like_out(c, "X", out_shape(c));
                 gradients_like_inputs(c);
               })
               .kernels<Pad3dGradKernel, float, double>());

@@ -16,25 +16,24 @@ struct ReshapeGradKernel : MoveKernel {
 }  // namespace
 
 void define_reshape(OpTable& ops) {
-  ops.add(OpSpec("reshape")
+  ops.add(with_tensor_ports(OpSpec("reshape").input("X", "any shape").output("Out", "the elements of X in their order"),
+                            reshape_ports())
               .doc("Out has the elements of X, in their order, in the shape `shape`.")
-              .input("X", "any shape")
-              .output("Out", "the elements of X in their order")
               .attr("shape", std::vector<int32_t>{}, "shape of Out: 0 copies X's dimension there, one -1 is worked out")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype,
-                             reshaped(c.shape("X"), c.attr<std::vector<int32_t>>("shape")));
+                c.set_output("Out", c.input("X").dtype, reshaped(c));
               })
-              .gradient("reshape_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .gradient("reshape_grad", with_ports({"X", "Out", "Out@GRAD"}, reshape_ports()), {"X@GRAD"})
               .view("X", "Out")
               .kernel_for_any<ReshapeKernel>());
-  ops.add(OpSpec("reshape_grad")
+  ops.add(with_tensor_ports(OpSpec("reshape_grad")
+                                .input("X", "as in reshape; only its shape is looked at")
+                                .optional_input("Out", "of reshape; not read")
+                                .input("Out@GRAD", "shape of Out")
+                                .output("X@GRAD", "shape of X"),
+                            reshape_ports())
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
-              .input("X", "as in reshape; only its shape is looked at")
-              .optional_input("Out", "of reshape; not read")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
               .attr("shape", std::vector<int32_t>{}, "not read: X has the shape")
               .infer([](InferContext& c) {
                 require_tensors(c);

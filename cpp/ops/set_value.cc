@@ -11,6 +11,10 @@ namespace {
 using Ints = std::vector<int32_t>;
 using Longs = std::vector<int64_t>;
 
+const TensorAttrs kPorts{{"starts", nullptr, "StartsTensorList"},
+                         {"ends", nullptr, "EndsTensorList"},
+                         {"steps", nullptr, "StepsTensorList"}};
+
 Ints ints_of(const OpDesc& op, const char* name) {
   Ints list;
   for (int64_t one : attr_of<Longs>(op, name)) {
@@ -69,11 +73,34 @@ AxisWalks value_walks(Shape value, const Shape& part) {
   return stretching(value, part, "the part that is set");
 }
 
+template <class T>
+void add_values(const OpDesc& op, const char* attr, std::vector<ScalarValue>* values) {
+  for (T value : attr_of<std::vector<T>>(op, attr)) {
+    if constexpr (std::is_integral_v<T>) values->push_back(int64_t{value});
+    else values->push_back(double{value});
+  }
+}
+
+// The values: programs before PaddlePaddle 2.5 have a list for each element type instead of `values`.
+std::vector<ScalarValue> listed_values(const OpDesc& op) {
+  std::vector<ScalarValue> values = attr_of<std::vector<ScalarValue>>(op, "values");
+  if (!values.empty()) return values;
+  switch (static_cast<DType>(attr_of<int32_t>(op, "dtype"))) {
+    case DType::Bool: add_values<int32_t>(op, "bool_values", &values); break;
+    case DType::Int32: add_values<int32_t>(op, "int32_values", &values); break;
+    case DType::Int64: add_values<int64_t>(op, "int64_values", &values); break;
+    case DType::Float32: add_values<float>(op, "fp32_values", &values); break;
+    case DType::Float64: add_values<double>(op, "fp64_values", &values); break;
+    default: break;
+  }
+  return values;
+}
+
 Shape listed_shape(const OpDesc& op) {
   Shape shape(attr_of<Longs>(op, "shape"));
-  int64_t count = static_cast<int64_t>(attr_of<std::vector<ScalarValue>>(op, "values").size());
+  int64_t count = static_cast<int64_t>(listed_values(op).size());
   for (int64_t dim : shape) require<ProgramError>(dim >= 0, "attribute 'shape' has the dimension ", dim);
-  require<ProgramError>(shape.numel() == count, "attribute 'values' has ", count, " values, shape ", shape.str(),
+  require<ProgramError>(shape.numel() == count, "there are ", count, " values, shape ", shape.str(),
                         " needs ", shape.numel());
   return shape;
 }
@@ -94,6 +121,7 @@ template <class T>
 struct SetValueKernel : Kernel {
   In<T> input, value;
   Out<T> out;
+  OpDesc op;
   AxisWalks walks;
   Shape part;
   AxisLoop part_loop, value_loop;
@@ -102,11 +130,12 @@ struct SetValueKernel : Kernel {
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
-        walks(slice_walks(slice_of(init.op()), input.shape(), true)), part(part_shape(init.op(), walks)),
+        op(settled(init, kPorts)),
+        walks(slice_walks(slice_of(op), input.shape(), true)), part(part_shape(op, walks)),
         part_loop(walks), value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
         stretched(init, part.numel()) {
     if (value) return;
-    const auto& scalars = init.attr<std::vector<ScalarValue>>("values");
+    std::vector<ScalarValue> scalars = listed_values(init.op());
     listed.reset(new T[scalars.size()]);
     std::transform(scalars.begin(), scalars.end(), listed.get(), number_of_scalar<T>);
   }
@@ -125,6 +154,7 @@ template <class T>
 struct SetValueGradKernel : Kernel {
   In<T> out_gradient;
   Out<T> input_gradient, value_gradient;
+  OpDesc op;
   AxisWalks walks;
   Shape part;
   AxisLoop part_loop, value_loop;
@@ -133,7 +163,8 @@ struct SetValueGradKernel : Kernel {
   explicit SetValueGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
         value_gradient(init, "ValueTensor@GRAD", optional_port),
-        walks(slice_walks(slice_of(init.op()), out_gradient.shape(), true)), part(part_shape(init.op(), walks)),
+        op(settled(init, kPorts)),
+        walks(slice_walks(slice_of(op), out_gradient.shape(), true)), part(part_shape(op, walks)),
         part_loop(walks), value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
         cut(init, value_gradient ? part.numel() : 0) {}
 
@@ -156,28 +187,39 @@ OpSpec with_attributes(OpSpec spec) {
       .attr("steps", Longs{}, "for each of them the step, which may be negative; empty: 1")
       .attr("decrease_axes", Longs{}, "axes of one element that the value does not have")
       .attr("none_axes", Longs{}, "axes of one element that the value has besides")
-      .attr("dtype", static_cast<int32_t>(DType::Float32), "not read: Input has an element type")
+      .attr("dtype", static_cast<int32_t>(DType::Float32), "which of the lists of one type counts, where `values` is empty")
       .attr("shape", Longs{}, "shape of `values`");
 }
 
 }  // namespace
 
 void define_set_value(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("set_value"))
+  OpSpec forward("set_value"), backward("set_value_grad");
+  forward.input("Input", "any shape")
+      .optional_input("ValueTensor", "the value, of Input's element type")
+      .output("Out", "shape of Input; usually the variable of Input");
+  backward.input("Out@GRAD", "shape of Out")
+      .optional_input("ValueTensor", "as in set_value; only its shape is looked at")
+      .optional_output("Input@GRAD", "shape of Input")
+      .optional_output("ValueTensor@GRAD", "shape of ValueTensor");
+  ops.add(with_attributes(with_tensor_ports(forward, kPorts))
               .doc("Out = Input, but what lies between starts and ends along axes is ValueTensor, or else `values`, "
                    "stretched over that part.")
-              .input("Input", "any shape")
-              .optional_input("ValueTensor", "the value, of Input's element type")
-              .output("Out", "shape of Input; usually the variable of Input")
               .attr("values", std::vector<ScalarValue>{}, "the value where there is no ValueTensor")
+              .attr("bool_values", Ints{}, "the value, 0 or 1, where `values` is empty and dtype is bool")
+              .attr("int32_values", Ints{}, "the same for int32")
+              .attr("int64_values", Longs{}, "the same for int64")
+              .attr("fp32_values", std::vector<float>{}, "the same for float32")
+              .attr("fp64_values", std::vector<double>{}, "the same for float64")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& input = c.input("Input");
-                AxisWalks walks = slice_walks(slice_of(c.op()), input.shape, true);
                 if (c.has_input("ValueTensor")) require_same_dtype(c, "Input", "ValueTensor");
-                value_walks(c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op()),
-                            part_shape(c.op(), walks));
                 c.set_output("Out", input);
+                Shape value = c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op());
+                auto op = settled(c, kPorts);
+                if (!op) return;
+                value_walks(value, part_shape(*op, slice_walks(slice_of(*op), input.shape, true)));
               })
               .gradient([](const OpDesc& forward) {
                 OpDesc backward = make_op("set_value_grad", {{"Out@GRAD", gradient_names(forward.output("Out"))}},
@@ -186,30 +228,33 @@ void define_set_value(OpTable& ops) {
                   backward.inputs.push_back({"ValueTensor", forward.input("ValueTensor")});
                   backward.outputs.push_back({"ValueTensor@GRAD", gradient_names(forward.input("ValueTensor"))});
                 }
+                for (const TensorAttr& attr : kPorts) {
+                  const std::vector<std::string>& names = forward.input(attr.list);
+                  if (!names.empty()) backward.inputs.push_back({attr.list, names});
+                }
                 for (const Attr& attr : forward.attrs) {
-                  if (attr.name != "values") backward.attrs.push_back(attr);
+                  bool value = attr.name.find("values") != std::string::npos;
+                  if (!value) backward.attrs.push_back(attr);
                 }
                 return std::vector<OpDesc>{backward};
               })
               .updates("Input", "Out")
               .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
-  ops.add(with_attributes(OpSpec("set_value_grad"))
+  ops.add(with_attributes(with_tensor_ports(backward, kPorts))
               .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
                    "summed over what the value was stretched to.")
-              .input("Out@GRAD", "shape of Out")
-              .optional_input("ValueTensor", "as in set_value; only its shape is looked at")
-              .optional_output("Input@GRAD", "shape of Input")
-              .optional_output("ValueTensor@GRAD", "shape of ValueTensor")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& out = c.input("Out@GRAD");
-                AxisWalks walks = slice_walks(slice_of(c.op()), out.shape, true);
-                Shape part = part_shape(c.op(), walks);
                 c.set_output("Input@GRAD", out);
-                if (!c.has_output("ValueTensor@GRAD")) return;
-                value_walks(c.shape("ValueTensor"), part);
-                require_same_dtype(c, "Out@GRAD", "ValueTensor");
-                c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
+                if (c.has_output("ValueTensor@GRAD")) {
+                  require_same_dtype(c, "Out@GRAD", "ValueTensor");
+                  c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
+                }
+                auto op = settled(c, kPorts);
+                if (!op) return;
+                Shape part = part_shape(*op, slice_walks(slice_of(*op), out.shape, true));
+                if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);
               })
               .kernels<SetValueGradKernel, float, double, int32_t, int64_t>());
 }

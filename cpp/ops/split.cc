@@ -1,10 +1,13 @@
 // split: Out = the parts of X along an axis
 #include "math/parts.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
 
 using Ints = std::vector<int32_t>;
+
+const TensorAttrs kPorts{{"axis", "AxisTensor"}, {"sections", nullptr, "SectionsTensorList"}};
 
 // How long each part is: sections, one -1 of which is worked out, or `num` equal ones. -1: not known yet.
 std::vector<int64_t> lengths_of(const OpDesc& op, int64_t size, size_t count) {
@@ -35,15 +38,16 @@ std::vector<int64_t> lengths_of(const OpDesc& op, int64_t size, size_t count) {
 struct SplitKernel : PartsKernel {
   explicit SplitKernel(KernelInit& init)
       : PartsKernel(init.input("X"), outputs_of(init, "Out"), numels(init),
-                    init.input("X")->tensor.shape.numel(0, axis_of(init)), false) {}
+                    init.input("X")->tensor.shape.numel(0, axis_of(settled(init, kPorts), init)), false) {}
 
-  static int axis_of(const KernelInit& init) {
-    return normal_axis(init.attr<int32_t>("axis"), init.input("X")->tensor.shape.rank(), "axis");
+  static int axis_of(const OpDesc& op, const KernelInit& init) {
+    return normal_axis(attr_of<int32_t>(op, "axis"), init.input("X")->tensor.shape.rank(), "axis");
   }
   static std::vector<int64_t> numels(const KernelInit& init) {
     const Shape& x = init.input("X")->tensor.shape;
-    int axis = axis_of(init);
-    std::vector<int64_t> lengths = lengths_of(init.op(), x[axis], init.output_count("Out"));
+    OpDesc op = settled(init, kPorts);
+    int axis = axis_of(op, init);
+    std::vector<int64_t> lengths = lengths_of(op, x[axis], init.output_count("Out"));
     for (int64_t& length : lengths) length *= x.numel(axis + 1, x.rank());
     return lengths;
   }
@@ -53,8 +57,16 @@ void infer_split(InferContext& c) {
   require_tensors(c);
   VarInfo part = c.input("X");
   require<ShapeError>(part.shape.rank() > 0, "X has no dimensions: there is no axis to cut");
-  int axis = normal_axis(c.attr<int32_t>("axis"), part.shape.rank(), "axis");
-  std::vector<int64_t> lengths = lengths_of(c.op(), part.shape[axis], c.output_count("Out"));
+  auto op = settled(c, kPorts);
+  if (!op) {
+    bool any_axis = c.has_input("AxisTensor");
+    if (any_axis) part.shape = open_shape(part.shape.rank());
+    else part.shape[normal_axis(c.attr<int32_t>("axis"), part.shape.rank(), "axis")] = -1;
+    for (size_t i = 0; i < c.output_count("Out"); ++i) c.output("Out", i) = part;
+    return;
+  }
+  int axis = normal_axis(attr_of<int32_t>(*op, "axis"), part.shape.rank(), "axis");
+  std::vector<int64_t> lengths = lengths_of(*op, part.shape[axis], c.output_count("Out"));
   for (size_t i = 0; i < lengths.size(); ++i) {
     part.shape[axis] = lengths[i];
     c.output("Out", i) = part;
@@ -64,18 +76,20 @@ void infer_split(InferContext& c) {
 }  // namespace
 
 void define_split(OpTable& ops) {
-  ops.add(OpSpec("split")
+  ops.add(with_tensor_ports(
+              OpSpec("split").input("X", "any shape but []").output_list("Out", "shape of X but along the axis"),
+              kPorts)
               .doc("Out = the parts of X along the axis, as long as sections says or `num` equal ones.")
-              .input("X", "any shape but []")
-              .output_list("Out", "shape of X but along the axis")
               .attr("sections", Ints{}, "how long each part is; one -1 is worked out")
               .attr("num", 0, "how many equal parts; 0: sections says", at_least(0))
               .attr("axis", 0, "the axis; negative ones count from the end")
               .infer(infer_split)
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op("concat", {{"X", gradient_names(forward.output("Out"))}},
-                                                   {{"Out", gradient_names(forward.input("X"))}},
-                                                   {{"axis", *forward.attr("axis")}})};
+                OpDesc op = make_op("concat", {{"X", gradient_names(forward.output("Out"))}},
+                                    {{"Out", gradient_names(forward.input("X"))}}, {{"axis", *forward.attr("axis")}});
+                const std::vector<std::string>& axis = forward.input("AxisTensor");
+                if (!axis.empty()) op.inputs.push_back({"AxisTensor", axis});
+                return std::vector<OpDesc>{op};
               })
               .kernel_for_any<SplitKernel>());
 }

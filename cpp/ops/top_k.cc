@@ -4,12 +4,12 @@
 namespace paddle_mini {
 namespace {
 
-BestOf best_of(const OpDesc& op) { return {-1, attr_of<int32_t>(op, "k"), true}; }
+BestOf best_of(const OpDesc& op) { return {-1, count_of_best(op), true}; }
 
 }  // namespace
 
 void define_top_k(OpTable& ops) {
-  ops.add(taking_best<best_of>("top_k")
+  ops.add(with_tensor_ports(taking_best<best_of>("top_k"), best_ports())
               .doc("Out: the k largest elements of X along the last axis, the largest first, and Indices: where they "
                    "are. Of equal elements that at the lower index comes first.")
               .attr("k", 1, "how many", at_least(1))

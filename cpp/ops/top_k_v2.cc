@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 BestOf best_of(const OpDesc& op) {
-  return {attr_of<int32_t>(op, "axis"), attr_of<int32_t>(op, "k"), attr_of<bool>(op, "largest")};
+  return {attr_of<int32_t>(op, "axis"), count_of_best(op), attr_of<bool>(op, "largest")};
 }
 
 OpSpec with_attributes(OpSpec spec) {
@@ -18,13 +18,13 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_top_k_v2(OpTable& ops) {
-  ops.add(with_attributes(taking_best<best_of>("top_k_v2"))
+  ops.add(with_attributes(with_tensor_ports(taking_best<best_of>("top_k_v2"), best_ports()))
               .doc("Out: the k largest elements of X along one axis, the largest first, and Indices: where they are. "
                    "With largest false, the k smallest, the smallest first. Of equal elements that at the lower index "
                    "comes first.")
-              .gradient("top_k_v2_grad", {"X", "Indices", "Out@GRAD"}, {"X@GRAD"})
+              .gradient("top_k_v2_grad", {"X", "Indices", "K", "Out@GRAD"}, {"X@GRAD"})
               .kernels<BestKernel<best_of>::For, float, double, int32_t, int64_t>());
-  ops.add(with_attributes(taking_best_gradient<best_of>("top_k_v2_grad"))
+  ops.add(with_attributes(with_tensor_ports(taking_best_gradient<best_of>("top_k_v2_grad"), best_ports()))
               .kernels<BestGradKernel<best_of>::For, float, double, int32_t, int64_t>());
 }
 

@@ -3,9 +3,12 @@
 
 #include "core/op_table.h"
 #include "math/random.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
+
+const TensorAttr kShape{"shape", "ShapeTensor", "ShapeTensorList"};
 
 template <class T>
 struct UniformRandomKernel : Kernel {
@@ -28,11 +31,12 @@ struct UniformRandomKernel : Kernel {
 };
 
 void infer_uniform_random(InferContext& c) {
-  Shape shape = c.shape_attr("shape");
+  Shape shape = settled_shape(c, kShape);
   float low = c.attr<float>("min"), high = c.attr<float>("max");
   require<ProgramError>(low <= high, "attribute 'min' is ", low, ", which is not at most 'max', ", high);
   int64_t count = c.attr<int32_t>("diag_num"), step = c.attr<int32_t>("diag_step");
-  require<ProgramError>(count == 0 || (count - 1) * (step + 1) < shape.numel(), "attribute 'diag_num' is ", count,
+  bool fits = count == 0 || !shape.known() || (count - 1) * (step + 1) < shape.numel();
+  require<ProgramError>(fits, "attribute 'diag_num' is ", count,
                         ": so many elements, ", step + 1, " apart, do not fit into ", shape.str());
   c.set_output("Out", c.dtype_attr("dtype"), shape);
 }
@@ -40,9 +44,8 @@ void infer_uniform_random(InferContext& c) {
 }  // namespace
 
 void define_uniform_random(OpTable& ops) {
-  ops.add(OpSpec("uniform_random")
+  ops.add(with_tensor_ports(OpSpec("uniform_random").output("Out", "of shape `shape`"), {kShape})
               .doc("Each element of Out is drawn evenly from [min, max).")
-              .output("Out", "of shape `shape`")
               .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
               .attr("min", -1.0f, "lower end")
@@ -52,7 +55,7 @@ void define_uniform_random(OpTable& ops) {
               .attr("diag_step", 0, "elements left between two of them", at_least(0))
               .attr("diag_val", 1.0f, "their value")
               .infer(infer_uniform_random)
-              .no_gradient("it has no inputs")
+              .no_gradient("its inputs are a shape")
               .dtype_from_output("Out")
               .kernels<UniformRandomKernel, float, double>());
 }

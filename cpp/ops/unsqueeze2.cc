@@ -1,8 +1,11 @@
 // unsqueeze2: Out = X with new axes of one element
 #include "math/reshape.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
+
+const TensorAttrs kPorts{{"axes", "AxesTensor", "AxesTensorList"}};
 
 // The axes are put in one after the other: each counts in the shape that the ones before it made.
 Shape unsqueezed(const Shape& x, const std::vector<int32_t>& axes) {
@@ -14,17 +17,22 @@ Shape unsqueezed(const Shape& x, const std::vector<int32_t>& axes) {
   return Shape(out);
 }
 
+Shape out_shape(InferContext& c) {
+  const Shape& x = c.shape("X");
+  if (auto op = settled(c, kPorts)) return unsqueezed(x, attr_of<std::vector<int32_t>>(*op, "axes"));
+  return open_shape(x.rank() + open_shape(c, kPorts[0]).rank());
+}
+
 }  // namespace
 
 void define_unsqueeze2(OpTable& ops) {
-  ops.add(reshaping("unsqueeze2")
+  ops.add(with_tensor_ports(reshaping("unsqueeze2"), kPorts)
               .doc("Out has the elements of X with an axis of one element put in for each of axes, in their order.")
               .attr("axes", std::vector<int32_t>{}, "where the new axes lie in Out; negative ones count from the end")
-              .infer([](InferContext& c) {
-                set_reshaped(c, unsqueezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes")));
-              })
+              .infer([](InferContext& c) { set_reshaped(c, out_shape(c)); })
               .gradient("unsqueeze2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
-  ops.add(reshaping_gradient("unsqueeze2_grad").doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
+  ops.add(with_tensor_ports(reshaping_gradient("unsqueeze2_grad"), kPorts)
+              .doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
 }
 
 }  // namespace paddle_mini

@@ -57,6 +57,8 @@ def lines(content: bytes, encoding: str = "utf-8") -> List[str]:
 
 def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
     """Names, and functions that open the files."""
+    if not os.path.exists(path):
+        raise FileNotFoundError("there is no such file")
     if os.path.isdir(path):
         for folder, inner, names in os.walk(path):
             inner.sort()
@@ -68,7 +70,7 @@ def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
             for entry in packed.infolist():
                 if not entry.is_dir():
                     yield entry.filename, lambda entry=entry: packed.open(entry)  # type: ignore[misc]
-    elif os.path.isfile(path) and tarfile.is_tarfile(path):
+    elif tarfile.is_tarfile(path):
         with tarfile.open(path) as tar:
             for part in tar:
                 if part.isfile():

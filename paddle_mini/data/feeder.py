@@ -11,6 +11,8 @@ from ..program import Program
 from ..scope import LoDTensor
 from ..variable import Variable
 
+_ACCEPTED = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}  # kinds of numbers that lose nothing but digits
+
 
 class DataFeeder:
     """Makes feeds for these variables from rows: samples with a value for each of them, in this order.
@@ -71,7 +73,7 @@ def _stacked(var: Variable, values: List[Any]) -> np.ndarray:
     dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)
     try:
         array = np.array(values)
-        if array.size and not np.can_cast(array.dtype.kind, dtype.kind) and array.dtype.kind != dtype.kind:
+        if array.size and array.dtype.kind not in _ACCEPTED[dtype.kind]:
             raise ValueError(f"they are {array.dtype}, the variable is {dtype}")
         array = array.astype(dtype, copy=False)
         if known:

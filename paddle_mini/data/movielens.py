@@ -82,7 +82,7 @@ def _data_set(people: Dict[str, Person], films: Dict[str, _Film], ratings: Seque
     chance = np.random.default_rng(seed).random(len(ratings))
     for (user, film, stars), drawn in zip(ratings, chance):
         about = [known[name][value] for name, value in zip(("genders", "ages", "jobs"), people[user])]
-        parts[drawn < test_ratio].append((
+        parts[int(drawn < test_ratio)].append((
             known["users"][user], *about, known["films"][film], [known["kinds"][kind] for kind in films[film].kinds],
             [known["words"][word] for word in films[film].words], np.array([2 * stars - 5], np.float32)))
     return DataSet(*parts, known)

@@ -114,3 +114,12 @@ def test_conv2d_transpose_refusals(options, words):
     with pytest.raises(pm.Error) as caught:
         pm.layers.conv2d_transpose(pm.layers.data("x", [-1, 4, 7, 6]), 6, **options)
     assert words in str(caught.value) and "test_conv.py:" in str(caught.value)
+
+
+def test_max_pool2d_with_index():
+    greatest, places = pm.layers.max_pool2d_with_index(pm.layers.data("x", [-1, 4, 7, 6]), [7, 3], [7, 3])
+    values, where = run(greatest, places, x=IMAGE)
+    parts = IMAGE.reshape(2, 4, 7, 2, 3)
+    np.testing.assert_array_equal(values[:, :, 0], parts.max((2, 4)))
+    np.testing.assert_array_equal(np.take_along_axis(IMAGE.reshape(2, 4, 42), where[:, :, 0], 2), values[:, :, 0])
+    assert places.stop_gradient and where.dtype == np.int32

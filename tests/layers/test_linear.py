@@ -53,3 +53,15 @@ def test_matmul_transposes_and_stretches():
     assert out.shape == (2, 3, 5)
     a, b = np.arange(24, dtype="float32").reshape(2, 4, 3), np.arange(20, dtype="float32").reshape(5, 4)
     np.testing.assert_allclose(run(out, x=a, y=b)[0], a.transpose(0, 2, 1) @ b.T)
+
+
+def test_bilinear_tensor_product():
+    a, b = np.arange(6, dtype="float32").reshape(2, 3) / 5, np.arange(4, dtype="float32").reshape(2, 2)
+    out = pm.layers.bilinear_tensor_product(pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 2]), 4, act="tanh",
+                                            bias_attr=pm.initializer.Uniform())
+    value, = run(out, x=a, y=b)
+    weight, bias = parameters()
+    assert weight.shape == (4, 3, 2) and bias.shape == (1, 4) and out.shape == (-1, 4)
+    np.testing.assert_allclose(value, np.tanh(np.einsum("bm,smn,bn->bs", a, weight, b) + bias), rtol=1e-5, atol=1e-6)
+    with pytest.raises(pm.ProgramError, match="bilinear_tensor_product: size is 0"):
+        pm.layers.bilinear_tensor_product(pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 2]), 0)

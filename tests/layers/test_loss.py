@@ -97,3 +97,43 @@ def test_nll_loss():
     np.testing.assert_allclose(values[0], LOSS.mean(), rtol=1e-5)
     np.testing.assert_allclose(values[1], (LOSS * weight[LABEL]).sum(), rtol=1e-5)
     np.testing.assert_allclose(values[2], np.where(LABEL == 2, 0, LOSS)[:, 0], rtol=1e-5)
+
+
+def test_bpr_loss_and_losses_of_clicks():
+    x, label = feeds()
+    score, soft = pm.layers.data("score", [-1, 1]), pm.layers.data("soft", [-1, 1])
+    outs = [pm.layers.bpr_loss(x, label), pm.layers.teacher_student_sigmoid_loss(score, soft),
+            pm.layers.continuous_value_model(x, pm.layers.slice(x, [1], [0], [2]), use_cvm=False)]
+    values = run(*outs, x=LOGITS, label=LABEL, score=LOGITS[:, :1], soft=np.array([[-2], [-1], [0.25], [1.5]], "float32"))
+    apart = np.log1p(np.exp(LOGITS - np.take_along_axis(LOGITS, LABEL, 1)))
+    np.testing.assert_allclose(values[0], (apart.sum(1, keepdims=True) - np.log(2)) / 2, rtol=1e-5)
+    z = LOGITS[:, 0]
+    s = np.log1p(np.exp(z))
+    np.testing.assert_allclose(values[1][:, 0], [s[0], s[1] - z[1], 2 * s[2] - 0.25 * z[2], 2 * s[3] - 1.5 * z[3]], rtol=1e-5)
+    np.testing.assert_array_equal(values[2], LOGITS[:, 2:])
+
+
+def test_hsigmoid_is_minus_log_of_a_probability():
+    x, _ = feeds()
+    classes = np.arange(5)[:, None]
+    loss = pm.layers.hsigmoid(x, pm.layers.data("class", [-1, 1], "int64"), 5, bias_attr=pm.initializer.Uniform())
+    value, = run(loss, x=LOGITS[:1].repeat(5, 0), **{"class": classes})
+    assert [p.shape for p in pm.default_main_program().all_parameters()] == [(4, 3), (4, 1)]
+    # Leaves that lie less deep add log 2 for each place of the path that they do not use.
+    assert np.exp(-value).ravel() @ [2 ** (3 - depth) for depth in (2, 2, 2, 3, 3)] == pytest.approx(1, rel=1e-5)
+
+
+def test_hsigmoid_with_paths_of_its_own():
+    x, label = feeds()
+    table, code = np.array([[0, 1], [0, -1], [0, 1], [0, -1]]), np.array([[0, 1], [1, 0], [0, 0], [1, 0]])
+    loss = pm.layers.hsigmoid(x, label, 2, bias_attr=False, is_custom=True, path_table=pm.layers.data("table", [-1, 2], "int64"),
+                              path_code=pm.layers.data("code", [-1, 2], "int64"))
+    value, = run(loss, x=LOGITS, label=LABEL, table=table, code=code)
+    z = LOGITS @ pm.global_scope().get("hsigmoid_0.w_0").T
+    s = np.log1p(np.exp(z))
+    expected = [s[0].sum() - z[0, 1], s[1, 0] - z[1, 0] + np.log(2), s[2].sum(), s[3, 0] - z[3, 0] + np.log(2)]
+    np.testing.assert_allclose(value[:, 0], expected, rtol=1e-5)
+    with pytest.raises(pm.ProgramError, match="path_table and path_code go with is_custom"):
+        pm.layers.hsigmoid(x, label, 2, is_custom=True)
+    with pytest.raises(pm.ProgramError, match="num_classes is 1"):
+        pm.layers.hsigmoid(x, label, 1)

@@ -120,3 +120,36 @@ def test_refusals(mistake, words):
     with pytest.raises(pm.Error, match=words) as caught:
         mistake(L.data("x", [-1, 3, 4]))
     assert "test_rearrange.py:" in str(caught.value)
+
+
+def test_unfold_and_fold():
+    patches = L.unfold(L.data("x", [-1, 2, 3, 4]), [2, 1], strides=[1, 2], paddings=[1, 0, 0, 1])
+    value, again = run(patches, L.fold(patches, [3, 4], [2, 1], strides=[1, 2], paddings=[1, 0, 0, 1]), x=IMAGE)
+    padded = np.pad(IMAGE, [(0, 0), (0, 0), (1, 0), (0, 1)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (2, 1), axis=(2, 3))[:, :, :, ::2]
+    np.testing.assert_array_equal(value, windows.transpose(0, 1, 4, 5, 2, 3).reshape(1, 4, -1))
+    counts = np.array([[2, 0, 2, 0], [2, 0, 2, 0], [1, 0, 1, 0]])  # how many patches hold a pixel
+    np.testing.assert_array_equal(again, IMAGE * counts)
+    same, = run(L.unfold(L.data("x", [-1, 2, 3, 4]), 3, paddings=1), x=IMAGE)
+    assert same.shape == (1, 18, 12)
+    with pytest.raises(pm.ProgramError, match=r"kernel_sizes is \[1, 2, 3\]"):
+        L.unfold(L.data("x", [-1, 2, 3, 4]), [1, 2, 3])
+
+
+def test_channels_change_places():
+    channels = np.arange(8, dtype="float32").reshape(2, 4, 1, 1)
+    x = L.data("x", [2, 4, 1, 1])
+    outs = [L.channel_shuffle(x, groups=2), L.maxout(x, 2), L.temporal_shift(x, 2), L.affine_channel(
+        x, L.assign([1.0, 2.0, 3.0, 4.0]), L.assign([0.0, 0.0, 1.0, 0.0])), L.pixel_unshuffle(L.data("image", [1, 1, 2, 4]), downscale_factor=2)]
+    shuffled, greatest, shifted, scaled, parts = run(*outs, x=channels, image=np.arange(8, dtype="float32").reshape(1, 1, 2, 4))
+    np.testing.assert_array_equal(shuffled[0].ravel(), [0, 2, 1, 3])
+    np.testing.assert_array_equal(greatest.reshape(2, 2), [[1, 3], [5, 7]])
+    np.testing.assert_array_equal(shifted.reshape(2, 4), [[0, 5, 2, 3], [0, 0, 6, 7]])
+    np.testing.assert_array_equal(scaled.reshape(2, 4), [[0, 2, 7, 12], [4, 10, 19, 28]])
+    np.testing.assert_array_equal(parts.reshape(4, 2), [[0, 2], [1, 3], [4, 6], [5, 7]])
+
+
+def test_grid_sampler_reads_at_places():
+    grid = np.array([[[[-1, -1], [1, 1], [-1 / 3, 0]]]], "float32")
+    value, = run(L.grid_sampler(L.data("x", [-1, 2, 3, 4]), L.data("grid", [-1, 1, 3, 2])), x=IMAGE, grid=grid)
+    np.testing.assert_allclose(value[0, :, 0], np.stack([IMAGE[0, :, 0, 0], IMAGE[0, :, 2, 3], IMAGE[0, :, 1, 1]], 1), rtol=1e-6)
