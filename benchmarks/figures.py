@@ -152,7 +152,7 @@ def sparse_growth(settings: Settings) -> Iterator[Row]:
     for name in ("sgd", "adagrad"):
         workers = {rows: _ours(f"sparse_{name}_{rows}", settings) for rows in workloads.SPARSE_ROWS}
         try:
-            times = _in_turn({str(rows): lambda worker=worker: worker.seconds(50) for rows, worker in workers.items()},
+            times = _in_turn({str(rows): lambda worker=worker: worker.seconds(200) for rows, worker in workers.items()},
                              settings.rounds)
         finally:
             for worker in workers.values():

@@ -116,13 +116,13 @@ def recurrent(x, work):
     """The output [time, batch, hidden] of layers of LSTM over x [time, batch, in]."""
     time, batch, inputs = x.shape
     hidden, layers = workloads.LSTM_HIDDEN, workloads.LSTM_LAYERS
-    weights = [pm.layers.create_parameter(list(work.params[name].shape), name=name)
-               for pair in (("wi", "wh"), ("bi", "bh")) for name in (f"{i}.{end}" for i in range(layers) for end in pair)]
+    names = [f"{layer}.{end}" for pair in (("wi", "wh"), ("bi", "bh")) for layer in range(layers) for end in pair]
+    weights = [pm.layers.create_parameter(list(work.params[name].shape), name=name) for name in names]
     begin = [pm.layers.zeros([layers, batch, hidden]) for _ in range(2)]
     block = pm.default_main_program().global_block()
     block.append_op(
         "rnn", {"Input": x, "PreState": begin, "WeightList": weights},
-        {"Out": "outputs", "State": ["last_output", "last_cell"], "Reserve": "reserve", "DropoutState": "dropout_state"},
+        {"Out": "outputs", "State": ["last_output", "last_cell"], "Reserve": "reserve", "DropoutState": "dropout"},
         {"mode": "LSTM", "input_size": inputs, "hidden_size": hidden, "num_layers": layers, "is_bidirec": False,
          "is_test": False, "dropout_prob": 0.0})
     return block.var("outputs")
@@ -145,8 +145,8 @@ def attention(x, name, mask):
     batch, time, width = x.shape
     heads = workloads.GPT_HEADS
     parts = pm.layers.split(pm.layers.fc(x, 3 * width, 2, **named(f"{name}.qkv")), 3)
-    query, key, value = (pm.layers.transpose(pm.layers.reshape(part, [batch, time, heads, width // heads]), [0, 2, 1, 3])
-                         for part in parts)
+    split = [batch, time, heads, width // heads]
+    query, key, value = (pm.layers.transpose(pm.layers.reshape(part, split), [0, 2, 1, 3]) for part in parts)
     query = pm.layers.scale(query, scale=(width // heads) ** -0.5)
     scores = pm.layers.elementwise_add(pm.layers.matmul(query, key, transpose_y=True), mask)
     mixed = pm.layers.transpose(pm.layers.matmul(pm.layers.softmax(scores), value), [0, 2, 1, 3])

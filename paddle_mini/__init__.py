@@ -9,7 +9,7 @@
     value, = exe.run(feed={"x": array}, fetch_list=[y])
 """
 from . import clip, initializer, layers, lr, optimizer, regularizer, unique_name
-from . import averaging, io, nets
+from . import averaging, data, io, nets
 from ._core import DeviceError, Error, OpError, ProgramError, ShapeError
 from .backward import append_backward, gradients
 from .executor import Executor, seed
@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Block", "CPUPlace", "CUDAPlace", "DeviceError", "Error", "Executor", "LoDTensor", "OpError", "Operator",
     "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
-    "append_backward", "averaging", "clip", "default_main_program", "default_startup_program", "device_guard",
+    "append_backward", "averaging", "clip", "data", "default_main_program", "default_startup_program", "device_guard",
     "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
     "program_guard", "regularizer", "scope_guard", "seed", "unique_name",
 ]

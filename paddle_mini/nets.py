@@ -103,9 +103,9 @@ def scaled_dot_product_attention(queries: Variable, keys: Variable, values: Vari
         refuse(ShapeError, f"scaled_dot_product_attention: {heads} heads of queries, keys and values with {widths} "
                            "features; those of queries and keys must be alike, and a multiple of num_heads")
     prefix = layer_name("scaled_dot_product_attention")
-    parts = [split_heads(layers.fc(x, width, 2, name=prefix), heads, width, prefix)[0]
-             for x, width in zip((queries, keys, values), widths)]
-    return join_heads(layers.dot_product_attention(*parts, dropout_rate=dropout_rate), widths[2], prefix)
+    q, k, v = (split_heads(layers.fc(x, width, 2, name=prefix), heads, width, prefix)[0]
+               for x, width in zip((queries, keys, values), widths))
+    return join_heads(layers.dot_product_attention(q, k, v, dropout_rate=dropout_rate), widths[2], prefix)
 
 
 def _for_each(what: str, value: Any, count: int) -> List[Any]:

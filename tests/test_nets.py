@@ -24,9 +24,10 @@ def test_simple_img_conv_pool():
 
 
 def test_img_conv_group():
-    out = nets.img_conv_group(image(), [4, 6], 2, conv_padding=[0, 1], conv_filter_size=[5, 3], conv_act="relu", pool_stride=2,
-                              conv_with_batchnorm=[True, False], conv_batchnorm_drop_rate=[0.5, 0.5])
-    assert op_types() == ["conv2d", "elementwise_add", "batch_norm", "relu", "dropout", "conv2d", "elementwise_add", "relu", "pool2d"]
+    out = nets.img_conv_group(image(), [4, 6], 2, conv_padding=[0, 1], conv_filter_size=[5, 3], conv_act="relu",
+                              conv_with_batchnorm=[True, False], conv_batchnorm_drop_rate=[0.5, 0.5], pool_stride=2)
+    assert op_types() == ["conv2d", "elementwise_add", "batch_norm", "relu", "dropout",
+                          "conv2d", "elementwise_add", "relu", "pool2d"]
     assert out.shape == (-1, 6, 4, 4) and run(out, image=IMAGE)[0].shape == (2, 6, 4, 4)
     weights = [p.shape for p in pm.default_main_program().all_parameters() if len(p.shape) == 4]
     assert weights == [(4, 3, 5, 5), (6, 4, 3, 3)]

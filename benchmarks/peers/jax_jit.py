@@ -82,9 +82,11 @@ def adam(rate, decay=0.0):
         second = jax.tree.map(lambda v, g: beta2 * v + (1 - beta2) * g * g, second, gradients)
         root = jnp.sqrt(1 - beta2 ** t)
         step = rate * root / (1 - beta1 ** t)
-        keep = 1 - rate * decay
-        params = jax.tree.map(lambda p, m, v: keep * p - step * m / (jnp.sqrt(v) + epsilon * root), params, first, second)
-        return params, (first, second, t)
+
+        def updated(p, m, v):
+            return (1 - rate * decay) * p - step * m / (jnp.sqrt(v) + epsilon * root)
+
+        return jax.tree.map(updated, params, first, second), (first, second, t)
 
     return initial, update
 

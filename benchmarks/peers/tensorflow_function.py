@@ -93,7 +93,6 @@ def gpt():
     work, heads = workloads.gpt(), workloads.GPT_HEADS
     batch, time = work.feeds["ids"].shape
     width, mask = workloads.GPT_WIDTH, workloads.causal_mask(time)
-    # Rows of all texts in one matrix: products of two axes are the ones that are fast here.
     update = adam(work.rate, len(work.params))
 
     def apply(param, slots, gradient):
@@ -112,6 +111,7 @@ def gpt():
         return linear(p, f"{name}.out", tf.reshape(mixed, [batch * time, width]))
 
     def logits_of(p, feeds):
+        # Rows of all texts in one matrix: products of two axes are the ones that are fast here.
         x = tf.reshape(tf.gather(p["words"], feeds["ids"]) + p["positions"], [batch * time, width])
         for block in (f"block{i}" for i in range(workloads.GPT_BLOCKS)):
             x = x + attention(p, block, norm(p, f"{block}.norm1", x))

@@ -72,15 +72,15 @@ def _stacked(var: Variable, values: List[Any]) -> np.ndarray:
     known = all(dim >= 0 for dim in dims)
     dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)
     try:
-        array = np.array(values)
+        array = np.array([np.reshape(value, dims) for value in values] if known else values)
         if array.size and array.dtype.kind not in _ACCEPTED[dtype.kind]:
             raise ValueError(f"they are {array.dtype}, the variable is {dtype}")
         array = array.astype(dtype, copy=False)
-        if known:
-            return array.reshape([len(values), *dims])
     except (ValueError, TypeError, OverflowError) as error:
         raise ShapeError(f"DataFeeder: values of '{var.name}' don't make an array of {len(values)} × {dims}: "
                          f"{error}") from None
+    if not values:
+        return array.reshape([0, *(max(dim, 0) for dim in dims)])
     if array.ndim != 1 + len(dims) or any(want not in (-1, has) for want, has in zip(dims, array.shape[1:])):
         raise ShapeError(f"DataFeeder: values of '{var.name}' make {list(array.shape)}, it is {list(var.shape)}")
     return array

@@ -70,8 +70,8 @@ def multi_head_attention(queries: Variable, keys: Optional[Variable] = None, val
         refuse(ProgramError, f"multi_head_attention: num_heads {heads} does not divide d_model {width}")
     weight, bias = unnamed("multi_head_attention", param_attr), unnamed("multi_head_attention", bias_attr)
     prefix = layer_name("multi_head_attention", name)
-    parts = _projected(inputs, width, heads, weight, bias, prefix)
-    seen = dot_product_attention(*parts, attn_mask=attn_mask, causal=causal, dropout_rate=dropout_rate, name=prefix)
+    q, k, v = _projected(inputs, width, heads, weight, bias, prefix)
+    seen = dot_product_attention(q, k, v, attn_mask, causal, dropout_rate, name=prefix)
     return fc(join_heads(seen, width, prefix), width, 2, weight, bias, name=f"{prefix}.out")
 
 

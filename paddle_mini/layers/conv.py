@@ -144,7 +144,7 @@ def _channel_axis(data_format: str) -> int:
 
 def sizes(size: Size, what: str, axes: int = 2) -> List[int]:
     """One number for each axis of a window: a number stands for all of them."""
-    each = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
+    each: List[Any] = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
     if len(each) != axes or not all(isinstance(item, numbers.Integral) for item in each):
         names = ["depth", "height", "width"][-axes:]
         refuse(ProgramError, f"{what} is {size!r}, it must be a whole number or [{', '.join(names)}]")

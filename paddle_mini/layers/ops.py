@@ -37,10 +37,10 @@ def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
 
 def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[str, Any]]) -> inspect.Signature:
     optional = {port["name"]: port["optional"] for port in record["inputs"]}
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(parameter, kind, annotation=Variable)
+    by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(parameter, by_position, annotation=Variable)
                   for parameter, port in ports.items() if not optional[port]]
-    parameters += [inspect.Parameter(parameter, kind) for parameter, attr in attrs.items() if attr["required"]]
+    parameters += [inspect.Parameter(parameter, by_position) for parameter, attr in attrs.items() if attr["required"]]
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters += [inspect.Parameter(parameter, kind, default=None) for parameter, port in ports.items()
                    if optional[port]]

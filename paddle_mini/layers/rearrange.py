@@ -147,7 +147,7 @@ def meshgrid(input: Sequence[Variable], name: Optional[str] = None) -> List[Vari
     """The coordinates of a grid: of lists [n0], [n1], ... as many tensors [n0, n1, ...]; the elements of
     tensor i are those of list i and change along axis i."""
     count = len(input) if isinstance(input, (list, tuple)) else 1
-    return emit_all("meshgrid", {"X": input}, name=name, outputs={"Out": count})["Out"]
+    return emit_all("meshgrid", {"X": input}, name=name, outputs={"Out": count})["Out"]  # type: ignore[return-value]
 
 
 def listed(axes: Optional[Axes]) -> Any:

@@ -15,9 +15,8 @@ from .emit import known_dim, layer_name, refuse, require_float, whole
 from .linear import fc
 from .norm import layer_norm
 from .ops import elementwise_add, scale
-from .rearrange import slice
 from .reduce import cumsum
-from .tensor import full_like
+from .tensor import fill_constant_batch_size_like
 
 
 def feed_forward(x: Variable, d_inner: int, d_model: Optional[int] = None, dropout_rate: float = 0.0,
@@ -53,7 +52,8 @@ def transformer_encoder_layer(x: Variable, num_heads: int, d_inner: int, dropout
     """
     _require_sequences("transformer_encoder_layer", x)
     prefix = layer_name("transformer_encoder_layer", name)
-    attn_dropout, act_dropout = (dropout_rate if rate is None else rate for rate in (attn_dropout_rate, act_dropout_rate))
+    attn_dropout = dropout_rate if attn_dropout_rate is None else attn_dropout_rate
+    act_dropout = dropout_rate if act_dropout_rate is None else act_dropout_rate
     x = _added(x, lambda x: multi_head_attention(
         x, num_heads=num_heads, attn_mask=attn_mask, causal=causal, dropout_rate=attn_dropout, param_attr=param_attr,
         bias_attr=bias_attr, name=f"{prefix}.attention"), dropout_rate, normalize_before, f"{prefix}.norm")
@@ -77,7 +77,8 @@ def transformer_decoder_layer(x: Variable, memory: Variable, num_heads: int, d_i
     _require_sequences("transformer_decoder_layer", x)
     prefix = layer_name("transformer_decoder_layer", name)
     width = known_dim(x, 2, "transformer_decoder_layer")
-    attn_dropout, act_dropout = (dropout_rate if rate is None else rate for rate in (attn_dropout_rate, act_dropout_rate))
+    attn_dropout = dropout_rate if attn_dropout_rate is None else attn_dropout_rate
+    act_dropout = dropout_rate if act_dropout_rate is None else act_dropout_rate
     x = _added(x, lambda x: multi_head_attention(
         x, num_heads=num_heads, attn_mask=attn_mask, causal=causal, dropout_rate=attn_dropout, param_attr=param_attr,
         bias_attr=bias_attr, name=f"{prefix}.self_attention"), dropout_rate, normalize_before, f"{prefix}.norm")
@@ -120,9 +121,9 @@ def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: O
     if x.shape[1] > whole(layer, "max_length", max_length):
         refuse(ShapeError, f"{layer}: '{x.name}' {list(x.shape)} is longer than max_length {max_length}")
     prefix, width = layer_name(layer, name), known_dim(x, 2, layer)
-    each = slice(x, [0, 2], [0, 0], [1, 1], name=prefix)
+    each = fill_constant_batch_size_like(x, [1], "int64", 1, input_dim_idx=1, name=prefix)
     # Not exclusive=True: PaddlePaddle 2.6.2 computes that wrongly where its result lies over its input.
-    positions = scale(cumsum(full_like(each, 1, "int64", name=prefix), name=prefix), bias=-1.0, name=prefix)
+    positions = scale(cumsum(each, axis=0, name=prefix), bias=-1.0, name=prefix)
     rows = embedding(positions, [max_length, width], param_attr=attr, dtype=x.dtype, name=prefix)
     return elementwise_add(x, rows, name=prefix)
 
@@ -130,10 +131,9 @@ def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: O
 def _added(x: Variable, sublayer: Callable[[Variable], Variable], dropout_rate: float, normalize_before: bool,
            name: str) -> Variable:
     """x + sublayer(norm(x)), or norm(x + sublayer(x)), with dropout of what is added."""
-    if normalize_before:
-        more = sublayer(layer_norm(x, begin_norm_axis=2, name=name))
-        return elementwise_add(x, dropped(more, dropout_rate, name), name=name)
-    return layer_norm(elementwise_add(x, dropped(sublayer(x), dropout_rate, name), name=name), begin_norm_axis=2, name=name)
+    given = layer_norm(x, begin_norm_axis=2, name=name) if normalize_before else x
+    total = elementwise_add(x, dropped(sublayer(given), dropout_rate, name), name=name)
+    return total if normalize_before else layer_norm(total, begin_norm_axis=2, name=name)
 
 
 def _require_sequences(layer: str, x: Variable) -> None:

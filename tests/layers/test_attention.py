@@ -105,7 +105,10 @@ def test_encoder_layer(normalize_before):
         return attention(q, k, v).transpose(0, 2, 1, 3).reshape(x.shape) @ w_out
     expected = X
     for sublayer in (attend, lambda x: np.maximum(x @ w_1, 0) @ w_2):
-        expected = expected + sublayer(normalized(expected)) if normalize_before else normalized(expected + sublayer(expected))
+        if normalize_before:
+            expected = expected + sublayer(normalized(expected))
+        else:
+            expected = normalized(expected + sublayer(expected))
     np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -119,8 +122,14 @@ def test_decoder_layer_sees_memory_and_the_past():
     changed[:, 4] += 1
     later, = exe.run(feed={"x": changed, "memory": MEMORY}, fetch_list=[out])
     np.testing.assert_allclose(later[:, :4], value[:, :4], rtol=1e-5, atol=1e-6)
-    other, = exe.run(feed={"x": X, "memory": MEMORY + RANDOM.normal(size=MEMORY.shape).astype("float32")}, fetch_list=[out])
+    other, = exe.run(feed={"x": X, "memory": MEMORY[:, ::-1] * X[:, :3, :6]}, fetch_list=[out])
     assert np.abs(other - value).max(axis=(0, 2)).min() > 1e-3
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 8), (0, 5, 8), (2, 0, 8), (2, 9, 8)])
+def test_any_batch_and_length(shape):
+    x = L.add_learned_positions(sequences(), 9)
+    assert run(L.transformer_encoder_layer(x, 2, 16, causal=True), x=np.ones(shape, "float32"))[0].shape == shape
 
 
 def test_dropout_is_off_in_a_test():
@@ -155,11 +164,14 @@ def test_positions():
     (lambda x: L.multi_head_attention(x, num_heads=0), "num_heads is 0"),
     (lambda x: L.multi_head_attention(L.reduce_sum(x, 1)), r"must be \[batch, length, features\]"),
     (lambda x: L.multi_head_attention(x, param_attr="w"), "the name 'w' cannot be for several parameters"),
-    (lambda x: L.multi_head_attention(x, 3), "the input is 3"), (lambda x: L.padding_mask(3), "padding_mask: the input is 3"),
+    (lambda x: L.multi_head_attention(x, 3), "the input is 3"),
+    (lambda x: L.padding_mask(3), "padding_mask: the input is 3"),
     (lambda x: L.multi_head_attention(x, param_attr=3), "3 does not describe a parameter"),
-    (lambda x: L.transformer_encoder_layer(x, 2, 0), "fc: size is 0"), (lambda x: L.feed_forward(3, 4), "feed_forward: the input is 3"),
+    (lambda x: L.transformer_encoder_layer(x, 2, 0), "fc: size is 0"),
+    (lambda x: L.feed_forward(3, 4), "feed_forward: the input is 3"),
     (lambda x: L.add_learned_positions(L.data("long", [-1, 9, 8]), 8), "longer than max_length 8"),
-    (lambda x: L.add_learned_positions(x, 0), "max_length is 0"), (lambda x: L.add_sinusoid_positions(x, 2.5), "max_length is 2.5"),
+    (lambda x: L.add_learned_positions(x, 0), "max_length is 0"),
+    (lambda x: L.add_sinusoid_positions(x, 2.5), "max_length is 2.5"),
     (lambda x: L.dot_product_attention(x, x, x, attn_mask=3), "Y is 3"),
 ])
 def test_refusals(mistake, words):

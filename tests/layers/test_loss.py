@@ -104,12 +104,14 @@ def test_bpr_loss_and_losses_of_clicks():
     score, soft = pm.layers.data("score", [-1, 1]), pm.layers.data("soft", [-1, 1])
     outs = [pm.layers.bpr_loss(x, label), pm.layers.teacher_student_sigmoid_loss(score, soft),
             pm.layers.continuous_value_model(x, pm.layers.slice(x, [1], [0], [2]), use_cvm=False)]
-    values = run(*outs, x=LOGITS, label=LABEL, score=LOGITS[:, :1], soft=np.array([[-2], [-1], [0.25], [1.5]], "float32"))
+    clicks = np.array([[-2], [-1], [0.25], [1.5]], "float32")
+    values = run(*outs, x=LOGITS, label=LABEL, score=LOGITS[:, :1], soft=clicks)
     apart = np.log1p(np.exp(LOGITS - np.take_along_axis(LOGITS, LABEL, 1)))
     np.testing.assert_allclose(values[0], (apart.sum(1, keepdims=True) - np.log(2)) / 2, rtol=1e-5)
     z = LOGITS[:, 0]
     s = np.log1p(np.exp(z))
-    np.testing.assert_allclose(values[1][:, 0], [s[0], s[1] - z[1], 2 * s[2] - 0.25 * z[2], 2 * s[3] - 1.5 * z[3]], rtol=1e-5)
+    expected = [s[0], s[1] - z[1], 2 * s[2] - 0.25 * z[2], 2 * s[3] - 1.5 * z[3]]
+    np.testing.assert_allclose(values[1][:, 0], expected, rtol=1e-5)
     np.testing.assert_array_equal(values[2], LOGITS[:, 2:])
 
 
@@ -126,8 +128,8 @@ def test_hsigmoid_is_minus_log_of_a_probability():
 def test_hsigmoid_with_paths_of_its_own():
     x, label = feeds()
     table, code = np.array([[0, 1], [0, -1], [0, 1], [0, -1]]), np.array([[0, 1], [1, 0], [0, 0], [1, 0]])
-    loss = pm.layers.hsigmoid(x, label, 2, bias_attr=False, is_custom=True, path_table=pm.layers.data("table", [-1, 2], "int64"),
-                              path_code=pm.layers.data("code", [-1, 2], "int64"))
+    path = {f"path_{what}": pm.layers.data(what, [-1, 2], "int64") for what in ("table", "code")}
+    loss = pm.layers.hsigmoid(x, label, 2, bias_attr=False, is_custom=True, **path)
     value, = run(loss, x=LOGITS, label=LABEL, table=table, code=code)
     z = LOGITS @ pm.global_scope().get("hsigmoid_0.w_0").T
     s = np.log1p(np.exp(z))

@@ -66,16 +66,19 @@ def test_group_norm_and_instance_norm():
     noise, image = pm.initializer.Normal(), np.concatenate([X, X * 2], axis=1)
     outs = [pm.layers.group_norm(x, 2, param_attr=noise, bias_attr=noise, act="relu"),
             pm.layers.instance_norm(x, param_attr=noise, bias_attr=noise),
-            pm.layers.group_norm(pm.layers.transpose(x, [0, 2, 3, 1]), 3, data_layout="NHWC", param_attr=False, bias_attr=False)]
+            pm.layers.group_norm(pm.layers.transpose(x, [0, 2, 3, 1]), 3, data_layout="NHWC", param_attr=False,
+                                 bias_attr=False)]
     grouped, single, last = run(*outs, x=image)
     assert [p.name for p in pm.default_main_program().all_parameters()] == [
         f"{layer}_0.{name}_0" for layer in ("group_norm", "instance_norm") for name in "wb"]
 
     def expected(groups, layer=None):
         parts = image.reshape(8, groups, -1)
-        normal = ((parts - parts.mean(2, keepdims=True)) / np.sqrt(parts.var(2, keepdims=True) + 1e-5)).reshape(image.shape)
-        scale, bias = (pm.global_scope().get(f"{layer}_0.{name}_0")[:, None, None] for name in "wb") if layer else (1, 0)
-        return normal * scale + bias
+        normal = (parts - parts.mean(2, keepdims=True)) / np.sqrt(parts.var(2, keepdims=True) + 1e-5)
+        scale, bias = 1, 0
+        if layer:
+            scale, bias = (pm.global_scope().get(f"{layer}_0.{name}_0")[:, None, None] for name in "wb")
+        return normal.reshape(image.shape) * scale + bias
     np.testing.assert_allclose(grouped, np.maximum(expected(2, "group_norm"), 0), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(single, expected(6, "instance_norm"), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(last.transpose(0, 3, 1, 2), expected(3), rtol=1e-3, atol=1e-4)
@@ -88,4 +91,5 @@ def test_group_norm_and_instance_norm():
 def test_lrn():
     value, = run(pm.layers.lrn(pm.layers.data("x", [-1, 3, 4, 4]), n=3, k=2.0, alpha=0.1, beta=0.5), x=X)
     squares = np.pad(X**2, [(0, 0), (1, 1), (0, 0), (0, 0)])
-    np.testing.assert_allclose(value, X / np.sqrt(2 + 0.1 * (squares[:, :-2] + squares[:, 1:-1] + squares[:, 2:])), rtol=1e-5)
+    total = squares[:, :-2] + squares[:, 1:-1] + squares[:, 2:]
+    np.testing.assert_allclose(value, X / np.sqrt(2 + 0.1 * total), rtol=1e-5)

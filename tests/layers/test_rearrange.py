@@ -140,8 +140,9 @@ def test_channels_change_places():
     channels = np.arange(8, dtype="float32").reshape(2, 4, 1, 1)
     x = L.data("x", [2, 4, 1, 1])
     outs = [L.channel_shuffle(x, groups=2), L.maxout(x, 2), L.temporal_shift(x, 2), L.affine_channel(
-        x, L.assign([1.0, 2.0, 3.0, 4.0]), L.assign([0.0, 0.0, 1.0, 0.0])), L.pixel_unshuffle(L.data("image", [1, 1, 2, 4]), downscale_factor=2)]
-    shuffled, greatest, shifted, scaled, parts = run(*outs, x=channels, image=np.arange(8, dtype="float32").reshape(1, 1, 2, 4))
+        x, L.assign([1.0, 2.0, 3.0, 4.0]), L.assign([0.0, 0.0, 1.0, 0.0])),
+        L.pixel_unshuffle(L.reshape(x, [1, 1, 2, 4]), downscale_factor=2)]
+    shuffled, greatest, shifted, scaled, parts = run(*outs, x=channels)
     np.testing.assert_array_equal(shuffled[0].ravel(), [0, 2, 1, 3])
     np.testing.assert_array_equal(greatest.reshape(2, 2), [[1, 3], [5, 7]])
     np.testing.assert_array_equal(shifted.reshape(2, 4), [[0, 5, 2, 3], [0, 0, 6, 7]])
@@ -152,4 +153,5 @@ def test_channels_change_places():
 def test_grid_sampler_reads_at_places():
     grid = np.array([[[[-1, -1], [1, 1], [-1 / 3, 0]]]], "float32")
     value, = run(L.grid_sampler(L.data("x", [-1, 2, 3, 4]), L.data("grid", [-1, 1, 3, 2])), x=IMAGE, grid=grid)
-    np.testing.assert_allclose(value[0, :, 0], np.stack([IMAGE[0, :, 0, 0], IMAGE[0, :, 2, 3], IMAGE[0, :, 1, 1]], 1), rtol=1e-6)
+    expected = np.stack([IMAGE[0, :, 0, 0], IMAGE[0, :, 2, 3], IMAGE[0, :, 1, 1]], 1)
+    np.testing.assert_allclose(value[0, :, 0], expected, rtol=1e-6)

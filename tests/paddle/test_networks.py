@@ -142,3 +142,24 @@ def test_wide_and_deep_with_sparse_tables(train_in_both, optimizer):
         return {"dense": random.randn(rows, 5).astype("float32"), "label": random.randint(0, 2, (rows, 1)).astype("float32"),
                 **{f"field{i}": random.randint(0, 40, rows) for i in range(fields)}}
     train(train_in_both, loss, batch, logit, area, final_tolerance=1e-3)
+
+
+def test_volumes_groups_and_trees(train_in_both):
+    """The layers with parameters, and the operators with several outputs, that no network above has."""
+    video, label = layers.data("video", [-1, 2, 4, 6, 6]), layers.data("label", [-1, 1], dtype="int64")
+    x = layers.pool3d(layers.conv3d(video, 6, 3, padding=1, act="relu"), 2, "avg", 2)
+    x = layers.reshape(x, [-1, 6, 2 * 3, 3])
+    x = layers.elementwise_add(layers.group_norm(x, 3), layers.instance_norm(x))
+    x = layers.lrn(x, alpha=0.1)
+    greatest, _ = layers.max_pool2d_with_index(x, 2, 2)
+    patches = layers.unfold(x, [2, 3], strides=[2, 1])
+    mixed = layers.bilinear_tensor_product(layers.flatten(greatest), layers.reshape(patches, [-1, 6 * 6 * 3]), 5, act="tanh")
+    seen = layers.bmm(layers.unsqueeze(mixed, 2), layers.unsqueeze(layers.fc(mixed, 5), 1))
+    seen = layers.elementwise_add(layers.triu(seen), layers.argsort(seen, axis=1)[0])
+    features = layers.fc(layers.concat([layers.flatten(seen), layers.norm(seen, 3, axis=1), layers.logsumexp(seen, axis=[1])], axis=1), 8)
+    loss = layers.mean(layers.hsigmoid(features, label, 6))
+    pm.optimizer.SGD(0.05).minimize(loss)
+
+    def batch(random):
+        return {"video": random.randn(3, 2, 4, 6, 6).astype("float32"), "label": random.randint(0, 6, (3, 1))}
+    train(train_in_both, loss, batch, seen, final_tolerance=1e-3)

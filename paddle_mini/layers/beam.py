@@ -1,0 +1,42 @@
+# Beam search: the layers that choose at each step what goes on, and read the sentences in the end.
+from __future__ import annotations
+
+from typing import Optional, Tuple, Union
+
+from ..variable import Variable
+from .emit import emit_all, whole
+
+
+def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Optional[Variable], scores: Variable, beam_size: int,
+                end_id: int, level: int = 0, is_accumulated: bool = True, name: Optional[str] = None,
+                return_parent_idx: bool = False) -> Union[Tuple[Variable, Variable], Tuple[Variable, Variable, Variable]]:
+    """The beam_size best continuations of the prefixes of each source: (words int64 [m, 1], their scores [m, 1]), and
+    the prefix of each, int32 [m], with return_parent_idx.
+
+    pre_ids, pre_scores: [n, 1], the last word of each prefix and its score; a prefix that ended with end_id stays as it
+    is. ids, scores: [n, k], candidates for the next word; ids None: the column numbers. Level `level` of the sequences
+    of scores groups the prefixes by source. is_accumulated: scores include those of the prefix; else they are
+    probabilities. The results have two levels: the prefixes of each source, what goes on from each prefix.
+    """
+    attrs = {"level": level, "beam_size": whole("beam_search", "beam_size", beam_size), "end_id": end_id,
+             "is_accumulated": is_accumulated}
+    made = emit_all("beam_search", {"pre_ids": pre_ids, "pre_scores": pre_scores, "ids": ids, "scores": scores}, attrs,
+                    name=name, outputs={"parent_idx": 1})
+    for port in ("selected_ids", "parent_idx"):
+        made[port].stop_gradient = True  # type: ignore[union-attr]
+    chosen = made["selected_ids"], made["selected_scores"]
+    return (*chosen, made["parent_idx"]) if return_parent_idx else chosen  # type: ignore[return-value]
+
+
+def beam_search_decode(ids: Variable, scores: Variable, beam_size: int, end_id: int,
+                       name: Optional[str] = None) -> Tuple[Variable, Variable]:
+    """The sentences that steps of beam_search chose: (words int64 [n], the score at each word [n]), both with two
+    levels of sequences: the sentences of each source, the words of each sentence.
+
+    ids, scores: tensor arrays: what beam_search gave at each step.
+    """
+    made = emit_all("beam_search_decode", {"Ids": ids, "Scores": scores},
+                    {"beam_size": whole("beam_search_decode", "beam_size", beam_size), "end_id": end_id}, name=name)
+    for var in made.values():
+        var.stop_gradient = True  # type: ignore[union-attr]
+    return made["SentenceIds"], made["SentenceScores"]  # type: ignore[return-value]
