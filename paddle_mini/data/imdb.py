@@ -42,15 +42,14 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
     random = np.random.default_rng(seed)
     reviews: List[Review] = []
     for label in random.integers(0, 2, train + test):
-        words = [f"word{i}" for i in random.integers(0, 80, random.integers(8, 25))]
+        parts = [[f"word{i}"] for i in random.integers(0, 80, random.integers(8, 25))]
         told = random.choice([label, label, label, label, 1 - label], 5)
         told[:3] = label
         for kind in told:
             turned = random.random() < 0.3
             word = ("bad" if kind != turned else "good") + str(random.integers(5))
-            place = int(random.integers(len(words) + 1))
-            words[place:place] = ["not", word] if turned else [word]
-        reviews.append((words, int(label)))
+            parts.insert(int(random.integers(len(parts) + 1)), ["not", word] if turned else [word])
+        reviews.append(([word for part in parts for word in part], int(label)))
     return _data_set(reviews[:train], reviews[train:], 0)
 
 

@@ -1,11 +1,13 @@
 # Layer functions: each appends operators to the program that is being built and returns variables.
 from .activation import pow, prelu, softshrink
 from .attention import dot_product_attention, multi_head_attention, padding_mask
+from .cells import GRUCell, LSTMCell, RNNCell
 from .control_flow import (
     ConditionalBlock, While, array_length, array_read, array_write, case, cond, create_array, switch_case,
     tensor_array_to_tensor, while_loop,
 )
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, max_pool2d_with_index, pool2d
+from .decode import BeamSearchDecoder, dynamic_decode
 from .embedding import embedding
 from .image import fold, pad2d, resize_bilinear, resize_nearest, unfold
 from .learning_rate import (
@@ -66,8 +68,10 @@ from .rnn import dynamic_gru, dynamic_lstm, gru_unit, lstm, stacked_rnn
 from .crf import chunk_eval, crf_decoding, linear_chain_crf
 from .ctc import ctc_greedy_decoder, edit_distance, warpctc
 from .beam import beam_search, beam_search_decode
+from .cells import rnn  # after the module of that name
 
 __all__ = [
+    "BeamSearchDecoder", "GRUCell", "LSTMCell", "RNNCell", "dynamic_decode", "rnn",
     "abs", "accuracy", "acos", "acosh", "adaptive_pool2d", "add_learned_positions", "add_sinusoid_positions", "addmm",
     "affine_channel", "allclose", "arange", "argmax", "argmin", "argsort", "array_length", "array_read",
     "array_write", "asin", "asinh", "assign", "atan", "atanh", "auc", "batch_norm", "bce_loss", "beam_search",

@@ -1,0 +1,56 @@
+# What the chapters share: arguments, passes over the samples, a saved model that is used.
+import argparse
+import pathlib
+import tempfile
+
+import numpy as np
+
+import paddle_mini as pm
+
+
+def arguments(argv, doc, epochs, batch, nets=()):
+    """--data, --epochs, --batch, --seed, --out and, where there are several, --net."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--data", help="the original files; without it, made data stands for them")
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--batch", type=int, default=batch)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=pathlib.Path, help="where to save the model; without it, in a folder that goes away")
+    if nets:
+        parser.add_argument("--net", choices=nets, default=nets[0])
+    return parser.parse_args(argv)
+
+
+def fit(samples, feed_list, loss, optimizer, args, **measures):
+    """Minimizes the loss over the samples to train, and prints after each epoch the means over the samples to test.
+
+    measures: further variables by name. Returns the executor, and {name: last mean}, the loss included.
+    """
+    measures = {"loss": loss, **measures}
+    test = pm.default_main_program().clone(for_test=True)
+    optimizer.minimize(loss)
+    pm.seed(args.seed)
+    executor, feeder = pm.Executor(pm.CPUPlace()), pm.data.DataFeeder(feed_list)
+    executor.run(pm.default_startup_program())
+    for epoch in range(args.epochs):
+        order = pm.data.shuffle(samples.train, len(samples.train), seed=args.seed + epoch)
+        for rows in pm.data.batch(order, args.batch, drop_last=True):
+            executor.run(feed=feeder.feed(rows))
+        found = np.array([executor.run(test, feeder.feed(rows), list(measures.values()))
+                          for rows in pm.data.batch(samples.test, args.batch)]).reshape(-1, len(measures))
+        means = dict(zip(measures, map(float, found.mean(0))))
+        print(f"epoch {epoch + 1}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means.items()))
+    return executor, means
+
+
+def saved_and_used(args, feed_vars, fetch_vars, executor, rows):
+    """Saves what computes fetch_vars from feed_vars, reads it into a scope of its own, and runs it on rows: values
+    of feed_vars. Returns what fetch_vars are."""
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = args.out or pathlib.Path(folder, "model")
+        prefix.parent.mkdir(parents=True, exist_ok=True)
+        pm.io.save_inference_model(prefix, feed_vars, fetch_vars, executor)
+        scope = pm.Scope()
+        program, names, fetches = pm.io.load_inference_model(prefix, executor, scope=scope)
+        feed = pm.data.DataFeeder(names, program).feed(rows)
+        return executor.run(program, feed, fetches, scope=scope)

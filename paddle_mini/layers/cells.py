@@ -1,0 +1,153 @@
+# Recurrent cells written with other layers, and `rnn`, which runs one over sequences.
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from typing import Any, List, Optional, Tuple
+
+from ..initializer import Constant
+from ..param_attr import ParamAttr
+from ..variable import Variable
+from .emit import create_parameter, known_dim, layer_name
+from .linear import matmul
+from .ops import elementwise_add, elementwise_mul, sigmoid, tanh
+from .rearrange import slice, split, squeeze, transpose, unsqueeze
+from .recurrence import StaticRNN
+from .sequence import sequence_mask
+from .structure import flatten_structure, map_structure
+from .tensor import concat, fill_constant_batch_size_like
+
+
+class RNNCell(ABC):
+    """One step: call(inputs, states) gives (output, new states). A cell makes its parameters once, at its
+    first step, and uses them wherever it is called again."""
+
+    @abstractmethod
+    def call(self, inputs: Variable, states: Any) -> Tuple[Variable, Any]:
+        """inputs [N, width]; states as get_initial_states gives them."""
+
+    @property
+    @abstractmethod
+    def state_shape(self) -> Any:
+        """The widths of the states, nested as the states are: 128, or [128, 128]."""
+
+    def __call__(self, inputs: Variable, states: Any) -> Tuple[Variable, Any]:
+        return self.call(inputs, states)
+
+    def get_initial_states(self, batch_ref: Variable, dtype: str = "float32", init_value: float = 0.0,
+                           batch_dim_idx: int = 0) -> Any:
+        """States of every row of batch_ref filled with init_value: [N, width] each."""
+        return map_structure(
+            lambda width: fill_constant_batch_size_like(batch_ref, [-1, width], dtype, init_value,
+                                                        input_dim_idx=batch_dim_idx), self.state_shape)
+
+
+class GRUCell(RNNCell):
+    """u, r = σ([x, h] W + b);  c = tanh([x, r h] W' + b');  h ← u h + (1 − u) c.
+
+    hidden_size: width of h. Cho et al., "Learning phrase representations using RNN encoder–decoder", 2014.
+    """
+
+    def __init__(self, hidden_size: int, param_attr: Any = None, bias_attr: Any = None, dtype: str = "float32",
+                 name: Optional[str] = None):
+        self.hidden_size, self.dtype = hidden_size, dtype
+        self.param_attr, self.bias_attr = param_attr, bias_attr
+        self.name = layer_name("gru_cell", name)
+        self._made: List[Variable] = []
+
+    @property
+    def state_shape(self) -> int:
+        return self.hidden_size
+
+    def call(self, inputs: Variable, states: Variable) -> Tuple[Variable, Variable]:
+        gates, gates_bias, candidate, candidate_bias = self._parameters(inputs)
+        both = sigmoid(elementwise_add(matmul(concat([inputs, states], 1), gates), gates_bias))
+        reset, update = split(both, 2, 1)
+        fresh = matmul(concat([inputs, elementwise_mul(reset, states)], 1), candidate)
+        fresh = tanh(elementwise_add(fresh, candidate_bias))
+        hidden = update * states + (1.0 - update) * fresh
+        return hidden, hidden
+
+    def _parameters(self, inputs: Variable) -> List[Variable]:
+        if not self._made:
+            width = known_dim(inputs, 1, "GRUCell") + self.hidden_size
+            for size in (2 * self.hidden_size, self.hidden_size):
+                self._made += _weight_and_bias(self, width, size, 0.0)
+        return self._made
+
+
+class LSTMCell(RNNCell):
+    """i, j, f, o = [x, h] W + b;  c ← c σ(f + forget_bias) + σ(i) tanh(j);  h = tanh(c) σ(o).
+
+    States are [h, c]. Hochreiter and Schmidhuber, "Long short-term memory", 1997.
+    """
+
+    def __init__(self, hidden_size: int, param_attr: Any = None, bias_attr: Any = None, forget_bias: float = 1.0,
+                 dtype: str = "float32", name: Optional[str] = None):
+        self.hidden_size, self.dtype, self.forget_bias = hidden_size, dtype, forget_bias
+        self.param_attr, self.bias_attr = param_attr, bias_attr
+        self.name = layer_name("lstm_cell", name)
+        self._made: List[Variable] = []
+
+    @property
+    def state_shape(self) -> List[int]:
+        return [self.hidden_size, self.hidden_size]
+
+    def call(self, inputs: Variable, states: Any) -> Tuple[Variable, Any]:
+        hidden, cell = states
+        if not self._made:
+            width = known_dim(inputs, 1, "LSTMCell") + self.hidden_size
+            self._made = _weight_and_bias(self, width, 4 * self.hidden_size, 0.0)
+        weight, bias = self._made
+        enter, new, forget, leave = split(elementwise_add(matmul(concat([inputs, hidden], 1), weight), bias), 4, 1)
+        cell = cell * sigmoid(forget + self.forget_bias) + sigmoid(enter) * tanh(new)
+        hidden = tanh(cell) * sigmoid(leave)
+        return hidden, [hidden, cell]
+
+
+def _weight_and_bias(cell: Any, width: int, size: int, value: float) -> List[Variable]:
+    weight = create_parameter([width, size], cell.dtype, _own(cell.param_attr), cell.name)
+    bias = create_parameter([size], cell.dtype, _own(cell.bias_attr), cell.name, Constant(value), bias=True)
+    return [weight, bias]
+
+
+def _own(attr: Any) -> Any:
+    # One attribute serves several parameters of a cell: each gets a name of its own.
+    if isinstance(attr, ParamAttr) and attr.name:
+        attr = copy.copy(attr)
+        attr.name = layer_name(attr.name)
+    return attr
+
+
+def rnn(cell: RNNCell, inputs: Variable, initial_states: Any = None, sequence_length: Optional[Variable] = None,
+        time_major: bool = False, is_reverse: bool = False) -> Tuple[Variable, Any]:
+    """Runs a cell over sequences.
+
+    inputs [N, T, width], or [T, N, width] with time_major. sequence_length [N], int32 or int64: rows keep
+    their state from there on. is_reverse: the last step first. Returns (outputs of every step, in the
+    order of inputs; the last states).
+    """
+    steps = inputs if time_major else transpose(inputs, [1, 0, 2])
+    if initial_states is None:
+        initial_states = cell.get_initial_states(steps, inputs.dtype, batch_dim_idx=1)
+    mask = None
+    if sequence_length is not None:  # [T, N, 1]: 1 while a row goes on
+        ones = sequence_mask(sequence_length, maxlen=known_dim(steps, 0, "rnn"), dtype=inputs.dtype)
+        mask = unsqueeze(transpose(ones, [1, 0]), [2])
+        mask.stop_gradient = True
+    loop = StaticRNN(reverse=is_reverse)
+    with loop.step():
+        x = loop.step_input(steps)
+        goes_on = None if mask is None else loop.step_input(mask)
+        before = map_structure(lambda state: loop.memory(init=state), initial_states)
+        output, after = cell(x, before)
+        if goes_on is not None:
+            after = map_structure(lambda new, old: goes_on * new + (1.0 - goes_on) * old, after, before)
+        for old, new in zip(flatten_structure(before), flatten_structure(after)):
+            loop.update_memory(old, new)
+        loop.output(output, *flatten_structure(after))
+    outputs, *states = loop()
+    first, end = ([0], [1]) if is_reverse else ([-1], [2 ** 31 - 1])
+    last = iter([squeeze(slice(state, [0], first, end), [0]) for state in states])
+    final = map_structure(lambda _: next(last), initial_states)
+    return (outputs if time_major else transpose(outputs, [1, 0, 2])), final

@@ -1,0 +1,60 @@
+# The chapters of the book, with fewer passes: each learns what its data has to be learnt, and uses the saved model.
+import importlib.util
+import pathlib
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+
+BOOK = pathlib.Path(__file__).resolve().parents[2] / "examples/book"
+
+
+@pytest.fixture
+def chapter(monkeypatch):
+    """The module of a chapter by the beginning of its name."""
+    monkeypatch.syspath_prepend(str(BOOK))
+
+    def load(number):
+        path, = BOOK.glob(f"{number}_*.py")
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    return load
+
+
+def test_fit_a_line(chapter):
+    assert chapter("01").main(["--epochs", "60"]) < 6  # the noise alone has 4; the prices' variance is above 20
+
+
+@pytest.mark.parametrize("net, epochs, accuracy", [("cnn", 1, 0.8), ("mlp", 3, 0.8), ("softmax", 3, 0.4)])
+def test_recognize_digits(chapter, net, epochs, accuracy):
+    assert chapter("02").main(["--net", net, "--epochs", str(epochs)]) > accuracy
+
+
+def test_image_classification(chapter):
+    assert chapter("03").main(["--epochs", "1"]) > 0.8
+
+
+def test_word2vec(chapter):
+    assert chapter("04").main(["--epochs", "4"]) < 1.6  # guessing has log 63 = 4.1, the frequencies of words 3.9
+
+
+def test_recommender_system(chapter):
+    assert chapter("05").main(["--epochs", "4"]) < 1.4
+
+
+@pytest.mark.parametrize("net, epochs, accuracy", [("conv", 4, 0.75), ("lstm", 8, 0.85), ("stacked", 4, 0.85)])
+def test_understand_sentiment(chapter, net, epochs, accuracy):
+    assert chapter("06").main(["--net", net, "--epochs", str(epochs)]) > accuracy
+
+
+def test_original_files_and_a_model_that_stays(chapter, tmp_path):
+    random = np.random.default_rng(0)
+    x = random.normal(size=(100, 13))
+    np.savetxt(tmp_path / "housing.data", np.column_stack([x, 20 + x.sum(1)]))
+    loss = chapter("01").main(["--data", str(tmp_path), "--epochs", "60", "--out", str(tmp_path / "saved" / "line")])
+    assert loss < 0.5
+    program, feeds, fetches = pm.io.load_inference_model(tmp_path / "saved" / "line", scope=pm.Scope())
+    assert feeds == ["x"] and fetches[0].shape == (-1, 1)
