@@ -1,4 +1,6 @@
 """paddle_mini as replay.py wants a runtime to look: a scope, programs from bytes, runs."""
+import os
+
 import paddle_mini as pm
 from paddle_mini import _core
 
@@ -27,8 +29,7 @@ def get_var(name):
 
 def run(program, feed, fetch):
     values = {name: pm.LoDTensor(*value) if isinstance(value, tuple) else value for name, value in feed.items()}
-    results = _exe.run(program, feed=values, fetch_list=fetch, scope=_scope)
-    return [value.to_dense() if isinstance(value, pm.SelectedRows) else value for value in results]
+    return [_plain(value) for value in _exe.run(program, feed=values, fetch_list=fetch, scope=_scope, return_numpy=False)]
 
 
 def load_inference_model(prefix):
@@ -42,6 +43,20 @@ def read_stream(data):
 
 def write_stream(array, lod):
     return _core.tensor_bytes(array, lod)
+
+
+def load_checkpoint(prefix):
+    found = {}
+    for suffix in (".pdparams", ".pdopt"):
+        if os.path.exists(prefix + suffix):
+            found.update(pm.io.load_state(prefix + suffix))
+    return found
+
+
+def _plain(value):
+    if isinstance(value, pm.LoDTensor):
+        return value.array, value.lod
+    return value.to_dense() if isinstance(value, pm.SelectedRows) else value
 
 
 def _with_lod(array, lod):
