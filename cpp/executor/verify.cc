@@ -1,6 +1,8 @@
 // Stage 1. What bytes can claim and this refuses is listed in tests/executor/test_verify.py.
 #include "executor/verify.h"
 
+#include <set>
+
 #include "executor/site.h"
 
 namespace paddle_mini {
@@ -58,7 +60,8 @@ void check_blocks(const ProgramDesc& program) {
   }
 }
 
-void check_block_attributes(const OpDesc& op, int block, int blocks) {
+// A block belongs to one operator: blocks that several run would multiply with each level of nesting.
+void check_block_attributes(const OpDesc& op, int block, int blocks, std::set<int>& taken) {
   for (const Attr& attr : op.attrs) {
     std::vector<BlockIndex> inside;
     if (const auto* one = std::get_if<BlockIndex>(&attr.value)) inside = {*one};
@@ -66,6 +69,8 @@ void check_block_attributes(const OpDesc& op, int block, int blocks) {
     for (BlockIndex sub : inside) {
       require<ProgramError>(sub.index > block && sub.index < blocks, "attribute '", printable(attr.name),
                             "' points to block ", sub.index, ", which can't be a block inside this operator");
+      require<ProgramError>(taken.insert(sub.index).second, "attribute '", printable(attr.name), "' points to block ", sub.index,
+                            ", which another operator has");
     }
   }
 }
@@ -196,6 +201,7 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
     }
     program.blocks.push_back(std::move(verified));
   }
+  std::set<int> taken;
   for (const BlockDesc& block : desc.blocks) {
     auto& ops = program.blocks[block.idx].ops;
     ops.reserve(block.ops.size());
@@ -203,7 +209,7 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
       at_op({block.ops[i], static_cast<int>(i), block.idx}, [&] {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
         op.spec->complete(op.desc);
-        check_block_attributes(op.desc, block.idx, count);
+        check_block_attributes(op.desc, block.idx, count, taken);
         check_names(program, block.idx, op.desc);
         op.is_control = is_control(program, block.idx, op);
         ops.push_back(std::move(op));

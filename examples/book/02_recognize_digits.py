@@ -43,7 +43,8 @@ def main(argv=None):
     loss = layers.mean(layers.cross_entropy(predicted, label))
     accuracy = layers.accuracy(predicted, label)
 
-    executor, means = fit(samples, [image, label], loss, pm.optimizer.Adam(learning_rate=0.001), args, accuracy=accuracy)
+    optimizer = pm.optimizer.Adam(learning_rate=0.001)
+    executor, means = fit(samples, [image, label], loss, optimizer, args, accuracy=accuracy)
 
     rows = [samples.test[i] for i in range(10)]
     probability, = saved_and_used(args, [image], [predicted], executor, [row[:1] for row in rows])

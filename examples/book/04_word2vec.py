@@ -25,7 +25,8 @@ def main(argv=None):
 
     before = [layers.data(f"word{i}", [-1], dtype="int64") for i in range(N - 1)]
     following = layers.data("following", [-1, 1], dtype="int64")
-    vectors = [layers.embedding(word, [len(words), EMBEDDING], is_sparse=True, param_attr="shared_w") for word in before]
+    vectors = [layers.embedding(word, [len(words), EMBEDDING], is_sparse=True, param_attr="shared_w")
+               for word in before]
     hidden = layers.fc(layers.concat(vectors, axis=1), size=HIDDEN, act="sigmoid")
     predicted = layers.fc(hidden, size=len(words), act="softmax")
     loss = layers.mean(layers.cross_entropy(predicted, following))

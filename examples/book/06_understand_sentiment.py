@@ -13,7 +13,7 @@ from paddle_mini import layers, nets
 from paddle_mini.data import imdb
 
 EMBEDDING, HIDDEN, STACKED = 32, 32, 3  # the book's: 128, 128 or 512, 3
-RATE = 0.02  # the book's: 0.002, for 25000 reviews
+RATE = 0.05  # the book's: 0.002, for 25000 reviews
 
 
 def embedded(words, count):
@@ -48,7 +48,7 @@ NETS = {"conv": convolutions, "lstm": lstm, "stacked": stacked_lstm}
 
 
 def main(argv=None):
-    args = arguments(argv, __doc__, epochs=8, batch=32, nets=list(NETS))
+    args = arguments(argv, __doc__, epochs=12, batch=32, nets=list(NETS))
     samples = imdb.load(args.data) if args.data else imdb.synthetic()
     known = samples.vocabularies["words"]
 

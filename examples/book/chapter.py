@@ -15,7 +15,7 @@ def arguments(argv, doc, epochs, batch, nets=()):
     parser.add_argument("--epochs", type=int, default=epochs)
     parser.add_argument("--batch", type=int, default=batch)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=pathlib.Path, help="where to save the model; without it, in a folder that goes away")
+    parser.add_argument("--out", type=pathlib.Path, help="where to save the model; without it, for this run only")
     if nets:
         parser.add_argument("--net", choices=nets, default=nets[0])
     return parser.parse_args(argv)
@@ -36,8 +36,8 @@ def fit(samples, feed_list, loss, optimizer, args, **measures):
         order = pm.data.shuffle(samples.train, len(samples.train), seed=args.seed + epoch)
         for rows in pm.data.batch(order, args.batch, drop_last=True):
             executor.run(feed=feeder.feed(rows))
-        found = np.array([executor.run(test, feeder.feed(rows), list(measures.values()))
-                          for rows in pm.data.batch(samples.test, args.batch)]).reshape(-1, len(measures))
+        found = np.array([[value.item() for value in executor.run(test, feeder.feed(rows), list(measures.values()))]
+                          for rows in pm.data.batch(samples.test, args.batch)])
         means = dict(zip(measures, map(float, found.mean(0))))
         print(f"epoch {epoch + 1}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means.items()))
     return executor, means

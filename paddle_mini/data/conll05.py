@@ -1,8 +1,9 @@
 # CoNLL-2005: who did what to whom (book chapter 7).
 """Samples, one for each verb of a sentence, every one of them a list with an element for each word: (words, the words
 two before the verb, one before it, the verb's own, one and two after it, verb, mark, labels). The six after `words`
-say the same at every word; mark is 1 at the verb and the two words on each side of it. Vocabularies: words, verbs, labels.
-Labels say B- at the first word of a part, I- inside it and O outside.
+say the same at every word; mark is 1 at the verb and the two words on each side of it. Vocabularies: words, verbs,
+labels. Labels say B- at the first word of a part, I- inside it and O outside; they are numbered for chunk_eval with
+the scheme IOB: B- and I- of one kind, then of the next, and O last.
 
 Carreras and Màrquez, "Introduction to the CoNLL-2005 Shared Task: Semantic Role Labeling", 2005.
 """
@@ -60,10 +61,11 @@ def synthetic(seed: int = 0, clauses: int = 600) -> DataSet:
 
 
 def _data_set(clauses: List[_Clause], test_ratio: float, rare: int) -> DataSet:
+    kinds = sorted({label[2:] for clause in clauses for label in clause.labels if label != "O"})
     known = {
         "words": vocabulary(count(clause.words for clause in clauses), [UNKNOWN, BEFORE, AFTER], more_than=rare),
         "verbs": vocabulary(count([clause.verb] for clause in clauses)),
-        "labels": vocabulary(count(clause.labels for clause in clauses)),
+        "labels": vocabulary({}, [f"{mark}-{kind}" for kind in kinds for mark in "BI"] + ["O"]),
     }
     samples: List[Sample] = []
     for clause in clauses:

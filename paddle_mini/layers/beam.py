@@ -7,9 +7,12 @@ from ..variable import Variable
 from .emit import emit_all, whole
 
 
+Chosen = Union[Tuple[Variable, Variable], Tuple[Variable, Variable, Variable]]
+
+
 def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Optional[Variable], scores: Variable, beam_size: int,
                 end_id: int, level: int = 0, is_accumulated: bool = True, name: Optional[str] = None,
-                return_parent_idx: bool = False) -> Union[Tuple[Variable, Variable], Tuple[Variable, Variable, Variable]]:
+                return_parent_idx: bool = False) -> Chosen:
     """The beam_size best continuations of the prefixes of each source: (words int64 [m, 1], their scores [m, 1]), and
     the prefix of each, int32 [m], with return_parent_idx.
 

@@ -39,8 +39,9 @@ def sequence_pool(input: Variable, pool_type: str, is_test: bool = False, pad_va
     if not isinstance(pool_type, str):
         refuse(ProgramError, f"sequence_pool: pool_type is {pool_type!r}, it must be a string such as 'sum'")
     kind = pool_type.upper()
-    return emit("sequence_pool", {"X": input}, {"pooltype": kind, "is_test": is_test, "pad_value": pad_value}, name=name,
-                outputs={"Out": 1, "MaxIndex": 1} if kind == "MAX" else None)
+    attrs = {"pooltype": kind, "is_test": is_test, "pad_value": pad_value}
+    outputs = {"Out": 1, "MaxIndex": 1} if kind == "MAX" else None
+    return emit("sequence_pool", {"X": input}, attrs, name=name, outputs=outputs)
 
 
 def sequence_first_step(input: Variable, name: Optional[str] = None) -> Variable:
@@ -84,7 +85,8 @@ def row_conv(input: Variable, future_context_size: int, param_attr: Any = None, 
     W [future_context_size + 1, D] begins with Xavier. Amodei et al., "Deep Speech 2", 2015.
     """
     require_float("row_conv", input)
-    taps, prefix = whole("row_conv", "future_context_size", future_context_size, low=0) + 1, layer_name("row_conv", name)
+    taps = whole("row_conv", "future_context_size", future_context_size, low=0) + 1
+    prefix = layer_name("row_conv", name)
     weight = create_parameter([taps, known_dim(input, -1, "row_conv")], input.dtype, param_attr, prefix)
     return activation(act, emit("row_conv", {"X": input, "Filter": weight}, name=prefix), prefix)
 

@@ -78,7 +78,8 @@ def test_mnist(tmp_path):
     images = np.random.default_rng(0).integers(0, 256, (5, 28, 28))
     labels = np.array([3, 1, 4, 1, 5])
     write_folder(tmp_path, {
-        "train-images-idx3-ubyte.gz": gzip.compress(idx(images)), "train-labels-idx1-ubyte.gz": gzip.compress(idx(labels)),
+        "train-images-idx3-ubyte.gz": gzip.compress(idx(images)),
+        "train-labels-idx1-ubyte.gz": gzip.compress(idx(labels)),
         "t10k-images-idx3-ubyte": idx(images[:2]), "t10k-labels-idx1-ubyte": idx(labels[:2])})
     read = data.mnist.load(tmp_path)
     assert (len(read.train), len(read.test)) == (5, 2) and len(read.train[1:3]) == 2
@@ -99,7 +100,8 @@ def test_mnist(tmp_path):
 def cifar_batch(pixels, labels):
     """As Python 2 pickled it, protocol 2: text for bytes, ndarray._reconstruct for arrays."""
     return (b"\x80\x02}q\x01(U\x04dataq\x02cnumpy.core.multiarray\n_reconstruct\nq\x03cnumpy\nndarray\nq\x04K\x00\x85"
-            b"U\x01b\x87Rq\x05(K\x01K" + bytes([len(pixels)]) + b"M\x00\x0c\x86cnumpy\ndtype\nq\x06U\x02u1K\x00K\x01\x87R"
+            b"U\x01b\x87Rq\x05(K\x01K" + bytes([len(pixels)])
+            + b"M\x00\x0c\x86cnumpy\ndtype\nq\x06U\x02u1K\x00K\x01\x87R"
             b"q\x07(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T" + struct.pack("<I", pixels.size)
             + pixels.tobytes() + b"tbU\x06labelsq\x08]q\x09(" + b"".join(b"K" + bytes([v]) for v in labels) + b"eu.")
 
@@ -175,13 +177,15 @@ PROPS = b"-    (A0*\n-    *)\nsee  (V*)\n-    (A1*)\n-    *\n\ngo   (V*)\n\n"
 
 def test_conll05(tmp_path):
     folder = "conll05st-release/test.wsj/"
-    files = {folder + "words/test.wsj.words.gz": gzip.compress(WORDS), folder + "props/test.wsj.props.gz": gzip.compress(PROPS)}
+    files = {folder + "words/test.wsj.words.gz": gzip.compress(WORDS),
+             folder + "props/test.wsj.props.gz": gzip.compress(PROPS)}
     read = data.conll05.load(write_tar(tmp_path / "conll05st-tests.tar.gz", files), test_ratio=0.5)
     (words, *around, verb, mark, labels), = read.train
     spelled = {number: word for word, number in read.vocabularies["words"].items()}
     assert [spelled[i] for i in words] == ["The", "cat", "saw", "it", "."]
     assert [[spelled[i] for i in set(context)] for context in around] == [["The"], ["cat"], ["saw"], ["it"], ["."]]
     assert verb == [read.vocabularies["verbs"]["see"]] * 5 and mark == [1] * 5
+    assert list(read.vocabularies["labels"]) == ["B-A0", "I-A0", "B-A1", "I-A1", "B-V", "I-V", "O"]
     named = {number: label for label, number in read.vocabularies["labels"].items()}
     assert [named[i] for i in labels] == ["B-A0", "I-A0", "B-V", "B-A1", "O"]
     (words, *around, verb, mark, labels), = read.test

@@ -10,7 +10,8 @@ def test_a_batch_of_rows():
     image = pm.layers.data("image", [-1, 1, 2, 2])
     label = pm.layers.data("label", [-1, 1], dtype="int64")
     words = pm.layers.data("words", [-1, 1], dtype="int64", lod_level=1)
-    feed = DataFeeder([image, "label", words]).feed([([1, 2, 3, 4], 7, [5, 6]), (np.zeros((2, 2)), 8, []), ([0] * 4, 9, [1])])
+    rows = [([1, 2, 3, 4], 7, [5, 6]), (np.zeros((2, 2)), 8, []), ([0] * 4, 9, [1])]
+    feed = DataFeeder([image, "label", words]).feed(rows)
     assert feed["image"].shape == (3, 1, 2, 2) and feed["image"].dtype == np.float32
     assert feed["label"].tolist() == [[7], [8], [9]] and feed["label"].dtype == np.int64
     assert feed["words"].array.tolist() == [[5], [6], [1]] and feed["words"].lod == [[0, 2, 2, 3]]

@@ -67,13 +67,15 @@ def test_greedy_decoder():
 def test_greedy_decoder_of_padded_sequences():
     x, length = pm.layers.data("x", [-1, -1, 3]), pm.layers.data("length", [-1, 1], dtype="int64")
     rows = np.eye(3, dtype="float32")[np.array([[1, 1, 0, 2], [2, 0, 2, 2]])]
-    value, lengths = run(*pm.layers.ctc_greedy_decoder(x, 0, length, padding_value=-1), x=rows, length=np.array([[3], [4]]))
+    decoded = pm.layers.ctc_greedy_decoder(x, 0, length, padding_value=-1)
+    value, lengths = run(*decoded, x=rows, length=np.array([[3], [4]]))
     assert value.tolist() == [[1, -1, -1, -1], [2, 2, -1, -1]] and lengths.ravel().tolist() == [1, 2]
 
 
 def test_edit_distance():
     a, b = (pm.layers.data(name, [-1, 1], dtype="int64", lod_level=1) for name in "ab")
-    feed = {"a": lod_tensor(np.array([[1], [2], [3], [4]]), (3, 1)), "b": lod_tensor(np.array([[1], [3], [4], [9]]), (2, 2))}
+    feed = {"a": lod_tensor(np.array([[1], [2], [3], [4]]), (3, 1)),
+            "b": lod_tensor(np.array([[1], [3], [4], [9]]), (2, 2))}
     outputs = [pm.layers.edit_distance(a, b, normalized=False), pm.layers.edit_distance(a, b),
                pm.layers.edit_distance(a, b, normalized=False, ignored_tokens=[2, 9])]
     values = run(*(out for out, _ in outputs), outputs[0][1], **feed)

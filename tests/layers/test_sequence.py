@@ -19,7 +19,8 @@ def fetched(*variables, **feed):
 
 @pytest.mark.parametrize("kind, function", [
     ("sum", lambda rows: rows.sum(0)), ("average", lambda rows: rows.mean(0)), ("last", lambda rows: rows[-1]),
-    ("sqrt", lambda rows: rows.sum(0) / len(rows) ** 0.5), ("MAX", lambda rows: rows.max(0)), ("first", lambda rows: rows[0]),
+    ("sqrt", lambda rows: rows.sum(0) / len(rows) ** 0.5), ("MAX", lambda rows: rows.max(0)),
+    ("first", lambda rows: rows[0]),
 ])
 def test_pools(kind, function):
     value, = run(pm.layers.sequence_pool(data(), kind), x=X)

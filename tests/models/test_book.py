@@ -33,8 +33,9 @@ def test_recognize_digits(chapter, net, epochs, accuracy):
     assert chapter("02").main(["--net", net, "--epochs", str(epochs)]) > accuracy
 
 
-def test_image_classification(chapter):
-    assert chapter("03").main(["--epochs", "1"]) > 0.8
+@pytest.mark.parametrize("net, epochs", [("resnet", 1), ("vgg", 2)])
+def test_image_classification(chapter, net, epochs):
+    assert chapter("03").main(["--net", net, "--epochs", str(epochs)]) > 0.8
 
 
 def test_word2vec(chapter):
@@ -45,7 +46,7 @@ def test_recommender_system(chapter):
     assert chapter("05").main(["--epochs", "4"]) < 1.4
 
 
-@pytest.mark.parametrize("net, epochs, accuracy", [("conv", 4, 0.75), ("lstm", 8, 0.85), ("stacked", 4, 0.85)])
+@pytest.mark.parametrize("net, epochs, accuracy", [("conv", 10, 0.88), ("lstm", 4, 0.88), ("stacked", 4, 0.85)])
 def test_understand_sentiment(chapter, net, epochs, accuracy):
     assert chapter("06").main(["--net", net, "--epochs", str(epochs)]) > accuracy
 
@@ -55,6 +56,6 @@ def test_original_files_and_a_model_that_stays(chapter, tmp_path):
     x = random.normal(size=(100, 13))
     np.savetxt(tmp_path / "housing.data", np.column_stack([x, 20 + x.sum(1)]))
     loss = chapter("01").main(["--data", str(tmp_path), "--epochs", "60", "--out", str(tmp_path / "saved" / "line")])
-    assert loss < 0.5
+    assert loss < 1.5
     program, feeds, fetches = pm.io.load_inference_model(tmp_path / "saved" / "line", scope=pm.Scope())
     assert feeds == ["x"] and fetches[0].shape == (-1, 1)
