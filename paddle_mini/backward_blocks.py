@@ -131,7 +131,8 @@ class _BlockGradient:
         for port in self.read_ports():
             wanted = [name + GRAD if name in self.reached and self.inside(port, i) + GRAD in given else EMPTY_NAME
                       for i, name in enumerate(self.op.input(port))]
-            if any(name != EMPTY_NAME for name in wanted):
+            # PaddlePaddle's recurrent_grad asks for all its ports, whether it has to write them or not.
+            if self.op.type == "recurrent" or any(name != EMPTY_NAME for name in wanted):
                 outputs.append((port + GRAD, wanted))
                 self.produced.update(name[:-len(GRAD)] for name in wanted if name != EMPTY_NAME)
         return {"type": self.op.type + "_grad", "inputs": inputs, "outputs": outputs, "attrs": attrs}

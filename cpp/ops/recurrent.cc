@@ -194,7 +194,8 @@ OpSpec with_attributes(OpSpec spec) {
       .attr("states", Names{}, "names inside of the states after the step")
       .attr("has_states", false, "whether there are states")
       .attr("reverse", false, "the last step first")
-      .attr("is_train", true, "keep what the gradient needs");
+      .attr("is_train", true, "keep what the gradient needs")
+      .attr("skip_eager_deletion_vars", Names{}, "of PaddlePaddle, which wants it to be there");
 }
 
 }  // namespace

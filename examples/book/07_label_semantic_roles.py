@@ -12,7 +12,7 @@ import paddle_mini as pm
 from paddle_mini import layers
 from paddle_mini.data import conll05
 
-WORD, MARK, HIDDEN, DEPTH = 32, 5, 64, 4  # the book's: 32, 5, 512, 8
+WORD, MARK, HIDDEN, DEPTH = 32, 5, 64, 8  # the book's: 32, 5, 512, 8
 RATE = 0.03  # the book's: 0.01
 WORDS = ["words", "two_before", "before", "at", "after", "two_after"]
 
@@ -42,7 +42,7 @@ def scores_of_labels(vectors, labels):
 
 
 def main(argv=None):
-    args = arguments(argv, __doc__, epochs=10, batch=10)
+    args = arguments(argv, __doc__, epochs=6, batch=10)
     samples = conll05.load(args.data) if args.data else conll05.synthetic()
     sizes = {name: len(values) for name, values in samples.vocabularies.items()}
 

@@ -1,119 +1,127 @@
-# Chapter 8: translating sentences: an encoder, a decoder that looks back at it, and a search for the best words.
-"""A recurrent network reads the sentence; another writes the translation, at each word attending to what was read.
+# Chapter 8: from English to German, word after word, each time looking where the sentence says what comes next.
+"""An encoder that reads both ways, a decoder with attention, and beam search.
+Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and translate", ICLR 2015.
 
     .venv/bin/python examples/book/08_machine_translation.py
     .venv/bin/python examples/book/08_machine_translation.py --data wmt16.tar.gz
 """
+import pathlib
 import sys
+import tempfile
 
-import numpy as np
-from chapter import arguments
+from chapter import arguments, fit
 
 import paddle_mini as pm
 from paddle_mini import layers
-from paddle_mini.data import wmt16
+from paddle_mini.data import DataSet, wmt16
 
-WIDTH, BEAM, HIDDEN_POSITION = 96, 4, -1e9
-
-
-class Decoder(layers.RNNCell):
-    """A GRU whose input is a word and the mean of what the encoder read, weighted by how well it fits the state."""
-
-    state_shape = WIDTH
-
-    def __init__(self, read, mask):
-        self.read, self.mask = read, mask
-        self.cell = layers.GRUCell(WIDTH, name="decoder")
-
-    def call(self, inputs, state):
-        scores = layers.squeeze(layers.matmul(self.read, layers.unsqueeze(state, [2])), [2]) + self.mask
-        weights = layers.unsqueeze(layers.softmax(scores), [1])
-        seen = layers.squeeze(layers.matmul(weights, self.read), [1])
-        _, state = self.cell(layers.concat([inputs, seen], 1), state)
-        return layers.concat([state, seen], 1), state
+LENGTH, BEAM = 12, 4  # sentences are cut to the length, which is enough for the made ones
+EMBEDDING, HIDDEN, WARMUP = 64, 64, 100  # the book's: 512, 512, 1000
 
 
-def embedded(words, name, size):
-    return layers.embedding(words, [size, WIDTH], param_attr=name)
+class DecoderCell(layers.RNNCell):
+    """A GRU that sees, beside its input, the sum of the memory [N, T, width] weighted by how well the rows fit the
+    state; mask [N, T] is 1 where there is a word."""
+
+    def __init__(self, memory, mask):
+        self.memory, self.padding = memory, (mask - 1.0) * 1e9
+        self.keys = layers.fc(memory, HIDDEN, num_flatten_dims=2, param_attr="keys", bias_attr=False)
+        self.cell = layers.GRUCell(HIDDEN, name="decoder")
+
+    state_shape = HIDDEN
+
+    def call(self, inputs, states):
+        query = layers.fc(states, HIDDEN, param_attr="query", bias_attr=False)
+        fit_of = layers.squeeze(layers.matmul(self.keys, layers.unsqueeze(query, [2])), [2])
+        weights = layers.unsqueeze(layers.softmax(fit_of + self.padding), [1])
+        seen = layers.squeeze(layers.matmul(weights, self.memory), [1])
+        return self.cell(layers.concat([inputs, seen], 1), states)
 
 
-def encoded(sizes, longest):
-    """(inputs, what was read [n, longest, 2 width], the state the decoder begins with, what hides the padding)"""
-    words, length = layers.data("source", [-1, longest], dtype="int64"), layers.data("length", [-1], dtype="int64")
-    vectors = embedded(words, "source_words", sizes["source"])
-    forward, last = layers.rnn(layers.GRUCell(WIDTH, name="forward"), vectors, sequence_length=length)
-    backward, _ = layers.rnn(layers.GRUCell(WIDTH, name="backward"), vectors, sequence_length=length, is_reverse=True)
-    read = layers.fc(layers.concat([forward, backward], 2), WIDTH, num_flatten_dims=2, name="read")
-    ones = layers.sequence_mask(length, maxlen=longest, dtype="float32")
-    return [words, length], read, last, (ones - 1.0) * -HIDDEN_POSITION
+def encoded(sizes):
+    """The inputs, what the encoder says of each word, where there are words, and the decoder's first state."""
+    source, length = layers.data("source", [-1, LENGTH], dtype="int64"), layers.data("length", [-1], dtype="int64")
+    words = layers.embedding(source, [sizes["source"], EMBEDDING], param_attr="source_table")
+    ways = [layers.rnn(layers.GRUCell(HIDDEN, name=f"encoder_{reverse}"), words, sequence_length=length,
+                       is_reverse=reverse == 1) for reverse in (0, 1)]
+    memory = layers.concat([outputs for outputs, _ in ways], axis=2)
+    last = layers.concat([state for _, state in ways], axis=1)
+    first = layers.fc(last, HIDDEN, act="tanh", param_attr="first", bias_attr="first_bias")
+    return [source, length], memory, layers.sequence_mask(length, LENGTH, "float32"), first
 
 
-def scored(outputs, size, flatten=1):
-    return layers.fc(outputs, size, num_flatten_dims=flatten, name="scores")
+def target_vectors(words, sizes):
+    return layers.embedding(words, [sizes["target"], EMBEDDING], param_attr="target_table")
 
 
-def training(sizes, longest):
-    inputs, read, begin, mask = encoded(sizes, longest)
-    target, following = (layers.data(name, [-1, longest], dtype="int64") for name in ("target", "next"))
-    outputs, _ = layers.rnn(Decoder(read, mask), embedded(target, "target_words", sizes["target"]), begin)
-    losses = layers.softmax_with_cross_entropy(scored(outputs, sizes["target"], 2), layers.unsqueeze(following, [2]), ignore_index=-100)
-    words = layers.reduce_sum(layers.cast(following > -1, "float32"))
-    return [*inputs, target, following], layers.reduce_sum(losses) / words
+def scores(outputs, sizes, axes):
+    return layers.fc(outputs, sizes["target"], num_flatten_dims=axes, param_attr="scores", bias_attr="scores_bias")
 
 
-def translating(sizes, longest):
-    inputs, read, begin, mask = encoded(sizes, longest)
-    read, mask = (layers.BeamSearchDecoder.tile_beam_merge_with_batch(x, BEAM) for x in (read, mask))
+def training(sizes):
+    inputs, memory, mask, first = encoded(sizes)
+    target, following = (layers.data(name, [-1, LENGTH], dtype="int64") for name in ("target", "following"))
+    count = layers.data("count", [-1], dtype="int64")
+    outputs, _ = layers.rnn(DecoderCell(memory, mask), target_vectors(target, sizes), first)
+    label = layers.unsqueeze(following, [2])
+    cost = layers.cross_entropy(layers.softmax(scores(outputs, sizes, 2)), label)
+    there = layers.sequence_mask(count, LENGTH, "float32")
+    loss = layers.reduce_sum(layers.squeeze(cost, [2]) * there) / layers.reduce_sum(there)
+    return [*inputs, target, count, following], loss
+
+
+def translating(sizes):
+    inputs, memory, mask, first = encoded(sizes)
+    tile = layers.BeamSearchDecoder.tile_beam_merge_with_batch
     decoder = layers.BeamSearchDecoder(
-        Decoder(read, mask), start_token=0, end_token=1, beam_size=BEAM,
-        embedding_fn=lambda words: embedded(words, "target_words", sizes["target"]),
-        output_fn=lambda outputs: scored(outputs, sizes["target"]))
-    return inputs, layers.dynamic_decode(decoder, begin, max_step_num=longest)[0]
+        DecoderCell(tile(memory, BEAM), tile(mask, BEAM)), start_token=0, end_token=1, beam_size=BEAM,
+        embedding_fn=lambda words: target_vectors(words, sizes), output_fn=lambda outputs: scores(outputs, sizes, 1))
+    return inputs, layers.dynamic_decode(decoder, first, LENGTH)[0]
 
 
-def padded(rows, longest):
-    """Sentences as rows of one length: source, its lengths, target, the words to say (−100 where there is none)."""
-    def block(sentences, filler):
-        return np.array([(list(words) + [filler] * longest)[:longest] for words in sentences], "int64")
+def translated(args, executor, sizes, rows):
+    """The best sentences [rows, steps], from a program of its own over the parameters of the one that was trained; it
+    is saved and read again as a whole, with its loop."""
+    with pm.program_guard(pm.Program(), pm.Program()) as (program, _), pm.unique_name.guard():
+        inputs, best = translating(sizes)
+    with tempfile.TemporaryDirectory() as folder:
+        prefix, scope = args.out or pathlib.Path(folder, "model"), pm.Scope()
+        prefix.parent.mkdir(parents=True, exist_ok=True)
+        pm.io.save_program(prefix, program)
+        again = pm.io.load_program(prefix, scope)
+        feed = pm.data.DataFeeder([var.name for var in inputs], again).feed(rows)
+        return executor.run(again, feed, [best.name], scope=scope)[0][:, :, 0]
 
-    source, target, following = zip(*rows)
-    lengths = np.array([min(len(words), longest) for words in source])
-    return {"source": block(source, 1), "length": lengths, "target": block(target, 1), "next": block(following, -100)}
+
+def padded(sample):
+    source, target, following = ((row[:LENGTH], len(row[:LENGTH])) for row in sample)
+    fill = [words + [1] * (LENGTH - count) for words, count in (source, target, following)]
+    return fill[0], source[1], fill[1], target[1], fill[2]
 
 
 def main(argv=None):
-    args = arguments(argv, __doc__, epochs=8, batch=50)
+    args = arguments(argv, __doc__, epochs=8, batch=32)
     samples = wmt16.load(args.data) if args.data else wmt16.synthetic()
     sizes = {name: len(words) for name, words in samples.vocabularies.items()}
-    longest = min(max(len(words) for row in samples.train for words in row), 40)
 
-    pm.seed(args.seed)
-    scope, executor = pm.Scope(), pm.Executor(pm.CPUPlace())
-    _, loss = training(sizes, longest)
-    clip = pm.clip.GradientClipByGlobalNorm(5.0)
-    pm.optimizer.Adam(0.004, grad_clip=clip, regularization=1e-5).minimize(loss)
-    executor.run(pm.default_startup_program(), scope=scope)
-    for epoch in range(args.epochs):
-        order = pm.data.shuffle(samples.train, len(samples.train), seed=args.seed + epoch)
-        losses = [executor.run(feed=padded(rows, longest), fetch_list=[loss], scope=scope)[0]
-                  for rows in pm.data.batch(order, args.batch, drop_last=True)]
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}")
+    feed_list, loss = training(sizes)
+    optimizer = pm.optimizer.Adam(
+        learning_rate=layers.noam_decay(HIDDEN, WARMUP), regularization=pm.regularizer.L2Decay(1e-4),
+        grad_clip=pm.clip.GradientClipByGlobalNorm(5.0))
+    ready = DataSet(*([padded(sample) for sample in part] for part in samples[:2]))
+    executor, _ = fit(ready, feed_list, loss, optimizer, args)
 
-    program = pm.Program()
-    with pm.program_guard(program, pm.Program()):
-        _, words = translating(sizes, longest)
-    rows = samples.test[:50]
-    feed = {name: value for name, value in padded(rows, longest).items() if name in ("source", "length")}
-    found, = executor.run(program, feed=feed, fetch_list=[words], scope=scope)
-    names = {number: word for word, number in samples.vocabularies["target"].items()}
+    found = translated(args, executor, sizes, [row[:2] for row in ready.test])
+    spelled = [{number: word for word, number in samples.vocabularies[which].items()} for which in ("source", "target")]
     right = 0
-    for i, (row, sentence) in enumerate(zip(rows, found[:, :, 0])):
-        said = list(sentence[:list(sentence).index(1) + 1]) if 1 in sentence else list(sentence)
-        right += said == list(row[2])
+    for i, (source, _, following) in enumerate(samples.test):
+        words = found[i].tolist()
+        words = words[:words.index(1)] if 1 in words else words
+        right += words == following[:-1]
         if i < 3:
-            print(" ".join(names[word] for word in said))
-    print(f"{right} of {len(rows)} translations are right word for word")
-    return float(np.mean(losses)), right / len(rows)
+            print(*(spelled[0][word] for word in source[1:-1]), "→", *(spelled[1][word] for word in words))
+    print(f"{right} of {len(samples.test)} sentences are translated word for word")
+    return right / len(samples.test)
 
 
 if __name__ == "__main__":

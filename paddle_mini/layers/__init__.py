@@ -14,7 +14,7 @@ from .learning_rate import (
     cosine_decay, exponential_decay, inverse_time_decay, linear_lr_warmup, natural_exp_decay, noam_decay,
     piecewise_decay, polynomial_decay, pow2_decay_with_linear_warmup,
 )
-from .linear import bilinear_tensor_product, einsum, fc, matmul
+from .linear import bilinear_tensor_product, cos_sim, einsum, fc, matmul
 from .loss import (
     cross_entropy, hsigmoid, huber_loss, label_smooth, log_loss, nll_loss, softmax_with_cross_entropy,
     square_error_cost,
@@ -24,7 +24,7 @@ from .norm import batch_norm, group_norm, instance_norm, l2_normalize, layer_nor
 from .ops import (
     abs, acos, acosh, addmm, affine_channel, asin, asinh, atan, atanh, bce_loss, bitwise_and, bitwise_not, bitwise_or,
     bitwise_xor, bmm, bpr_loss, brelu, ceil, celu, channel_shuffle, clip, clip_by_norm, continuous_value_model, cos,
-    cos_sim, cosh, cross, cumprod, diag, dist, dot, elementwise_add, elementwise_div, elementwise_floordiv,
+    cosh, cross, cumprod, diag, dist, dot, elementwise_add, elementwise_div, elementwise_floordiv,
     elementwise_fmax, elementwise_fmin, elementwise_max, elementwise_min, elementwise_mod, elementwise_mul,
     elementwise_pow, elementwise_sub, elu, equal, equal_all, erf, exp, expm1, floor, gather_nd, gather_tree, gelu,
     get_tensor_from_selected_rows, greater_equal, greater_than, grid_sampler, hard_shrink, hard_sigmoid, hard_swish,

@@ -78,3 +78,25 @@ def einsum(equation: str, *operands: Variable, name: Optional[str] = None) -> Va
     """
     caches = {port: len(operands) for port in ("InnerCache", "XShape")}  # PaddlePaddle asks for them
     return emit("einsum", {"Operands": operands}, {"equation": equation}, name=name, outputs={"Out": 1, **caches})
+
+
+def cos_sim(X: Variable, Y: Variable, name: Optional[str] = None) -> Variable:
+    """The cosine between rows: Σ x y / (|x| |y|), norms of at least 1e-8.
+
+    X [n, width]; Y [n, width], or [1, width] for all rows. Returns [n, 1]. Made of operators that PaddlePaddle 2.x
+    has; programs of 1.x hold an operator cos_sim.
+    """
+    require_float("cos_sim", X)
+    require_float("cos_sim", Y)
+    prefix = layer_name("cos_sim", name)
+
+    def total(x: Variable) -> Variable:
+        return emit("reduce_sum", {"X": x}, {"dim": [1], "keep_dim": True}, name=prefix)
+
+    def norm(x: Variable) -> Variable:
+        squares = total(emit("square", {"X": x}, name=prefix))
+        return emit("sqrt", {"X": emit("clip", {"X": squares}, {"min": 1e-16, "max": 3e38}, name=prefix)}, name=prefix)
+
+    lengths = emit("elementwise_mul", {"X": norm(X), "Y": norm(Y)}, name=prefix)
+    product = total(emit("elementwise_mul", {"X": X, "Y": Y}, name=prefix))
+    return emit("elementwise_div", {"X": product, "Y": lengths}, name=prefix)

@@ -148,7 +148,9 @@ def _weights(input: Variable, width: int, layers: int, directions: int, gates: i
 
 def _zeros(input: Variable, runs: int, width: int, prefix: str) -> Variable:
     attrs = {"shape": [runs, -1, width], "dtype": input.dtype, "value": 0.0, "input_dim_idx": 1, "output_dim_idx": 1}
-    return emit_all("fill_constant_batch_size_like", {"Input": input}, attrs, name=prefix)["Out"]  # type: ignore
+    zeros = emit_all("fill_constant_batch_size_like", {"Input": input}, attrs, name=prefix)["Out"]
+    zeros.stop_gradient = True  # type: ignore[union-attr]
+    return zeros  # type: ignore[return-value]
 
 
 def _width(layer: str, input: Variable, size: int, gates: int) -> int:

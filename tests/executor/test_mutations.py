@@ -3,6 +3,7 @@ import copy
 import json
 import pathlib
 import random
+import signal
 
 import numpy as np
 import pytest
@@ -14,13 +15,27 @@ CASES = pathlib.Path(__file__).parents[1] / "golden/cases"
 NUMBERS = [-(2**31), -2, -1, 0, 1, 2, 3, 7, 100, 2**31 - 1]
 LONGS = [-5, -1, 0, 1, 2**40, 2**62]
 FLOATS = [float("nan"), float("inf"), -1.0, 0.0, 0.5, 1e30]
-STRINGS = ["", "NCHW", "NHWC", "SAME", "VALID", "avg", "x"]
+TEXTS = ["", "NCHW", "NHWC", "SAME", "VALID", "avg", "x"]
 DTYPES = ["float32", "float64", "int64", "int32", "bool", "uint8"]
+KINDS = [7, 7, 8, 11, 12, 13]  # tensors, selected rows, step scopes, rank tables, tensor arrays
+INT, FLOAT, STRING, INTS, STRINGS, BOOLEAN, BLOCK, LONG, LONGS_TYPE = 0, 1, 2, 3, 5, 6, 8, 9, 11
+CHANGES = ["attr", "attr", "shape", "dtype", "kind", "argument", "argument", "count", "drop", "order", "type", "persistable",
+           "move", "tree", "declare"]
 
 
 def arrays(path):
     with np.load(path) as file:
         return {name: file[name] for name in file.files}
+
+
+def feeds_of(folder):
+    """The first step's feeds: an array, or (array, lod) of one with sequences."""
+    values = {name[2:]: value for name, value in arrays(folder / "feeds.npz").items() if name.startswith("0/")}
+    feeds = {}
+    for name in (name for name in values if "@LOD" not in name):
+        levels = [values[key].tolist() for key in (f"{name}@LOD", f"{name}@LOD.1") if key in values]
+        feeds[name] = (values[name], levels) if levels else values[name]
+    return feeds
 
 
 def cases():
@@ -29,39 +44,44 @@ def cases():
         meta = json.loads((folder / "case.json").read_text())
         if meta["kind"] == "bad" or not (folder / "main.pb").exists() or set(meta["ops"]) - known:
             continue
-        feeds = {name[2:]: value for name, value in arrays(folder / "feeds.npz").items() if name.startswith("0/") and "@" not in name}
         init = arrays(folder / "init.npz") if (folder / "init.npz").exists() else {}
-        yield _core.decode_program((folder / "main.pb").read_bytes()), feeds, init, tuple(meta["fetch"])
+        yield _core.decode_program((folder / "main.pb").read_bytes()), feeds_of(folder), init, tuple(meta["fetch"])
 
 
 def several(rng, values):
     return [rng.choice(values) for _ in range(rng.randint(0, 4))]
 
 
-def mutated_attr(rng, kind, value):
-    choose = {0: lambda: rng.choice(NUMBERS), 1: lambda: rng.choice(FLOATS), 2: lambda: rng.choice(STRINGS), 3: lambda: several(rng, NUMBERS),
-              6: lambda: not value, 9: lambda: rng.choice(LONGS), 11: lambda: several(rng, LONGS)}
+def mutated_attr(rng, kind, value, names, blocks):
+    choose = {INT: lambda: rng.choice(NUMBERS), FLOAT: lambda: rng.choice(FLOATS), STRING: lambda: rng.choice(TEXTS),
+              INTS: lambda: several(rng, NUMBERS), STRINGS: lambda: several(rng, names), BOOLEAN: lambda: not value,
+              BLOCK: lambda: rng.randint(0, blocks), LONG: lambda: rng.choice(LONGS), LONGS_TYPE: lambda: several(rng, LONGS)}
     return choose[kind]() if kind in choose else value
 
 
-def mutate(rng, block):
-    op, var = rng.choice(block["ops"]), rng.choice(block["vars"])
-    what = rng.choice(["attr", "attr", "shape", "dtype", "kind", "argument", "argument", "drop", "order", "type", "persistable"])
+def mutate(rng, program):
+    """One change, as often in a block inside as in the outermost."""
+    blocks = [block for block in program["blocks"] if block["ops"] and block["vars"]]
+    block = rng.choice(blocks)
+    op, var = rng.choice(block["ops"]), rng.choice(rng.choice(blocks)["vars"])
+    what = rng.choice(CHANGES)
     if what == "attr" and op["attrs"]:
         i = rng.randrange(len(op["attrs"]))
         name, kind, value = op["attrs"][i]
-        op["attrs"][i] = (name, kind, mutated_attr(rng, kind, value))
+        names = [var["name"] for var in block["vars"]]
+        op["attrs"][i] = (name, kind, mutated_attr(rng, kind, value, names, len(program["blocks"])))
     elif what == "shape":
         var["shape"] = several(rng, [-1, 0, 1, 2, 3, 5, 2**31])
     elif what == "dtype":
         var["dtype"] = rng.choice(DTYPES)
     elif what == "kind":
-        var["kind"] = rng.choice([7, 8])
-    elif what == "argument":
+        var["kind"] = rng.choice(KINDS)
+    elif what in ("argument", "count"):
         ports = op[rng.choice(["inputs", "outputs"])]
         if ports:
             i = rng.randrange(len(ports))
-            ports[i] = (ports[i][0], [var["name"]] + list(ports[i][1][1:]))
+            port, names = ports[i][0], list(ports[i][1])
+            ports[i] = (port, [var["name"]] + names[1:] if what == "argument" else rng.choice([names[1:], names[:-1], names + [var["name"]]]))
     elif what == "drop" and len(block["ops"]) > 1:
         block["ops"].remove(op)
     elif what == "order":
@@ -70,27 +90,81 @@ def mutate(rng, block):
         op["type"] = rng.choice(_core.op_types())
     elif what == "persistable":
         var["persistable"] = not var["persistable"]
+    elif what == "move" and len(block["ops"]) > 1:
+        block["ops"].remove(op)
+        rng.choice(blocks)["ops"].insert(rng.randint(0, 3), op)
+    elif what == "tree":
+        block["parent_idx"], block["forward_block_idx"] = rng.choice([(block["parent_idx"], rng.randint(-1, block["idx"])), (rng.randint(-1, block["idx"]), -1)])
+    elif what == "declare":
+        rng.choice(blocks)["vars"].append(copy.deepcopy(var))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_mutated_programs(seed):
-    rng, originals = random.Random(seed), list(cases())
-    executor, finished, refused = _core.Executor("cpu", 0), 0, 0
+def mutate_feed(rng, feeds):
+    """Other sequences, or another number of rows."""
+    if not feeds:
+        return
+    name = rng.choice(sorted(feeds))
+    array, lod = feeds[name] if isinstance(feeds[name], tuple) else (feeds[name], [])
+    what = rng.choice(["rows", "levels", "ends", "none"])
+    if what == "rows" and array.ndim:
+        array = array[: rng.randint(0, len(array))]
+    elif what == "levels":
+        lod = lod + [[0, len(array) if array.ndim else 1]]
+    elif what == "ends":
+        lod = [sorted(rng.randint(0, 6) for _ in range(rng.randint(0, 4))) for _ in range(rng.randint(1, 3))]
+        lod = [[0] + level + ([len(array)] if array.ndim and level is lod[-1] else []) for level in lod]
+    feeds[name] = (array, lod) if lod and what != "none" else array
+
+
+class TooLong(Exception):
+    pass
+
+
+def too_long(signum, frame):
+    raise TooLong
+
+
+def run_mutation(rng, originals, executor):
+    """'finished', 'refused' or 'stopped'; a loop that does not end is a program too."""
+    program, feeds, init, fetches = rng.choice(originals)
+    program, feeds = copy.deepcopy(program), dict(feeds)
+    for _ in range(rng.randint(1, 3)):
+        mutate(rng, program)
+    if rng.random() < 0.2:
+        mutate_feed(rng, feeds)
+    scope = _core.Scope()
+    for name, value in init.items():
+        scope.set(name, value)
+    before = {name: scope.get(name).tobytes() for name in scope.names()}
+    try:
+        handle = _core.Program(_core.encode_program(program))
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        executor.run(handle, scope, tuple(feeds), tuple(feeds.values()), fetches)
+        before = None
+        executor.run(handle, scope, tuple(feeds), tuple(feeds.values()), fetches)
+        return "finished"
+    except TooLong:
+        return "stopped"
+    except pm.Error as error:
+        assert len(str(error).splitlines()) <= 12 and len(str(error)) < 4000
+        if before is not None:
+            assert {name: scope.get(name).tobytes() for name in scope.names()} == before
+        return "refused"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def run_mutations(seeds):
+    originals, executor = list(cases()), _core.Executor("cpu", 0)
     assert len(originals) >= 10
-    for _ in range(250):
-        program, feeds, init, fetches = rng.choice(originals)
-        program = copy.deepcopy(program)
-        for _ in range(rng.randint(1, 3)):
-            mutate(rng, program["blocks"][0])
-        scope = _core.Scope()
-        for name, value in init.items():
-            scope.set(name, value)
-        try:
-            handle = _core.Program(_core.encode_program(program))
-            for _ in range(2):
-                executor.run(handle, scope, tuple(feeds), tuple(feeds.values()), fetches)
-            finished += 1
-        except pm.Error as error:
-            assert len(str(error).splitlines()) <= 12
-            refused += 1
-    assert finished > 20 and refused > 20
+    previous = signal.signal(signal.SIGALRM, too_long)
+    try:
+        return [run_mutation(random.Random(seed), originals, executor) for seed in seeds]
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_mutated_programs(part):
+    ends = run_mutations(range(250 * part, 250 * part + 250))
+    assert ends.count("finished") > 20 and ends.count("refused") > 20

@@ -51,6 +51,14 @@ def test_understand_sentiment(chapter, net, epochs, accuracy):
     assert chapter("06").main(["--net", net, "--epochs", str(epochs)]) > accuracy
 
 
+def test_label_semantic_roles(chapter):
+    assert chapter("07").main(["--epochs", "3"]) > 0.9
+
+
+def test_machine_translation(chapter):
+    assert chapter("08").main(["--epochs", "6"]) > 0.7
+
+
 def test_original_files_and_a_model_that_stays(chapter, tmp_path):
     random = np.random.default_rng(0)
     x = random.normal(size=(100, 13))

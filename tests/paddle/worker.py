@@ -36,15 +36,28 @@ def set_all(folder, name="init.npz"):
             paddle.static.global_scope().var(key).get_tensor().set(values[key], paddle.CPUPlace())
 
 
+def fed(feeds, key):
+    """An array, or a tensor with sequences where feeds.npz has their offsets."""
+    lod = []
+    while f"{key}@LOD{len(lod)}" in feeds.files:
+        lod.append(feeds[f"{key}@LOD{len(lod)}"].tolist())
+    if not lod:
+        return feeds[key]
+    tensor = paddle.base.core.LoDTensor()
+    tensor.set(feeds[key], paddle.CPUPlace())
+    tensor.set_lod(lod)
+    return tensor
+
+
 def train(folder, fetch, steps):
     """main.pb from init.npz, fed with feeds.npz; writes what is fetched and the values at the end."""
     program, results = program_in(folder), {}
     set_all(folder)
     with np.load(folder / "feeds.npz") as feeds:
         for step in range(steps):
-            feed = {key.split("/", 1)[1]: feeds[key] for key in feeds.files if key.startswith(f"{step}/")}
-            for name, value in zip(fetch, exe.run(program, feed=feed, fetch_list=fetch)):
-                results[f"{step}/{name}"] = value
+            feed = {key.split("/", 1)[1]: fed(feeds, key) for key in feeds.files if key.startswith(f"{step}/") and "@LOD" not in key}
+            for name, value in zip(fetch, exe.run(program, feed=feed, fetch_list=fetch, return_numpy=False)):
+                results[f"{step}/{name}"] = np.array(value)
     results.update({f"final/{name}": array(name) for name in persistables(program)})
     np.savez(folder / "results.npz", **results)
 
