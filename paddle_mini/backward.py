@@ -76,17 +76,17 @@ def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable
     names = _Names(taken, "grad/" * (program.backward_count - 1))
     produced = {target.name for target in targets}
     descriptions = [_seed(target, seed) for target, seed in zip(targets, seeds)]
-    descriptions += _of_ops(path, produced, reached)
+    descriptions += _of_ops(path, produced, reached, block.idx)
     _append_all(block, _renamed(descriptions, names))
     return {name: names.gradient(name + GRAD) for name in produced}
 
 
-def _of_ops(path: List[Operator], produced: Set[str], reached: Set[str]) -> List[Description]:
-    """The operators for a list of forward operators, the last one first."""
+def _of_ops(path: List[Operator], produced: Set[str], reached: Set[str], block: int) -> List[Description]:
+    """The operators for a list of forward operators, the last one first; `block` is where they will stand."""
     descriptions: List[Description] = []
     for op in reversed(path):
         if runs_block(op):
-            descriptions += block_gradient(op, produced, reached, _of_ops, _append_all)
+            descriptions += block_gradient(op, produced, reached, block, _of_ops, _append_all)
         else:
             descriptions += _gradient_ops(op, produced, reached)
     return descriptions

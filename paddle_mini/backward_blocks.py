@@ -11,7 +11,7 @@ from .program import Block
 GRAD = "@GRAD"
 
 Description = Dict[str, Any]
-OfOps = Callable[[List[Operator], Set[str], Set[str]], List[Description]]
+OfOps = Callable[[List[Operator], Set[str], Set[str], int], List[Description]]
 AppendAll = Callable[[Block, List[Description]], None]
 
 
@@ -19,19 +19,20 @@ def runs_block(op: Operator) -> bool:
     return op.type in ("while", "conditional_block", "recurrent")
 
 
-def block_gradient(op: Operator, produced: Set[str], reached: Set[str], of_ops: OfOps,
+def block_gradient(op: Operator, produced: Set[str], reached: Set[str], parent: int, of_ops: OfOps,
                    append_all: AppendAll) -> List[Description]:
     """The operators that compute the gradient of one that runs a block; as backward._gradient_ops.
-    Makes the block that they run."""
+    Makes the block that they run, inside block `parent`."""
     if produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names):
         return []
     kind = _RecurrentGradient if op.type == "recurrent" else _BlockGradient
-    return kind(op, produced, reached, of_ops, append_all).make()
+    return kind(op, produced, reached, parent, of_ops, append_all).make()
 
 
 class _BlockGradient:
-    def __init__(self, op: Operator, produced: Set[str], reached: Set[str], of_ops: OfOps, append_all: AppendAll):
-        self.op, self.produced, self.reached = op, produced, reached
+    def __init__(self, op: Operator, produced: Set[str], reached: Set[str], parent: int, of_ops: OfOps,
+                 append_all: AppendAll):
+        self.op, self.produced, self.reached, self.parent = op, produced, reached, parent
         self.of_ops, self.append_all = of_ops, append_all
         self.program = op.block.program
         self.body = self.program.blocks[op.attr("sub_block")]
@@ -55,7 +56,7 @@ class _BlockGradient:
         while True:
             del self.program.blocks[block.idx + 1:]  # those of loops inside, of another try
             received = set(targets)
-            descriptions = self.of_ops(self.body.ops, received, inner)
+            descriptions = self.of_ops(self.body.ops, received, inner, block.idx)
             # What a step reads of the one before it has a gradient there, though nothing after the loop reads it.
             more = self.next_of(received) - targets
             if not more:
@@ -111,7 +112,7 @@ class _BlockGradient:
         return [self.zeros_like(name) for name in missing]
 
     def gradient_block(self) -> Block:
-        block = Block(self.program, len(self.program.blocks), self.op.block.idx)
+        block = Block(self.program, len(self.program.blocks), self.parent)
         block.forward_block_idx = self.body.idx
         self.program.blocks.append(block)
         return block

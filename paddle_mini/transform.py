@@ -29,13 +29,17 @@ def pruned(program: Description, feeds: List[str], fetches: List[str]) -> Descri
     """Only the operators of block 0 that compute `fetches` from `feeds`, and what they name."""
     block = program["blocks"][0]
     needed, kept = set(fetches) - set(feeds), []
-    for op in reversed(block["ops"]):
+    first_writer: Dict[str, int] = {}
+    for i, op in enumerate(block["ops"]):
+        for name in _of_slots(op["outputs"]):
+            first_writer.setdefault(name, i)
+    for i, op in reversed(list(enumerate(block["ops"]))):
         written = _of_slots(op["outputs"])
         if not written & needed:
             continue
         kept.append(op)
-        if not _has_block(op):  # a branch that is not taken leaves the value as it was
-            needed -= written
+        # A branch that is not taken leaves the value that an operator before it gave.
+        needed -= {name for name in written if not (_has_block(op) and first_writer[name] < i)}
         needed |= _of_slots(op["inputs"]) - set(feeds)
     named = _named(kept) | set(feeds) | set(fetches)
     inner = program["blocks"][1:] if any(_has_block(op) for op in kept) else []

@@ -63,8 +63,9 @@ void drop_holes(const std::vector<PortSpec>& specs, std::vector<Slot>& slots, bo
   }
 }
 
-// An output with as many rows as an input of sequences has the same sequences.
-void share_lod(InferContext& context) {
+// An output with as many rows as an input of sequences has the same sequences. Not so what is changed in
+// place, such as a parameter, which may have as many rows by chance.
+void share_lod(InferContext& context, const std::vector<std::pair<std::string, std::string>>& updates) {
   const VarInfo* sequences = nullptr;
   for (const Slot& slot : context.op().inputs) {
     for (size_t i = 0; i < slot.arguments.size() && !sequences; ++i) {
@@ -73,12 +74,13 @@ void share_lod(InferContext& context) {
     }
   }
   for (const Slot& slot : context.op().outputs) {
+    bool updated = std::any_of(updates.begin(), updates.end(), [&](const auto& pair) { return pair.second == slot.name; });
     for (size_t i = 0; i < slot.arguments.size(); ++i) {
       VarInfo& out = context.output(slot.name.c_str(), i);
       if (out.lod_level > 0 && (out.lod.empty() || (out.shape.rank() > 0 && out.lod.back().back() == out.shape[0]))) continue;
       out.lod.clear();
       out.lod_level = 0;
-      bool same_rows = sequences && out.kind == VarKind::Tensor && out.shape.rank() > 0 &&
+      bool same_rows = sequences && !updated && out.kind == VarKind::Tensor && out.shape.rank() > 0 &&
                        dims_agree(out.shape[0], sequences->shape[0]);
       if (!same_rows) continue;
       out.lod = sequences->lod;
@@ -200,7 +202,9 @@ void OpSpec::run_infer(InferContext& context) const {
     }
   }
   infer_(context);
-  if (!decides_lod_) share_lod(context);
+  // A gradient is like what it is the gradient of, sequences included.
+  bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
+  if (!decides_lod_ && !is_gradient) share_lod(context, updates_);
 }
 
 std::vector<OpDesc> OpSpec::make_gradient(const OpDesc& forward) const {

@@ -20,7 +20,11 @@ class Control : public ControlRun {
   Control(const VerifiedOp& op, Frame& frame, Blocks& blocks, RunState& state)
       : ControlRun(op.desc, frame), blocks_(blocks), state_(state) {}
 
-  void run_block(int block, Frame& inside) override { blocks_.run(block, 0, inside, state_); }
+  void run_block(int block, Frame& inside) override {
+    // A frame that was kept knows those around it only while they are there.
+    require<ProgramError>(inside.outer() == &frame, "the step scopes are of another block: its steps can't be run from here");
+    blocks_.run(block, 0, inside, state_);
+  }
   bool has_gradient(int block) const override { return blocks_.program().blocks[block].has_gradient; }
   std::vector<std::string> changed_in_place(int block) const override { return blocks_.program().blocks[block].changed_in_place; }
   bool is_persistable(const std::string& name) const override { return blocks_.is_persistable(frame.block(), name); }
@@ -62,6 +66,7 @@ bool logs(const char* stage) {
 }
 
 Plan* Blocks::run(int block, int begin, Frame& frame, RunState& state) {
+  if (state.stop()) throw Interrupted("stopped");  // here too: a loop may run a block without operators
   frame.set_block(block);
   const auto& ops = program_->blocks[block].ops;
   int i = begin, count = static_cast<int>(ops.size());
@@ -180,6 +185,11 @@ Variable* Blocks::find(Frame& frame, const std::string& name) {
 }
 
 void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState& state) {
+  if (value.kind == VarKind::StepScopes) {  // verify knows by its declaration what holds frames
+    const VarDesc* var = program_->find(frame.block(), name);
+    auto declared = var ? static_cast<VarKind>(var->kind) : VarKind::StepScopes;
+    require<OpError>(declared == VarKind::StepScopes, "'", name, "' would be step scopes, the program declares ", name_of(declared));
+  }
   if (is_persistable(frame.block(), name)) {
     require<OpError>(holds_tensor(value.kind), "'", name, "' is persistable, it can't become ", name_of(value.kind));
     Variable* held = scope_->find(name);
@@ -189,10 +199,12 @@ void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState
       held->rows = value.rows;
       return;
     }
+    Variable fresh = copy_of(value);
     std::vector<Made> made;
     made.push_back({name, held ? std::make_unique<Variable>(*held) : nullptr});
-    state.changes.note_made(std::move(made));
-    scope_->create(name) = copy_of(value);
+    Variable& variable = scope_->create(name);
+    state.changes.note_made(std::move(made), *scope_);
+    variable = std::move(fresh);
     scope_->changed();
     return;
   }

@@ -33,15 +33,18 @@ void Changes::keep(Variable* variable) {
   backups_.back().keep();
 }
 
-void Changes::note_made(std::vector<Made> made) {
-  for (Made& one : made) made_.push_back(std::move(one));
+void Changes::note_made(std::vector<Made> made, const Scope& scope) {
+  for (Made& one : made) {
+    kept_.insert(scope.find(one.name));
+    made_.push_back(std::move(one));
+  }
 }
 
 void Changes::undo(Scope& scope) {
+  take_back(made_, scope);  // first: a variable that was kept may have been made anew since, with another shape
   for (const Backup& backup : backups_) backup.put_back();
   backups_.clear();
   kept_.clear();
-  take_back(made_, scope);
   scope.changed();  // plans must look again: rows and sequences may be others
 }
 

@@ -34,12 +34,12 @@ void take_back(std::vector<Made>& made, Scope& scope);
 class Changes {
  public:
   void keep(Variable* variable);  // before it is written; only the first time counts
-  void note_made(std::vector<Made> made);
+  void note_made(std::vector<Made> made, const Scope& scope);  // the scope has them already
   void undo(Scope& scope);
 
  private:
   std::vector<Backup> backups_;
-  std::set<Variable*> kept_;
+  std::set<Variable*> kept_;  // or made: what `before` holds is not written any more
   std::vector<Made> made_;
 };
 

@@ -245,7 +245,7 @@ InferredProgram infer(const VerifiedProgram& program, const Stretch& stretch, co
 void check_feed(const VerifiedProgram& program, const Feed& feed) {
   const VarDesc* var = program.find(0, feed.name);
   require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable", known_feeds(program));
-  if (static_cast<VarKind>(var->kind) == VarKind::Tensor) check_against(*var, feed.info, "feed");
+  check_against(*var, feed.info, "feed");
 }
 
 std::string InferredProgram::str() const {

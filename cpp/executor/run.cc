@@ -49,6 +49,8 @@ void Plan::run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop
 }
 
 void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& device, StopAsker& stop, Changes& changes, OpTimes* times) {
+  changes.note_made(std::move(made_), *scope_);
+  made_.clear();
   bind_arena();
   for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
   for (int v : inferred_.captured) {
@@ -63,8 +65,6 @@ void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& devi
     tensor.memory = allocate(tensor.bytes());
     tensor.data = tensor.memory.get();
   }
-  changes.note_made(std::move(made_));
-  made_.clear();
   for (Variable* variable : written_) changes.keep(variable);
   run_steps(device, stop, steps_.size(), times);
   has_run_ = true;

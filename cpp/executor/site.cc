@@ -1,5 +1,7 @@
-// The text of located errors: at most five lines, ending at the user's line.
+// The text of located errors: at most five lines, ending at the user's line; twelve where blocks are nested.
 #include "executor/site.h"
+
+#include <algorithm>
 
 namespace paddle_mini {
 namespace {
@@ -21,6 +23,8 @@ std::string describe_inputs(const OpSite& site) {
 }  // namespace
 
 std::string located(const std::string& message, const OpSite& site) {
+  constexpr int kMostLines = 12, kMostMore = 3;
+  if (std::count(message.begin(), message.end(), '\n') + 1 > kMostLines - kMostMore) return message;
   const OpDesc& op = site.op;
   std::string type = printable(op.type, 80);
   std::string out = type + ": " + message;

@@ -61,7 +61,8 @@ void check_blocks(const ProgramDesc& program) {
 }
 
 // A block belongs to one operator: blocks that several run would multiply with each level of nesting.
-void check_block_attributes(const OpDesc& op, int block, int blocks, std::set<int>& taken) {
+void check_block_attributes(const OpDesc& op, int block, const VerifiedProgram& program, std::set<int>& taken) {
+  int blocks = static_cast<int>(program.blocks.size());
   for (const Attr& attr : op.attrs) {
     std::vector<BlockIndex> inside;
     if (const auto* one = std::get_if<BlockIndex>(&attr.value)) inside = {*one};
@@ -69,6 +70,9 @@ void check_block_attributes(const OpDesc& op, int block, int blocks, std::set<in
     for (BlockIndex sub : inside) {
       require<ProgramError>(sub.index > block && sub.index < blocks, "attribute '", printable(attr.name),
                             "' points to block ", sub.index, ", which can't be a block inside this operator");
+      int parent = program.blocks[sub.index].parent;
+      require<ProgramError>(parent == block, "attribute '", printable(attr.name), "' points to block ", sub.index,
+                            ", whose parent is block ", parent, ", expected block ", block);
       require<ProgramError>(taken.insert(sub.index).second, "attribute '", printable(attr.name), "' points to block ", sub.index,
                             ", which another operator has");
     }
@@ -127,6 +131,15 @@ std::vector<std::unordered_set<std::string>> names_of_blocks(const VerifiedProgr
   return names;
 }
 
+// The frames that an operator runs a block in must stay while it does.
+void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& op, const std::unordered_set<std::string>& inside) {
+  each_name(op.inputs, [&](const std::string& name) {
+    bool scopes = static_cast<VarKind>(program.find(block, name)->kind) == VarKind::StepScopes;
+    require<ProgramError>(!scopes || !inside.count(name), "the step scopes '", printable(name),
+                          "' are an input of this operator, and named in a block inside it");
+  });
+}
+
 // What the operator that runs a block takes from it: the names it has itself, as they are or as
 // gradients, and those its attributes list.
 void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
@@ -155,6 +168,7 @@ void note_reads(VerifiedProgram& program) {
         if (it != block.last_read.end() && it->second == i) block.changed_in_place.push_back(name);
       });
       for (int inside : blocks_inside(op)) {
+        at_op({op, i, static_cast<int>(b)}, [&] { check_step_scopes(program, static_cast<int>(b), op, names[inside]); });
         for (const std::string& name : names[inside]) read(name);
         keep_for_operator(program.blocks[inside], op);
       }
@@ -189,7 +203,6 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
   check_blocks(desc);
   VerifiedProgram program;
   program.operators = &operators;
-  int count = static_cast<int>(desc.blocks.size());
   for (const BlockDesc& block : desc.blocks) {
     VerifiedBlock verified;
     verified.parent = block.parent_idx;
@@ -209,7 +222,7 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
       at_op({block.ops[i], static_cast<int>(i), block.idx}, [&] {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
         op.spec->complete(op.desc);
-        check_block_attributes(op.desc, block.idx, count, taken);
+        check_block_attributes(op.desc, block.idx, program, taken);
         check_names(program, block.idx, op.desc);
         op.is_control = is_control(program, block.idx, op);
         ops.push_back(std::move(op));

@@ -82,7 +82,8 @@ def translating(sizes):
 def translated(args, executor, sizes, rows):
     """The best sentences [rows, steps], from a program of its own over the parameters of the one that was trained; it
     is saved and read again as a whole, with its loop."""
-    with pm.program_guard(pm.Program(), pm.Program()) as (program, _), pm.unique_name.guard():
+    program = pm.Program()
+    with pm.program_guard(program, pm.Program()), pm.unique_name.guard():
         inputs, best = translating(sizes)
     with tempfile.TemporaryDirectory() as folder:
         prefix, scope = args.out or pathlib.Path(folder, "model"), pm.Scope()

@@ -30,7 +30,7 @@ def load(path: Path) -> DataSet:
     return DataSet(*(_images(*(np.concatenate(arrays) for arrays in zip(*parts[part]))) for part in parts))
 
 
-def synthetic(seed: int = 0, train: int = 2000, test: int = 300) -> DataSet:
+def synthetic(seed: int = 0, train: int = 1600, test: int = 200) -> DataSet:
     """Stands for CIFAR-10: stripes at one of five angles over one of two colours, ten kinds altogether, with
     phase, width, brightness and noise by chance."""
     random = np.random.default_rng(seed)

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from typing import Optional, Tuple, Union
 
+from ..guards import default_main_program
 from ..variable import Variable
-from .emit import emit_all, whole
+from .emit import block, emit, emit_all, layer_name, require_variable, whole
 
 
 Chosen = Union[Tuple[Variable, Variable], Tuple[Variable, Variable, Variable]]
@@ -38,8 +39,12 @@ def beam_search_decode(ids: Variable, scores: Variable, beam_size: int, end_id: 
 
     ids, scores: tensor arrays: what beam_search gave at each step.
     """
-    made = emit_all("beam_search_decode", {"Ids": ids, "Scores": scores},
-                    {"beam_size": whole("beam_search_decode", "beam_size", beam_size), "end_id": end_id}, name=name)
-    for var in made.values():
-        var.stop_gradient = True  # type: ignore[union-attr]
-    return made["SentenceIds"], made["SentenceScores"]  # type: ignore[return-value]
+    for array in (ids, scores):
+        require_variable("beam_search_decode", array)
+    prefix = layer_name("beam_search_decode", name)
+    sentences, chances = (block().create_var(default_main_program().new_name(f"{prefix}.tmp"), dtype=array.dtype,
+                                             shape=[-1], lod_level=2, stop_gradient=True) for array in (ids, scores))
+    emit("beam_search_decode", {"Ids": ids, "Scores": scores},
+         {"beam_size": whole("beam_search_decode", "beam_size", beam_size), "end_id": end_id},
+         outputs={"SentenceIds": sentences, "SentenceScores": chances})
+    return sentences, chances

@@ -16,7 +16,8 @@ def fc(input: Union[Variable, List[Variable]], size: int, num_flatten_dims: int 
     input: [rows..., features...], float; its features must be known. Of several inputs each gets a
     weight of its own, and the products are summed.
     size: number of outputs. act: operator applied at the end, such as "relu".
-    param_attr, bias_attr: ParamAttr, name or initializer; bias_attr=False: no bias.
+    param_attr, bias_attr: ParamAttr, name or initializer; bias_attr=False: no bias. Of several inputs
+    param_attr may be a list, one for each.
     Returns [rows..., size]. W [features, size] begins with Xavier, b [size] with zeros.
     Raises ShapeError when features are not known.
     """
@@ -27,12 +28,15 @@ def fc(input: Union[Variable, List[Variable]], size: int, num_flatten_dims: int 
     prefix = layer_name("fc", name)
     for x in inputs:
         require_float("fc", x)
+    attrs = param_attr if isinstance(param_attr, (list, tuple)) else [param_attr] * len(inputs)
+    if len(attrs) != len(inputs):
+        refuse(ProgramError, f"fc: {len(attrs)} param_attr for {len(inputs)} inputs")
     products = []
-    for x in inputs:
+    for x, attr in zip(inputs, attrs):
         rows = whole("fc", "num_flatten_dims", num_flatten_dims, low=-len(x.shape))
         rows = rows if rows >= 0 else len(x.shape) + rows
         features = math.prod(known_dim(x, axis, "fc") for axis in range(rows, len(x.shape)))
-        weight = create_parameter([features, size], x.dtype, param_attr, prefix)
+        weight = create_parameter([features, size], x.dtype, attr, prefix)
         products.append(emit("mul", {"X": x, "Y": weight}, {"x_num_col_dims": rows, "y_num_col_dims": 1}, name=prefix))
     total = products[0] if len(products) == 1 else emit("sum", {"X": products}, name=prefix)
     return activation(act, add_bias(total, bias_attr, size, len(total.shape) - 1, prefix), prefix)

@@ -296,3 +296,37 @@ def test_refused(build, words):
             build(x)
             pm.Executor(pm.CPUPlace()).run(main, feed={"x": np.ones(2, "float32")}, scope=pm.Scope())
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("build", [
+    lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: x * 3.0),
+    lambda x: power_loop(x, L.create_parameter([3, 3], name="w"), L.fill_constant([1], "int64", 2)),
+    lambda x: L.rnn(L.GRUCell(3), L.unsqueeze(x, [0]))[0],
+])
+def test_a_model_with_blocks_is_saved_and_loaded(build, tmp_path):
+    main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
+    with pm.program_guard(main, startup):
+        x = L.data("x", shape=[2, 3])
+        out = build(x)
+    executor = pm.Executor(pm.CPUPlace())
+    executor.run(startup, scope=scope)
+    value = np.arange(6, dtype="float32").reshape(2, 3) - 2
+    expected, = executor.run(main, feed={"x": value}, fetch_list=[out], scope=scope)
+    pm.io.save_inference_model(tmp_path / "model", [x], [out], executor, program=main, scope=scope)
+    other = pm.Scope()
+    program, feeds, fetches = pm.io.load_inference_model(tmp_path / "model", executor, scope=other)
+    found, = executor.run(program, feed={feeds[0]: value}, fetch_list=fetches, scope=other)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_parameter_with_as_many_rows_as_there_are_words_is_no_sequence():
+    main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
+    with pm.program_guard(main, startup):
+        x = L.data("x", shape=[-1, 4], lod_level=1)
+        loss = L.mean(L.fc(L.fc(x, 12), 1))
+        pm.optimizer.Adam(0.1).minimize(loss)
+    executor = pm.Executor(pm.CPUPlace())
+    executor.run(startup, scope=scope)
+    for rows in (12, 5, 12):
+        executor.run(main, feed={"x": pm.LoDTensor(np.ones((rows, 4), "float32"), [[0, 2, rows]])}, scope=scope)
+    assert not any(scope.lod(parameter.name) for parameter in main.all_parameters())

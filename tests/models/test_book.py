@@ -33,9 +33,9 @@ def test_recognize_digits(chapter, net, epochs, accuracy):
     assert chapter("02").main(["--net", net, "--epochs", str(epochs)]) > accuracy
 
 
-@pytest.mark.parametrize("net, epochs", [("resnet", 1), ("vgg", 2)])
-def test_image_classification(chapter, net, epochs):
-    assert chapter("03").main(["--net", net, "--epochs", str(epochs)]) > 0.8
+@pytest.mark.parametrize("net, accuracy", [("resnet", 0.8), ("vgg", 0.4)])
+def test_image_classification(chapter, net, accuracy):
+    assert chapter("03").main(["--net", net, "--epochs", "1"]) > accuracy
 
 
 def test_word2vec(chapter):

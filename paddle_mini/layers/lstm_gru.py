@@ -3,13 +3,12 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
 
-from .._core import ProgramError
+from .._core import ProgramError, ShapeError
 from ..initializer import Initializer, Uniform
 from ..param_attr import ParamAttr
 from ..variable import Variable
-from .emit import (
-    create_parameter, emit_all, known_dim, layer_name, refuse, require_float, require_variable, whole,
-)
+from .emit import create_parameter, emit_all, known_dim, layer_name, refuse, require_float, whole
+from .tensor import fill_constant_batch_size_like
 
 _GRU_ACTIVATIONS = ["identity", "sigmoid", "tanh", "relu"]  # gru_unit knows them by number
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -123,7 +122,8 @@ def stacked_rnn(input: Variable, hidden_size: int, num_layers: int = 1, mode: st
     prefix, directions = layer_name("stacked_rnn", name), 1 + bool(is_bidirec)
     count = 2 if mode == "LSTM" else 1
     if initial is None:
-        initial = [_zeros(input, layers * directions, width, prefix)] * count
+        shape = [layers * directions, -1, width]
+        initial = [fill_constant_batch_size_like(input, shape, input.dtype, 0.0, 1, 1, name=prefix)] * count
     if not isinstance(initial, (list, tuple)) or len(initial) != count:
         refuse(ProgramError, f"stacked_rnn: initial must be a list of {count} Variables for {mode}")
     weights = _weights(input, width, layers, directions, _GATES[mode], param_attr, default_initializer, prefix)
@@ -146,19 +146,13 @@ def _weights(input: Variable, width: int, layers: int, directions: int, gates: i
     return [*weights, *biases]
 
 
-def _zeros(input: Variable, runs: int, width: int, prefix: str) -> Variable:
-    attrs = {"shape": [runs, -1, width], "dtype": input.dtype, "value": 0.0, "input_dim_idx": 1, "output_dim_idx": 1}
-    zeros = emit_all("fill_constant_batch_size_like", {"Input": input}, attrs, name=prefix)["Out"]
-    zeros.stop_gradient = True  # type: ignore[union-attr]
-    return zeros  # type: ignore[return-value]
-
-
 def _width(layer: str, input: Variable, size: int, gates: int) -> int:
     """The width of the state; ShapeError or ProgramError unless rows of input are `size`, which `gates` divides."""
-    require_variable(layer, input)
     require_float(layer, input)
     if whole(layer, "size", size) % gates:
         refuse(ProgramError, f"{layer}: size is {size}, it must be a multiple of {gates}")
+    if len(input.shape) != 2 or input.shape[1] not in (-1, size):
+        refuse(ShapeError, f"{layer}: '{input.name}' is {list(input.shape)}, it must be [rows, {size}]")
     return size // gates
 
 
