@@ -7,8 +7,8 @@ from typing import Any, List, Tuple
 from ._core import ProgramError, ShapeError
 from .arithmetic import append
 
-# As the end of a slice: beyond every dimension, at the back and at the front.
-_BACK, _FRONT = 2**31 - 1, -(2**31) + 1
+# As the end of a slice: beyond every dimension, at the back; and at the front, where strided_slice goes backwards.
+_BACK, _FRONT = 2**31 - 1, -1
 
 Cut = Tuple[int, int, int, int]  # axis, start, end, stride
 
@@ -28,7 +28,7 @@ def item(x: Any, key: Any) -> Any:
             continue
         if isinstance(part, slice):
             if part != slice(None):
-                cuts.append((axis, *_bounds(x, part)))
+                cuts.append((axis, *_bounds(x, axis, part)))
             kept += 1
         else:
             cuts.append((axis, *_position(x, axis, part)))
@@ -57,13 +57,17 @@ def _position(x: Any, axis: int, key: Any) -> Tuple[int, int, int]:
     return index, _BACK if index == -1 else index + 1, 1
 
 
-def _bounds(x: Any, key: slice) -> Tuple[int, int, int]:
+def _bounds(x: Any, axis: int, key: slice) -> Tuple[int, int, int]:
     step = 1 if key.step is None else _whole(x, key.step)
     if step == 0:
         raise ProgramError(f"'{x.name}' is indexed with a slice whose step is 0")
-    first, last = (0, _BACK) if step > 0 else (_BACK, _FRONT)
-    return (first if key.start is None else _whole(x, key.start),
-            last if key.stop is None else _whole(x, key.stop), step)
+    start, stop = (None if end is None else _whole(x, end) for end in (key.start, key.stop))
+    if step > 0:
+        return 0 if start is None else start, _BACK if stop is None else stop, step
+    if x.shape[axis] < 0:  # a stop of -1, the last one, leaves nothing
+        return _BACK if start is None else start, _FRONT if stop is None else _BACK if stop == -1 else stop, step
+    first, last, _ = slice(start, stop, step).indices(x.shape[axis])
+    return (first, last, step) if first > last else (0, 0, step)
 
 
 def _whole(x: Any, value: Any) -> int:

@@ -93,7 +93,7 @@ class Executor {
       if (py::isinstance<py::tuple>(item)) {
         auto pair = py::reinterpret_borrow<py::tuple>(item);
         require<ShapeError>(pair.size() == 2, "feed '", printable(names[i]), "' is not an array");
-        lod = pair[1].cast<Lod>();
+        lod = lod_from_python(pair[1], names[i]);
         item = pair[0];
       }
       require<ShapeError>(py::isinstance<py::array>(item), "feed '", printable(names[i]), "' is not an array");

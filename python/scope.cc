@@ -20,7 +20,7 @@ void set(Scope& scope, const std::string& name, const py::array& array, const py
   py::array contiguous = py::array::ensure(array, py::array::c_style);
   require<ShapeError>(static_cast<bool>(contiguous), "'", printable(name), "' can't be made an array");
   Tensor tensor = view_of(contiguous, name);
-  if (!lod.is_none()) tensor.lod = lod.cast<Lod>();
+  if (!lod.is_none()) tensor.lod = lod_from_python(lod, name);
   check_lod(tensor.lod, tensor.shape, name);
   scope.set(name, tensor);
 }
@@ -86,13 +86,23 @@ Tensor view_of(const py::array& array, const std::string& what) {
   return tensor;
 }
 
+Lod lod_from_python(const py::object& value, const std::string& name) {
+  try {
+    return value.cast<Lod>();
+  } catch (const py::cast_error&) {
+    fail<ShapeError>("'", printable(name), "': lod is ", printable(py::repr(value).cast<std::string>(), 60),
+                     ", expected a list of levels, each a list of whole numbers");
+  }
+}
+
 // Offsets of every level begin at 0 and never fall; the last level ends at the rows of the tensor.
 void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
   for (size_t i = 0; i < lod.size(); ++i) {
     const auto& level = lod[i];
     int64_t end = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : shape.rank() ? shape[0] : 0;
     bool fits = !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
-    require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end);
+    require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end, ", it is ",
+                        printable(show(AttrValue(level)), 60));
   }
 }
 

@@ -9,6 +9,8 @@ SHAPES = {
     "long": ((7, 143), (7, 143), -1),
     "bias": ((5, 37), (37,), -1),
     "bias by axis": ((2, 3, 4, 5), (3,), 1),
+    "bias on the left by axis": ((3,), (2, 3, 4, 5), 1),
+    "middle axes on the left": ((3, 4), (2, 3, 4, 5), 1),
     "middle axes": ((2, 3, 4, 5), (3, 4), 1),
     "column": ((3, 4), (3, 1), -1),
     "row on the left": ((1, 4), (3, 4), -1),
@@ -41,8 +43,10 @@ def operands(inputs, attrs):
     """X and Y with dimensions that NumPy stretches as the operator does."""
     x, y = np.asarray(inputs["X"]), np.asarray(inputs["Y"])
     axis = attrs["axis"]
-    if axis == -1 or x.ndim < y.ndim:
+    if axis == -1:
         return x, y
+    if x.ndim < y.ndim:
+        return operands({"X": y, "Y": x}, attrs)[::-1]
     while y.ndim and axis + y.ndim > x.ndim and y.shape[-1] == 1:
         y = y[..., 0]
     return x, y.reshape(y.shape + (1,) * (x.ndim - axis - y.ndim))

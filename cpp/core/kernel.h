@@ -39,6 +39,11 @@ class KernelInit {
              std::vector<std::vector<Variable*>> outputs)
       : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
+  // A kernel inside a kernel, with scratch memory of the same run.
+  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
+             std::vector<std::vector<Variable*>> outputs, const KernelInit& outer)
+      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_) {}
+
   size_t input_count(const char* port) const;
   size_t output_count(const char* port) const;
   Variable* input(const char* port, size_t i = 0) const;   // nullptr when absent

@@ -1,6 +1,8 @@
 // Shape arithmetic; the one place where a product of dimensions is taken and checked.
 #include "core/shape.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace paddle_mini {
@@ -13,6 +15,11 @@ Shape::Shape(const std::vector<int64_t>& dims) {
   require<ShapeError>(dims.size() <= kMaxRank, "a tensor has at most ", kMaxRank,
                       " dimensions, not ", dims.size());
   for (int64_t dim : dims) push_back(dim);
+}
+
+Shape declared_shape(std::vector<int64_t> dims) {
+  for (int64_t& dim : dims) dim = std::max<int64_t>(dim, -1);
+  return Shape(dims);
 }
 
 void Shape::push_back(int64_t dim) {

@@ -38,6 +38,10 @@ class Shape {
   int64_t dims_[kMaxRank] = {};
 };
 
+// A shape that a program declares for what operators make. PaddlePaddle multiplies what it doesn't know: 3
+// times -1 is written as -3.
+Shape declared_shape(std::vector<int64_t> dims);
+
 // True where both are the same size, or one is not known yet.
 inline bool dims_agree(int64_t a, int64_t b) { return a == b || a < 0 || b < 0; }
 bool shapes_agree(const Shape& a, const Shape& b);

@@ -26,7 +26,7 @@ void check_against(const VarDesc& var, const VarInfo& info, const char* what) {
   auto declared = static_cast<DType>(var.dtype);
   require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype), ", the program declares ",
                       name_of(declared));
-  Shape shape(var.dims);
+  Shape shape = declared_shape(var.dims);
   // A program that states no shape at all leaves it open.
   if (var.dims.empty() && var.persistable) return;
   bool both_one = shape.known() && shape.numel() == 1 && info.shape.numel() == 1;

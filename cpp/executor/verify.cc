@@ -31,7 +31,8 @@ void check_variable(const VarDesc& var, int block) {
   require<ProgramError>(var.lod_level >= 0 && var.lod_level <= 8, "variable '", printable(var.name),
                         "' has lod_level ", var.lod_level);
   try {
-    Shape shape(var.dims);
+    bool made_by_an_operator = !var.persistable && !var.need_check_feed;
+    Shape shape = made_by_an_operator && var.dims.size() == 1 ? declared_shape(var.dims) : Shape(var.dims);
     if (shape.known()) shape.numel();
   } catch (const ShapeError& e) {
     fail<ProgramError>("variable '", printable(var.name), "': ", e.what());

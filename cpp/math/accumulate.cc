@@ -31,7 +31,10 @@ Tensor zeros(const Tensor& like) {
 void append_rows(Variable& sum, const Variable& more) {
   const Tensor &first = sum.tensor, &second = more.tensor;
   require<ShapeError>(sum.height == more.height && first.dtype == second.dtype, "selected rows of different tables");
-  Shape shape = first.shape;
+  Shape shape = first.shape, like = second.shape;
+  if (like.rank() > 0 && like.rank() == shape.rank()) like[0] = shape[0];
+  require<ShapeError>(shape.rank() > 0 && like == shape, "selected rows of ", first.shape.str(), " and ", second.shape.str(),
+                      " can't be added");
   shape[0] += second.shape[0];
   Tensor both = new_tensor(first.dtype, shape);
   std::memcpy(both.data, first.data, first.bytes());

@@ -4,9 +4,11 @@
 namespace paddle_mini {
 namespace {
 
-// Y's dimensions, padded with 1 to lie against X's.
+// The dimensions of X and Y, padded with 1 to lie against each other: the one of the lower rank lies
+// against the other from `axis` on.
 void align(const Shape& x, const Shape& y, int axis, Shape& xs, Shape& ys) {
-  if (axis == -1 || x.rank() < y.rank()) {
+  if (axis != -1 && x.rank() < y.rank()) return align(y, x, axis, ys, xs);
+  if (axis == -1) {
     int rank = std::max(x.rank(), y.rank());
     for (int i = 0; i < rank; ++i) {
       int xi = i - (rank - x.rank()), yi = i - (rank - y.rank());
@@ -15,7 +17,7 @@ void align(const Shape& x, const Shape& y, int axis, Shape& xs, Shape& ys) {
     }
     return;
   }
-  // PaddlePaddle lets Y carry trailing dimensions of 1 that X's rank leaves no room for.
+  // PaddlePaddle lets the lower one carry trailing dimensions of 1 that the other leaves no room for.
   int y_rank = y.rank();
   while (axis + y_rank > x.rank() && y_rank > 0 && y[y_rank - 1] == 1) --y_rank;
   require<ShapeError>(axis >= 0 && axis + y_rank <= x.rank(), "axis is ", axis, ", but Y ", y.str(),

@@ -1,64 +1,22 @@
-// The loops of PackedGemm: a block of C is kept in registers while k goes by (Goto and van de Geijn 2008).
+// The loops of PackedGemm around the blocks of gemm_block.h.
 #include "math/packed_gemm.h"
 
 #include <algorithm>
 
-#include "math/map.h"
+#include "math/gemm_block.h"
 
 namespace paddle_mini {
 namespace {
 
-template <class T>
-constexpr int64_t kWidth = 2 * Vec<T>::size;  // columns of a panel
+using gemm_block::kWidth;
+using gemm_block::multiply_rows;
+
 // Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
 template <class T>
 constexpr int kRows = sizeof(Vec<T>) == 64 ? 8 : 4;
 constexpr int64_t kDepth = 256;      // of a stretch of k, so that a panel's stretch stays in the nearest cache
 constexpr int64_t kRowsAtOnce = 32;  // rows of C for which a panel is used while it is near
 constexpr int64_t kTiles = 4;        // of a transposed A that are copied at once, so that whole cache lines are read
-
-// sums of `rows` rows of C; the factors of row r and depth l are at a[r * row_step + l * depth_step].
-template <int rows, class T>
-void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel, T* c, int64_t ldc,
-                    int64_t columns, bool add) {
-  using V = Vec<T>;
-  V sums[rows][2];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = V(T(0));
-  const T* row[rows];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) row[r] = a + r * row_step;
-  for (int64_t l = 0; l < depth; ++l, panel += kWidth<T>) {
-    V left = V::load(panel), right = V::load(panel + V::size);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) {
-      V factor(row[r][l * depth_step]);
-      sums[r][0] = multiply_add(factor, left, sums[r][0]);
-      sums[r][1] = multiply_add(factor, right, sums[r][1]);
-    }
-  }
-  int64_t parts[2] = {std::min<int64_t>(columns, V::size), std::max<int64_t>(columns - V::size, 0)};
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-      T* to = c + r * ldc + half * V::size;
-      if (parts[half] == V::size) {
-        (add ? V::load(to) + sums[r][half] : sums[r][half]).store(to);
-      } else if (parts[half] > 0) {
-        V sum = add ? map_loop::load_part(to, parts[half]) + sums[r][half] : sums[r][half];
-        map_loop::store_part(sum, to, parts[half]);
-      }
-    }
-  }
-}
-
-// A block of fewer rows.
-template <int rows, class T, class... Arguments>
-void multiply_rows(int64_t count, Arguments... arguments) {
-  if (count == rows) multiply_block<rows, T>(arguments...);
-  else if constexpr (rows > 1) multiply_rows<rows - 1, T>(count, arguments...);
-}
 
 // Tiles of kRows columns, the row of the next depth behind that of the one before.
 template <class T>
@@ -82,21 +40,9 @@ int64_t PackedGemm<T>::tile_size() { return kTiles * kDepth * kRows<T>; }
 
 template <class T>
 void PackedGemm<T>::pack(const T* b, int64_t ldb, bool transposed, T* packed) const {
-  constexpr int64_t width = kWidth<T>, lanes = Vec<T>::size;
-  for (int64_t j = 0; j < n; j += width, packed += width * k) {
-    int64_t columns = std::min(width, n - j), l = 0;
-    if (transposed && columns == width) {
-      for (; l + lanes <= k; l += lanes) {
-        transpose_square(b + j * ldb + l, ldb, packed + l * width, width);
-        transpose_square(b + (j + lanes) * ldb + l, ldb, packed + l * width + lanes, width);
-      }
-    }
-    for (; l < k; ++l) {
-      T* to = packed + l * width;
-      if (transposed) for (int64_t i = 0; i < columns; ++i) to[i] = b[(j + i) * ldb + l];
-      else std::copy_n(b + l * ldb + j, columns, to);
-      std::fill(to + columns, to + width, T(0));
-    }
+  for (int64_t j = 0; j < n; j += kWidth<T>, packed += kWidth<T> * k) {
+    const T* columns = transposed ? b + j * ldb : b + j;
+    gemm_block::pack_panel(columns, ldb, transposed, k, std::min(kWidth<T>, n - j), packed);
   }
 }
 
@@ -112,7 +58,7 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
         for (int64_t i = top; i < bottom; i += kRows<T>) {
           multiply_rows<kRows<T>, T>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from, lda,
                                      int64_t{1}, panel, c + i * ldc + j, ldc, std::min(kWidth<T>, n - j),
-                                     add || from > 0);
+                                     add || from > 0, T(1));
         }
       }
     }
@@ -133,7 +79,7 @@ void PackedGemm<T>::run_transposed(int64_t m, const T* a, int64_t lda, const T* 
         for (int64_t i = top; i < bottom; i += kRows<T>, from_tile += depth * kRows<T>) {
           multiply_rows<kRows<T>, T>(std::min<int64_t>(kRows<T>, bottom - i), depth, from_tile, int64_t{1},
                                      int64_t{kRows<T>}, packed + j * k + from * kWidth<T>, c + i * ldc + j, ldc,
-                                     std::min(kWidth<T>, n - j), from > 0);
+                                     std::min(kWidth<T>, n - j), from > 0, T(1));
         }
       }
     }

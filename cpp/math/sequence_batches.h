@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/infer.h"
+#include "core/kernel.h"
 
 namespace paddle_mini {
 
@@ -34,6 +34,9 @@ struct SequenceBatches {
   int64_t count() const { return static_cast<int64_t>(order.size()); }  // of sequences
   int64_t size(int64_t step) const { return starts[step + 1] - starts[step]; }
 
+  // How PaddlePaddle says it in the lod of a tensor whose rows are in the order of the batches.
+  Lod lod() const { return {starts, rows, order}; }
+
   // The rows of sequences as rows of batches, and back.
   template <class T>
   void gather(const T* from, int64_t width, T* to) const {
@@ -56,6 +59,19 @@ struct SequenceBatches {
     for (size_t i = 0; i < order.size(); ++i) std::copy_n(from + i * width, width, to + order[i] * width);
   }
 };
+
+// Outputs in the order of the batches; their lod is empty while the sequences are not known.
+inline void describe_batches(const Lod& sequences, bool reverse, VarInfo& info) {
+  info.lod = sequences.empty() ? Lod{} : SequenceBatches(sequences, reverse).lod();
+  info.lod_level = 3;
+}
+
+// An output that only the gradient reads: programs saved for inference leave it out.
+template <class T>
+Out<T> kept_or_scratch(KernelInit& init, const char* port, int64_t count) {
+  if (init.output(port)) return Out<T>(init, port);
+  return Scratch<T>(init, count);
+}
 
 // Refuses a tensor without sequences, and first states that are not one for each.
 inline void require_sequences(const InferContext& c, const char* port) {

@@ -13,7 +13,7 @@ bool holds(const Ints& list, int axis, int rank) {
   return false;
 }
 
-// As Python's slice(start, end, step).indices(size).
+// As Python's slice(start, end, step).indices(size) where step > 0.
 void cut(AxisWalk& walk, int64_t start, int64_t end, int64_t step) {
   walk.step = step;
   if (walk.in < 0) {
@@ -21,8 +21,12 @@ void cut(AxisWalk& walk, int64_t start, int64_t end, int64_t step) {
     return;
   }
   int64_t size = walk.in, low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  start = std::clamp(start < 0 ? start + size : start, low, high);
-  end = std::clamp(end < 0 ? end + size : end, low, high);
+  // PaddlePaddle writes x[::-1] with end -1: before the first. Any other end stops at the first at the latest.
+  bool to_the_first = step < 0 && end == -1;
+  start = std::max<int64_t>(start < 0 ? start + size : start, 0);
+  end = to_the_first ? -1 : std::max<int64_t>(end < 0 ? end + size : end, 0);
+  start = std::clamp(start, low, high);
+  end = std::clamp(end, low, high);
   walk.out = step > 0 ? std::max<int64_t>(0, (end - start + step - 1) / step)
                       : std::max<int64_t>(0, (start - end - step - 1) / -step);
   walk.start = walk.out ? start : 0;

@@ -1,30 +1,10 @@
 // Along the last axis row by row; along another one for many columns at a time, as wide as stays in cache.
 #include "math/softmax.h"
 
-#include <limits>
-
+#include "math/exp_rows.h"
 #include "math/map.h"
 
 namespace paddle_mini {
-namespace {
-
-// NaN need not come through: it does in the sum.
-template <class T>
-T max_of(const T* x, int64_t n) {
-  constexpr int64_t step = Vec<T>::size;
-  T result = -std::numeric_limits<T>::infinity();
-  int64_t i = 0;
-  if (n >= step) {
-    Vec<T> largest = Vec<T>::load(x);
-    for (i = step; i + step <= n; i += step) largest = maximum(largest, Vec<T>::load(x + i));
-    result = max_of_lanes(largest);
-  }
-  for (; i < n; ++i) result = x[i] > result ? x[i] : result;
-  return result;
-}
-
-}  // namespace
-
 Softmax::Softmax(const Shape& x, int axis) {
   if (x.rank() == 0) return;
   outer_ = x.numel(0, axis);
@@ -37,9 +17,8 @@ void Softmax::run(Device& device, const T* x, T* out, T* scratch) const {
   if (size_ == 0) return;
   if (inner_ == 1) {
     for (int64_t row = 0; row < outer_; ++row, x += size_, out += size_) {
-      T largest = max_of(x, size_);
-      map(device, size_, [largest](auto v) { return exp(v - decltype(v)(largest)); }, out, x);
-      T factor = static_cast<T>(1 / map_sum(device, size_, [](auto v) { return v; }, static_cast<const T*>(out)));
+      T top = row_max(x, size_);
+      T factor = static_cast<T>(1 / exp_sum(size_, x, out, [top](auto v) { return v - decltype(v)(top); }));
       map(device, size_, [factor](auto v) { return v * decltype(v)(factor); }, out, static_cast<const T*>(out));
     }
     return;

@@ -80,12 +80,15 @@ struct BatchNormKernel : Kernel {
 
   void run(Device& device) override {
     int64_t n = layout.channels;
-    if (kept || layout.each() == 0) keep_statistics();
-    else batch_statistics(device);
-    if (!kept && layout.each() == 1) {  // one element has no deviation: PaddlePaddle passes it on
+    if (!kept && layout.each() == 1) {  // one element has no deviation: PaddlePaddle passes it on, uncounted
+      keep_statistics();
+      std::fill_n(saved_mean.data(), n, T(0));
+      std::fill_n(saved_variance.data(), n, T(0));
       if (x.data() != y.data()) std::copy_n(x.data(), n, y.data());
       return;
     }
+    if (kept || layout.each() == 0) keep_statistics();
+    else batch_statistics(device);
     for (int64_t c = 0; c < n; ++c) {
       factor[c] = saved_variance[c] * (scale ? scale[c] : T(1));
       offset[c] = bias ? bias[c] : T(0);

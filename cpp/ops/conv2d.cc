@@ -1,6 +1,7 @@
 // conv2d: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] Input[n, c, y + i, x + j], with strides and
 // paddings
 #include "core/op_table.h"
+#include "math/channels_last.h"
 #include "math/convolution.h"
 
 namespace paddle_mini {
@@ -86,7 +87,7 @@ OpSpec& with_attributes(OpSpec& spec) {
             one_of({"EXPLICIT", "SAME", "VALID"}))
       .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the window: height, width")
       .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-      .attr("data_format", "NCHW", "channels are axis 1", one_of({"NCHW", "AnyLayout"}));
+      .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()));
 }
 
 // depthwise_conv2d is the name of the same operator where every group has one channel.
@@ -99,16 +100,16 @@ void define_convolution(OpTable& ops, const std::string& type) {
       .input("Filter", "[output channels, channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");
   with_attributes(forward)
-      .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); })
+      .infer(for_both_layouts([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); }))
       .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-      .kernels<Conv2dKernel, float, double>();
+      .kernels<AnyLayout<Conv2dKernel>::Of, float, double>();
   backward.doc("Gradients of " + type + " by its image and its filter.")
       .input("Input", "as in conv2d")
       .input("Filter", "as in conv2d")
       .input("Output@GRAD", "shape of Output")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("Filter@GRAD", "shape of Filter");
-  with_attributes(backward).infer(infer_gradient).kernels<Conv2dGradKernel, float, double>();
+  with_attributes(backward).infer(for_both_layouts(infer_gradient)).kernels<AnyLayout<Conv2dGradKernel>::Of, float, double>();
   ops.add(forward);
   ops.add(backward);
 }

@@ -1,5 +1,6 @@
 // conv2d_transpose: what conv2d does to the gradient of its output: every pixel stamps the filter onto Output
 #include "core/op_table.h"
+#include "math/channels_last.h"
 #include "math/convolution.h"
 
 namespace paddle_mini {
@@ -120,7 +121,7 @@ OpSpec& with_attributes(OpSpec& spec) {
             one_of({"EXPLICIT", "SAME", "VALID"}))
       .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
       .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-      .attr("data_format", "NCHW", "channels are axis 1", one_of({"NCHW", "AnyLayout"}));
+      .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()));
 }
 
 // depthwise_conv2d_transpose is the name of the same operator where every group has one channel.
@@ -133,16 +134,16 @@ void define_transpose(OpTable& ops, const std::string& type) {
       .input("Filter", "[channels, output channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");
   with_attributes(forward)
-      .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); })
+      .infer(for_both_layouts([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); }))
       .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-      .kernels<Conv2dTransposeKernel, float, double>();
+      .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>();
   backward.doc("Gradients of " + type + " by its image and its filter.")
       .input("Input", "as in conv2d_transpose")
       .input("Filter", "as in conv2d_transpose")
       .input("Output@GRAD", "shape of Output")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("Filter@GRAD", "shape of Filter");
-  with_attributes(backward).infer(infer_gradient).kernels<Conv2dTransposeGradKernel, float, double>();
+  with_attributes(backward).infer(for_both_layouts(infer_gradient)).kernels<AnyLayout<Conv2dTransposeGradKernel>::Of, float, double>();
   ops.add(forward);
   ops.add(backward);
 }

@@ -5,19 +5,28 @@
 namespace paddle_mini {
 namespace {
 
+// PaddlePaddle's einsum_grad has no Operands but what einsum put into InnerCache.
+template <class Context>
+const char* operands_port(const Context& c) {
+  return c.input_count("Operands") ? "Operands" : "InnerCache";
+}
+
 Equation equation_of(const KernelInit& init) {
+  const char* port = operands_port(init);
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < init.input_count("Operands"); ++i) shapes.push_back(init.input("Operands", i)->tensor.shape);
+  for (size_t i = 0; i < init.input_count(port); ++i) shapes.push_back(init.input(port, i)->tensor.shape);
   return {init.attr<std::string>("equation"), shapes};
 }
 
 Equation equation_of(const InferContext& c) {
   require_tensors(c);
+  const char* port = operands_port(c);
+  require<ProgramError>(c.input_count(port) > 0, "neither Operands nor InnerCache is given");
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < c.input_count("Operands"); ++i) {
-    const VarInfo& operand = c.input("Operands", i);
-    require<ShapeError>(operand.dtype == c.input("Operands").dtype, "Operands[", i, "] is ", name_of(operand.dtype),
-                        ", Operands[0] is ", name_of(c.input("Operands").dtype));
+  for (size_t i = 0; i < c.input_count(port); ++i) {
+    const VarInfo& operand = c.input(port, i);
+    require<ShapeError>(operand.dtype == c.input(port).dtype, port, "[", i, "] is ", name_of(operand.dtype), ", ", port,
+                        "[0] is ", name_of(c.input(port).dtype));
     shapes.push_back(operand.shape);
   }
   return {c.attr<std::string>("equation"), shapes};
@@ -27,16 +36,20 @@ template <class T>
 struct EinsumKernel : Kernel {
   std::vector<In<T>> operands;
   Out<T> out;
+  std::vector<Out<T>> kept;
   Equation equation;
   Contraction<T> contraction;
   std::vector<const T*> data;
 
   explicit EinsumKernel(KernelInit& init)
       : operands(in_list<T>(init, "Operands")), out(init, "Out"), equation(equation_of(init)),
-        contraction(init, equation.operands, equation.out), data(operands.size()) {}
+        contraction(init, equation.operands, equation.out), data(operands.size()) {
+    for (size_t i = 0; i < init.output_count("InnerCache"); ++i) kept.emplace_back(init, "InnerCache", i);
+  }
 
   void run(Device& device) override {
     for (size_t i = 0; i < operands.size(); ++i) data[i] = operands[i].data();
+    for (size_t i = 0; i < kept.size(); ++i) std::copy_n(data[i], operands[i].numel(), kept[i].data());
     contraction.run(device, data, out.data());
   }
 };
@@ -56,7 +69,7 @@ struct EinsumGradKernel : Kernel {
   std::vector<const T*> data;
 
   explicit EinsumGradKernel(KernelInit& init)
-      : operands(in_list<T>(init, "Operands")), out_gradient(init, "Out@GRAD"), equation(equation_of(init)),
+      : operands(in_list<T>(init, operands_port(init))), out_gradient(init, "Out@GRAD"), equation(equation_of(init)),
         data(operands.size()) {
     for (size_t i = 0; i < operands.size() && i < init.output_count("Operands@GRAD"); ++i) {
       if (!init.output("Operands@GRAD", i)) continue;
@@ -77,16 +90,21 @@ struct EinsumGradKernel : Kernel {
 
 void infer_forward(InferContext& c) {
   c.set_output("Out", c.input("Operands").dtype, equation_of(c).out.shape);
-  for (const char* port : {"InnerCache", "XShape"}) {
-    for (size_t i = 0; i < c.output_count(port); ++i) {
-      c.output(port, i) = VarInfo{VarKind::Tensor, c.input("Operands").dtype, Shape{0}};
-    }
+  size_t count = c.input_count("Operands");
+  require<ProgramError>(c.output_count("InnerCache") <= count, "InnerCache has ", c.output_count("InnerCache"),
+                        " variables for ", count, " operands");
+  for (size_t i = 0; i < c.output_count("InnerCache"); ++i) c.output("InnerCache", i) = c.input("Operands", i);
+  for (size_t i = 0; i < c.output_count("XShape"); ++i) {
+    c.output("XShape", i) = VarInfo{VarKind::Tensor, c.input("Operands").dtype, Shape{0}};
   }
 }
 
 void infer_backward(InferContext& c) {
-  require_like_out(c, "Operands", equation_of(c).out.shape);
-  gradients_like_inputs(c);
+  const char* port = operands_port(c);
+  require_like_out(c, port, equation_of(c).out.shape);
+  for (size_t i = 0; i < c.output_count("Operands@GRAD") && i < c.input_count(port); ++i) {
+    c.output("Operands@GRAD", i) = c.input(port, i);
+  }
 }
 
 }  // namespace
@@ -99,7 +117,7 @@ void define_einsum(OpTable& ops) {
                    "by alphabet, the labels that stand there once.")
               .input_list("Operands", "one tensor for each term of the equation")
               .output("Out", "the axes that the equation says")
-              .optional_output_list("InnerCache", "[0] each: nothing is kept")
+              .optional_output_list("InnerCache", "the operands, for einsum_grad")
               .optional_output_list("XShape", "[0] each: nothing is kept")
               .required_attr("equation", AttrType::String, "terms of letters, joined by ',', an arrow '->', the result")
               .infer(infer_forward)
@@ -108,8 +126,9 @@ void define_einsum(OpTable& ops) {
   ops.add(OpSpec("einsum_grad")
               .doc("The gradient of an operand is the product with Out@GRAD in its place, summed over the labels that "
                    "the operand lacks; 0 off a diagonal.")
-              .input_list("Operands", "as in einsum")
-              .optional_input_list("InnerCache", "of einsum; not read")
+              .optional_input_list("Operands", "as in einsum")
+              .optional_input_list("InnerCache", "of einsum, where there are no Operands")
+              .optional_input_list("x_shape", "XShape of einsum; not read")
               .input("Out@GRAD", "shape of Out")
               .optional_output_list("Operands@GRAD", "shapes of Operands")
               .required_attr("equation", AttrType::String, "as in einsum")

@@ -1,4 +1,5 @@
 // erf: Out = the error function of X
+#include "math/error_function.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -6,7 +7,7 @@ namespace {
 
 struct Erf {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::erf(number); }); }
+  V operator()(V x) const { return erf(x); }
 };
 
 struct ErfGrad {

@@ -10,6 +10,13 @@ struct FillBatchKernel : FillKernel<T> {
   explicit FillBatchKernel(KernelInit& init) : FillKernel<T>(init, value_to_fill<T>(init)) {}
 };
 
+// Of sequences the batch is how many they are, not how many rows they have.
+int64_t batch_size(const VarInfo& input, int axis) {
+  if (axis > 0) return input.shape[axis];
+  if (!input.lod.empty()) return static_cast<int64_t>(input.lod.back().size()) - 1;
+  return input.lod_level > 0 ? -1 : input.shape[axis];
+}
+
 Shape filled_shape(const InferContext& c) {
   const std::vector<int32_t>& dims = c.attr<std::vector<int32_t>>("shape");
   Shape out;
@@ -19,7 +26,7 @@ Shape filled_shape(const InferContext& c) {
                       " has no dimensions");
   int from = normal_axis(c.attr<int32_t>("input_dim_idx"), input.rank(), "input_dim_idx");
   int to = normal_axis(c.attr<int32_t>("output_dim_idx"), out.rank(), "output_dim_idx");
-  out[to] = input[from];
+  out[to] = batch_size(c.input("Input"), from);
   for (int i = 0; i < out.rank(); ++i) {
     require<ProgramError>(i == to || out[i] >= 0, "attribute 'shape' has the dimension ", out[i]);
   }
@@ -32,8 +39,9 @@ Shape filled_shape(const InferContext& c) {
 void define_fill_constant_batch_size_like(OpTable& ops) {
   ops.add(OpSpec("fill_constant_batch_size_like")
               .doc("Out = value in every element; one dimension of `shape` is replaced by one of Input's.")
-              .input("Input", "any shape but []; only its shape is looked at")
-              .output("Out", "of shape `shape`, with dimension output_dim_idx that of Input at input_dim_idx")
+              .input("Input", "any shape but []; only its shape and its sequences are looked at")
+              .output("Out", "of shape `shape`, with dimension output_dim_idx that of Input at input_dim_idx, or, where its "
+                      "rows are sequences, the number of those of the last level")
               .required_attr("shape", AttrType::Ints, "shape of Out; what stands at output_dim_idx is not read")
               .attr("input_dim_idx", 0, "which dimension of Input; negative ones count from the end")
               .attr("output_dim_idx", 0, "which dimension of Out; negative ones count from the end")
@@ -45,6 +53,7 @@ void define_fill_constant_batch_size_like(OpTable& ops) {
                 require_tensors(c);
                 c.set_output("Out", c.dtype_attr("dtype"), filled_shape(c));
               })
+              .decides_lod()  // Out has no sequences
               .no_gradient("the values of Input are not looked at")
               .dtype_from_output("Out")
               .kernels<FillBatchKernel, float, double, bool, int32_t, int64_t>());

@@ -1,17 +1,12 @@
 // gelu: Out = X times the chance that a normal random number is below X
+#include "math/error_function.h"
+#include "math/map_ahead.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
 namespace {
 
-const double kRootOfHalf = 0.70710678118654752, kRootOfTwoOverPi = 0.79788456080286536, kCubic = 0.044715;
-
-// (1 + erf(x / sqrt(2))) / 2: the chance.
-template <class V>
-V chance(V x) {
-  V e = each_lane(x * V(kRootOfHalf), [](auto number) { return std::erf(number); });
-  return V(0.5) * (V(1) + e);
-}
+const double kRootOfTwoOverPi = 0.79788456080286536, kCubic = 0.044715;
 
 // (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: nearly the chance (Hendrycks, Gimpel: Gaussian Error
 // Linear Units, 2016).
@@ -21,8 +16,8 @@ V nearly_chance(V x) {
 }
 
 struct Gelu {
-  template <class V>
-  V operator()(V x) const { return x * chance(x); }
+  template <class T>
+  Vec<T> operator()(Vec<T> x) const { return x * NormalChance<T>(x).below; }
 };
 
 struct ApproximateGelu {
@@ -32,10 +27,10 @@ struct ApproximateGelu {
 
 // The derivative of the chance is exp(-x^2 / 2) / sqrt(2 pi).
 struct GeluGrad {
-  template <class V>
-  V operator()(V x, V gradient) const {
-    V density = V(0.5 * kRootOfTwoOverPi) * exp(V(-0.5) * x * x);
-    return gradient * (chance(x) + x * density);
+  template <class T>
+  Vec<T> operator()(Vec<T> x, Vec<T> gradient) const {
+    NormalChance<T> chance(x);
+    return gradient * (chance.below + x * (Vec<T>(T(0.5 * kRootOfTwoOverPi)) * chance.bell));
   }
 };
 
@@ -56,22 +51,25 @@ struct GeluKernel : UnaryKernel<Gelu>::For<T> {
       : UnaryKernel<Gelu>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
 
   void run(Device& device) override {
-    if (approximate) map(device, this->x.numel(), ApproximateGelu{}, this->out.data(), this->x.data());
-    else UnaryKernel<Gelu>::For<T>::run(device);
+    if (approximate) map_ahead(device, this->x.numel(), ApproximateGelu{}, this->out.data(), this->x.data());
+    else map_ahead(device, this->x.numel(), Gelu{}, this->out.data(), this->x.data());
   }
 };
 
 template <class T>
 struct GeluGradKernel : UnaryGradKernel<GeluGrad, Keeps::X>::For<T> {
-  using Exact = UnaryGradKernel<GeluGrad, Keeps::X>::For<T>;
   bool approximate;
 
-  explicit GeluGradKernel(KernelInit& init) : Exact(init), approximate(init.attr<bool>("approximate")) {}
+  explicit GeluGradKernel(KernelInit& init)
+      : UnaryGradKernel<GeluGrad, Keeps::X>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
 
   void run(Device& device) override {
-    if (!approximate) return Exact::run(device);
-    map(device, this->forward.numel(), ApproximateGeluGrad{}, this->x_gradient.data(), this->forward.data(),
-        this->out_gradient.data());
+    auto fill = [&](auto derivative) {
+      map_ahead(device, this->forward.numel(), derivative, this->x_gradient.data(), this->forward.data(),
+                this->out_gradient.data());
+    };
+    if (approximate) fill(ApproximateGeluGrad{});
+    else fill(GeluGrad{});
   }
 };
 

@@ -15,15 +15,17 @@ GruStep<T> step_of(const KernelInit& init, int64_t size) {
 template <class T>
 struct GruKernel : Kernel {
   In<T> x, first, weight, bias;
-  Out<T> gates, reset, batch_hidden, hidden;
+  Out<T> hidden, gates, reset, batch_hidden;
   SequenceBatches batches;
   GruStep<T> step;
   Scratch<T> scratch, start;
 
   explicit GruKernel(KernelInit& init)
       : x(init, "Input"), first(init, "H0", optional_port), weight(init, "Weight"), bias(init, "Bias", optional_port),
-        gates(init, "BatchGate"), reset(init, "BatchResetHiddenPrev"), batch_hidden(init, "BatchHidden"),
-        hidden(init, "Hidden"), batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")),
+        hidden(init, "Hidden"), gates(kept_or_scratch<T>(init, "BatchGate", x.numel())),
+        reset(kept_or_scratch<T>(init, "BatchResetHiddenPrev", hidden.numel())),
+        batch_hidden(kept_or_scratch<T>(init, "BatchHidden", hidden.numel())),
+        batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")),
         step(step_of<T>(init, weight.shape()[0])), scratch(init, step.scratch_size(0)),
         start(init, batches.count() * step.size) {}
 
@@ -116,7 +118,9 @@ void infer_forward(InferContext& c) {
   batch.lod.clear();
   batch.lod_level = 0;
   c.set_output("Hidden", hidden);
-  for (const char* port : {"BatchHidden", "BatchResetHiddenPrev"}) c.set_output(port, batch);
+  c.set_output("BatchResetHiddenPrev", batch);
+  describe_batches(hidden.lod, c.attr<bool>("is_reverse"), batch);
+  c.set_output("BatchHidden", batch);
   batch.shape[1] = c.shape("Input")[1];
   c.set_output("BatchGate", batch);
 }
@@ -144,9 +148,9 @@ void define_gru(OpTable& ops) {
               "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
               "(1 - u) c. The batches are of rows of one step, the longest sequence first.");
   with_inputs(forward)
-      .output("BatchGate", "shape of Input: u, r, c in the order of the batches")
-      .output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
-      .output("BatchHidden", "[rows, size]: Hidden in the order of the batches")
+      .optional_output("BatchGate", "shape of Input: u, r, c in the order of the batches, which its lod says")
+      .optional_output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
+      .optional_output("BatchHidden", "[rows, size]: Hidden in the order of the batches, with BatchGate's lod")
       .output("Hidden", "sequences of rows [size]");
   with_attributes(forward)
       .infer(infer_forward)

@@ -124,21 +124,27 @@ Rows rows_of(const InferContext& c) {
   return r;
 }
 
+// The axes that count the rows: the shape of Mean and Variance.
+Shape shape_of_rows(const InferContext& c) {
+  const Shape& x = c.shape("X");
+  return Shape(std::vector<int64_t>(x.begin(), x.begin() + c.attr<int32_t>("begin_norm_axis")));
+}
+
 void infer_forward(InferContext& c) {
   require_tensors(c);
-  Rows r = rows_of(c);
+  rows_of(c);
   c.set_output("Y", c.input("X"));
-  for (const char* port : {"Mean", "Variance"}) c.set_output(port, c.input("X").dtype, Shape{r.rows});
+  for (const char* port : {"Mean", "Variance"}) c.set_output(port, c.input("X").dtype, shape_of_rows(c));
 }
 
 void infer_backward(InferContext& c) {
-  Rows r = rows_of(c);
+  rows_of(c);
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
   for (const char* port : {"Mean", "Variance"}) {
     require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), Shape{r.rows}), port, " has shape ", c.shape(port).str(), ", X ",
-                        c.shape("X").str(), " has ", r.rows, " rows");
+    require<ShapeError>(shapes_agree(c.shape(port), shape_of_rows(c)), port, " has shape ", c.shape(port).str(),
+                        ", X ", c.shape("X").str(), " has rows ", shape_of_rows(c).str());
   }
   gradients_like_inputs(c);
 }
@@ -158,8 +164,8 @@ void define_layer_norm(OpTable& ops) {
       .optional_input("Scale", "[elements of a row]; 1 when left out")
       .optional_input("Bias", "[elements of a row]; 0 when left out")
       .output("Y", "shape of X")
-      .output("Mean", "[rows]")
-      .output("Variance", "[rows]");
+      .output("Mean", "the axes of X before begin_norm_axis")
+      .output("Variance", "shape of Mean");
   with_attributes(forward)
       .infer(infer_forward)
       .gradient("layer_norm_grad", {"X", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},

@@ -6,6 +6,8 @@ namespace {
 
 void run_lod_array_length(ControlRun& run) {
   Variable* array = run.find_input("X");
+  require<ShapeError>(!array || array->kind == VarKind::TensorArray, "X '", run.op.input("X")[0], "' is ",
+                      array ? name_of(array->kind) : "", ", expected a tensor array");
   Tensor length = new_tensor(DType::Int64, Shape{1});
   *length.as<int64_t>() = array ? static_cast<int64_t>(array->array.size()) : 0;
   run.set_output("Out", 0, tensor_variable(length));

@@ -34,6 +34,10 @@ struct ScaledSum {
   }
 };
 
+// The logarithm of the empty sum, in the place of -inf.
+template <class T>
+constexpr T kNothing = std::numeric_limits<T>::lowest();
+
 template <class T>
 struct LogcumsumexpKernel : Kernel {
   In<T> x;
@@ -48,7 +52,7 @@ struct LogcumsumexpKernel : Kernel {
       for (int64_t j = 0; j < walk.lines.length; ++j) {
         int64_t at = walk.at(begin, j);
         double one = x[at];
-        if (walk.exclusive) out[at] = static_cast<T>(sum.largest + std::log(sum.total));
+        if (walk.exclusive) out[at] = sum.total == 0 ? kNothing<T> : static_cast<T>(sum.largest + std::log(sum.total));
         sum.add(1, one);
         if (!walk.exclusive) out[at] = static_cast<T>(sum.largest + std::log(sum.total));
       }
@@ -56,8 +60,8 @@ struct LogcumsumexpKernel : Kernel {
   }
 };
 
-// X@GRAD[i] = sum over the j that X[i] is added in of Out@GRAD[j] exp(X[i] - Out[j]). Where Out is infinite, no
-// element but an infinite one was added, and that has no slope.
+// X@GRAD[i] = sum over the j that X[i] is added in of Out@GRAD[j] exp(X[i] - Out[j]). Where Out is infinite or
+// the lowest number, no element but an infinite one was added, and that has no slope.
 template <class T>
 struct LogcumsumexpGradKernel : Kernel {
   In<T> x, out, out_gradient;
@@ -74,7 +78,7 @@ struct LogcumsumexpGradKernel : Kernel {
       for (int64_t j = walk.lines.length - 1; j >= 0; --j) {
         int64_t at = walk.at(begin, j);
         if (walk.exclusive) x_gradient[at] = times_exp(sum, x[at]);
-        if (!std::isinf(out[at])) sum.add(out_gradient[at], -static_cast<double>(out[at]));
+        if (!std::isinf(out[at]) && out[at] != kNothing<T>) sum.add(out_gradient[at], -static_cast<double>(out[at]));
         if (!walk.exclusive) x_gradient[at] = times_exp(sum, x[at]);
       }
     });
@@ -104,7 +108,8 @@ OpSpec with_attributes(OpSpec spec) {
 
 void define_logcumsumexp(OpTable& ops) {
   ops.add(with_attributes(OpSpec("logcumsumexp"))
-              .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; -inf where nothing is added.")
+              .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; the lowest number where nothing is "
+                   "added.")
               .input("X", "any shape")
               .output("Out", "shape of X; of one line, if flatten")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })

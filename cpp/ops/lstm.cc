@@ -58,7 +58,8 @@ struct LstmKernel : Kernel {
   explicit LstmKernel(KernelInit& init)
       : x(init, "Input"), first(init, "H0", optional_port), first_cell(init, "C0", optional_port),
         weight(init, "Weight"), bias(init, "Bias"), hidden(init, "Hidden"), cell(init, "Cell"),
-        gates(init, "BatchGate"), squashed(init, "BatchCellPreAct"),
+        gates(kept_or_scratch<T>(init, "BatchGate", x.numel())),
+        squashed(kept_or_scratch<T>(init, "BatchCellPreAct", hidden.numel())),
         batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")), size(weight.shape()[0]),
         peepholes(init.attr<bool>("use_peepholes")), rule(init), gemm(product<T>(size, 4 * size)),
         packed(init, gemm.packed_size()), state(init, batches.count() * size), cells(init, batches.count() * size),
@@ -207,6 +208,7 @@ void infer_forward(InferContext& c) {
   for (const char* port : {"Hidden", "Cell"}) c.set_output(port, hidden);
   c.set_output("BatchCellPreAct", batch);
   batch.shape[1] = c.shape("Input")[1];
+  describe_batches(hidden.lod, c.attr<bool>("is_reverse"), batch);
   c.set_output("BatchGate", batch);
 }
 
@@ -238,8 +240,8 @@ void define_lstm(OpTable& ops) {
   with_attributes(with_ports(forward))
       .output("Hidden", "sequences of rows [size]")
       .output("Cell", "sequences of rows [size]")
-      .output("BatchGate", "shape of Input: c~, i, f, o in the order of the batches")
-      .output("BatchCellPreAct", "[rows, size]: cell_activation(Cell) in the order of the batches")
+      .optional_output("BatchGate", "shape of Input: c~, i, f, o in the order of the batches, which its lod says")
+      .optional_output("BatchCellPreAct", "[rows, size]: cell_activation(Cell) in the order of the batches")
       .infer(infer_forward)
       .decides_lod()
       .gradient("lstm_grad", {"Input", "H0", "C0", "Weight", "Bias", "Hidden", "Cell", "BatchGate", "BatchCellPreAct",

@@ -32,7 +32,7 @@ MatmulShape shape_of(const InferContext& c) {
   return shape_of(c, c.shape("X"), c.shape("Y"));
 }
 
-// The axis of 1 that a vector was given is not in Out; two vectors give [1].
+// The axis of 1 that a vector was given is not in Out; two vectors give one number.
 Shape out_shape(const InferContext& c) {
   MatmulShape matrices = shape_of(c);
   const Shape &x = c.shape("X"), &y = c.shape("Y"), &stack = x.rank() > 2 ? x : y;
@@ -41,7 +41,6 @@ Shape out_shape(const InferContext& c) {
   bool drop_row = x.rank() == 1 && matrices.m == 1, drop_column = y.rank() == 1 && matrices.n == 1;
   if (!drop_row) out.push_back(matrices.m);
   if (!drop_column) out.push_back(matrices.n);
-  if (out.empty()) out.push_back(1);
   return Shape(out);
 }
 
@@ -73,7 +72,7 @@ void define_matmul(OpTable& ops) {
                    "column, turned over by transpose_X and transpose_Y.")
               .input("X", "[..., m, k], or [k]")
               .input("Y", "[..., k, n], or [k]")
-              .output("Out", "[..., m, n], without the axes of 1 that vectors have; [1] of two vectors")
+              .output("Out", "[..., m, n], without the axes of 1 that vectors have; [] of two vectors")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
               .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .kernels<MatmulKernel, float, double>());

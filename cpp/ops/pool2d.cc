@@ -1,32 +1,15 @@
 // pool2d: the largest, or the mean, of every window of an image
 #include "core/op_table.h"
+#include "math/channels_last.h"
+#include "math/pooled_axis.h"
 #include "math/vec.h"
-#include "math/window.h"
 
 #include <limits>
 
 namespace paddle_mini {
 namespace {
 
-// What one output sees of one axis: the inputs [begin, end), and how many there are with the padding.
-struct Range {
-  int64_t begin, end, padded;
-};
-
-std::vector<Range> ranges_of(const WindowAxis& axis, bool adaptive) {
-  std::vector<Range> ranges;
-  for (int64_t o = 0; o < axis.out; ++o) {
-    if (adaptive) {  // parts as even as can be; they may overlap by one
-      int64_t begin = o * axis.size / axis.out, end = ((o + 1) * axis.size + axis.out - 1) / axis.out;
-      ranges.push_back({begin, end, end - begin});
-      continue;
-    }
-    int64_t first = axis.first(o), last = std::min(first + axis.window, axis.size + axis.after);
-    int64_t begin = std::min(std::max<int64_t>(first, 0), axis.size);
-    ranges.push_back({begin, std::max(std::min(last, axis.size), begin), std::max<int64_t>(last - first, 1)});
-  }
-  return ranges;
-}
+using Range = PooledRange;
 
 // Both axes, height then width, from the attributes; an unknown size gives an unknown output.
 template <class Context>
@@ -53,6 +36,8 @@ std::array<WindowAxis, 2> pooling_axes(const Context& c, const Shape& x) {
   return axes;
 }
 
+constexpr int64_t kFewColumns = 4;
+
 // Geometry of either kernel: images and channels are planes that are pooled one by one.
 struct Pooling {
   int64_t planes, plane_size, width, stride, taps;
@@ -63,8 +48,8 @@ struct Pooling {
   Pooling(const KernelInit& init, const Shape& x) : planes(x[0] * x[1]), plane_size(x[2] * x[3]), width(x[3]) {
     auto [height_axis, width_axis] = pooling_axes(init, x);
     bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
-    rows = ranges_of(height_axis, adaptive);
-    columns = ranges_of(width_axis, adaptive);
+    rows = pooled_ranges(height_axis, adaptive);
+    columns = pooled_ranges(width_axis, adaptive);
     exclusive = init.attr<bool>("exclusive");
     stride = width_axis.stride, taps = width_axis.window;
     if (adaptive || stride > 2) return;  // several columns at once need windows of one size, at most 2 apart
@@ -72,6 +57,7 @@ struct Pooling {
     while (whole_begin < static_cast<int64_t>(columns.size()) && !whole(columns[whole_begin])) ++whole_begin;
     whole_end = whole_begin;
     while (whole_end < static_cast<int64_t>(columns.size()) && whole(columns[whole_end])) ++whole_end;
+    if (whole_end - whole_begin < kFewColumns) whole_end = whole_begin;  // then a window's own rows fill registers
   }
 
   // What a sum over the window is divided by to be its mean.
@@ -178,11 +164,16 @@ struct Pool2dKernel : Kernel {
   }
 
   T mean(int64_t plane, const Range& row, const Range& column) const {
+    constexpr int64_t lanes = Vec<T>::size;
     T sum = 0;
+    Vec<T> sums(T(0));
     for (int64_t i = row.begin; i < row.end; ++i) {
       const T* line = x.data() + plane + i * pooling.width;
-      for (int64_t j = column.begin; j < column.end; ++j) sum += line[j];
+      int64_t j = column.begin;
+      for (; j + lanes <= column.end; j += lanes) sums = sums + Vec<T>::load(line + j);
+      for (; j < column.end; ++j) sum += line[j];
     }
+    if (column.end - column.begin >= lanes) sum += sum_of_lanes(sums);
     return sum / static_cast<T>(pooling.count(row, column));
   }
 };
@@ -239,10 +230,13 @@ struct Pool2dGradKernel : Kernel {
   }
 
   void to_all(int64_t plane, const Range& row, const Range& column, int64_t at) {
+    constexpr int64_t lanes = Vec<T>::size;
     T share = out_gradient[at] / static_cast<T>(pooling.count(row, column));
     for (int64_t i = row.begin; i < row.end; ++i) {
       T* line = x_gradient.data() + plane + i * pooling.width;
-      for (int64_t j = column.begin; j < column.end; ++j) line[j] += share;
+      int64_t j = column.begin;
+      for (; j + lanes <= column.end; j += lanes) (Vec<T>::load(line + j) + Vec<T>(share)).store(line + j);
+      for (; j < column.end; ++j) line[j] += share;
     }
   }
 
@@ -288,7 +282,7 @@ OpSpec& with_attributes(OpSpec& spec) {
       .attr("ceil_mode", false, "whether a last window that is cut off counts")
       .attr("exclusive", true, "whether a mean leaves the padding out")
       .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it")
-      .attr("data_format", "NCHW", "channels are axis 1", one_of({"NCHW", "AnyLayout"}));
+      .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()));
 }
 
 }  // namespace
@@ -300,15 +294,15 @@ void define_pool2d(OpTable& ops) {
       .input("X", "[images, channels, height, width]")
       .output("Out", "[images, channels, output height, output width]");
   with_attributes(forward)
-      .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pooled_shape(c)); })
+      .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pooled_shape(c)); }))
       .gradient("pool2d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
-      .kernels<Pool2dKernel, float, double>();
+      .kernels<AnyLayout<Pool2dKernel>::Of, float, double>();
   backward.doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same part.")
       .input("X", "as in pool2d")
       .input("Out", "of pool2d")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
-  with_attributes(backward).infer(infer_gradient).kernels<Pool2dGradKernel, float, double>();
+  with_attributes(backward).infer(for_both_layouts(infer_gradient)).kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>();
   ops.add(forward);
   ops.add(backward);
 }

@@ -8,6 +8,8 @@ namespace {
 void run_read_from_array(ControlRun& run) {
   int64_t i = run.integer("I");
   Variable* array = run.find_input("X");
+  require<ShapeError>(!array || array->kind == VarKind::TensorArray, "X '", run.op.input("X")[0], "' is ",
+                      array ? name_of(array->kind) : "", ", expected a tensor array");
   int64_t count = array ? static_cast<int64_t>(array->array.size()) : 0;
   bool there = i >= 0 && i < count && array->array[static_cast<size_t>(i)].data;
   if (there) {

@@ -9,6 +9,13 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// Refuses what does not have a first dimension of `count` steps.
+void check_steps(const Variable& sequence, const char* port, const std::string& name, int64_t count) {
+  bool fits = sequence.kind == VarKind::Tensor && sequence.tensor.shape.rank() > 0 && sequence.tensor.shape[0] == count;
+  require<ShapeError>(fits, port, " '", name, "' is ", name_of(sequence.kind), " ", sequence.info().str(), ", expected a tensor of ",
+                      count, " steps");
+}
+
 // Step t of a sequence [T, ...]: the same bytes.
 Variable step_of(const Variable& sequence, int64_t t) {
   const Tensor& whole = sequence.tensor;
@@ -25,6 +32,7 @@ Variable step_of(const Variable& sequence, int64_t t) {
 class Joined {
  public:
   void put(const Variable& step, int64_t t, int64_t count) {
+    require<ShapeError>(step.kind == VarKind::Tensor, "step ", t, " gives ", name_of(step.kind), ", expected a tensor");
     const Tensor& from = step.tensor;
     if (!whole_.tensor.data) {
       std::vector<int64_t> dims(from.shape.begin(), from.shape.end());
@@ -131,6 +139,7 @@ class Backward : Recurrence {
   void enter(Frame& step, int64_t t) {
     for (size_t i = 0; i < given_.size() && i < written_.size(); ++i) {
       const Variable* gradient = given_[i] == kEmptyName ? nullptr : run_.find(run_.frame, given_[i]);
+      if (gradient) check_steps(*gradient, "outputs@GRAD", given_[i], count_);
       if (gradient) step[written_[i] + kGradSuffix] = copy_of(step_of(*gradient, place(t)));
     }
     // A state's gradient: from the step after it, and from the output that it may be as well.
@@ -157,6 +166,12 @@ class Backward : Recurrence {
     }
   }
 
+  const Variable& value_of(const std::string& name) {
+    const Variable* value = run_.find(run_.frame, name);
+    require<OpError>(value, "'", name, "' has no value");
+    return *value;
+  }
+
   static const Variable* of(Frame& step, const std::string& name) {
     const Variable* gradient = step.own(name + kGradSuffix);
     return gradient && gradient->has_value() ? gradient : nullptr;
@@ -168,7 +183,7 @@ class Backward : Recurrence {
     for (size_t i = 0; i < wanted.size() && i < forward.size(); ++i) {
       if (wanted[i] == kEmptyName) continue;
       Variable gradient = take(i);
-      run_.set_output(port, i, gradient.has_value() ? std::move(gradient) : zeros_like(*run_.find(run_.frame, forward[i])));
+      run_.set_output(port, i, gradient.has_value() ? std::move(gradient) : zeros_like(value_of(forward[i])));
     }
   }
 

@@ -30,17 +30,17 @@ struct Ignored {
   }
 };
 
-// log(1 + exp(x)) - x label without overflow.
+// log(1 + exp(x)) - x label without overflow. A weight w of the label's part: x (1 - label) + w log(1 + exp(-x)).
 template <class T>
 struct SigmoidCrossEntropyKernel : Kernel {
-  In<T> x, label;
+  In<T> x, label, weight;
   Out<T> out;
   Ignored<T> ignored;
   bool normalize;
 
   explicit SigmoidCrossEntropyKernel(KernelInit& init)
-      : x(init, "X"), label(init, "Label"), out(init, "Out"), ignored(init.attr<int32_t>("ignore_index")),
-        normalize(init.attr<bool>("normalize")) {}
+      : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port), out(init, "Out"),
+        ignored(init.attr<int32_t>("ignore_index")), normalize(init.attr<bool>("normalize")) {}
 
   void run(Device& device) override {
     T scale = normalize ? ignored.one_by_count(label) : T(1);
@@ -49,19 +49,26 @@ struct SigmoidCrossEntropyKernel : Kernel {
       V value = maximum(v, V(T(0))) - v * l + log(V(T(1)) + exp(-abs(v)));
       return i.zero_where_ignored(l, value * V(scale));
     };
-    map(device, out.numel(), loss, out.data(), x.data(), label.data());
+    auto weighted = [i = ignored, scale](auto v, auto l, auto w) {
+      using V = decltype(v);
+      V other = maximum(-v, V(T(0))) + log(V(T(1)) + exp(-abs(v)));
+      return i.zero_where_ignored(l, ((V(T(1)) - l) * v + w * other) * V(scale));
+    };
+    if (weight) map(device, out.numel(), weighted, out.data(), x.data(), label.data(), weight.data());
+    else map(device, out.numel(), loss, out.data(), x.data(), label.data());
   }
 };
 
 template <class T>
 struct SigmoidCrossEntropyGradKernel : Kernel {
-  In<T> x, label, out_gradient;
+  In<T> x, label, weight, out_gradient;
   Out<T> x_gradient;
   Ignored<T> ignored;
   bool normalize;
 
   explicit SigmoidCrossEntropyGradKernel(KernelInit& init)
-      : x(init, "X"), label(init, "Label"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+      : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port),
+        out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         ignored(init.attr<int32_t>("ignore_index")), normalize(init.attr<bool>("normalize")) {}
 
   void run(Device& device) override {
@@ -71,9 +78,30 @@ struct SigmoidCrossEntropyGradKernel : Kernel {
       V sigmoid = V(T(1)) / (V(T(1)) + exp(-v));
       return i.zero_where_ignored(l, g * (sigmoid - l) * V(scale));
     };
-    map(device, x_gradient.numel(), gradient, x_gradient.data(), x.data(), label.data(), out_gradient.data());
+    auto weighted = [i = ignored, scale](auto v, auto l, auto w, auto g) {
+      using V = decltype(v);
+      V other = V(T(1)) / (V(T(1)) + exp(v));
+      return i.zero_where_ignored(l, g * (V(T(1)) - l - w * other) * V(scale));
+    };
+    const T* g = out_gradient.data();
+    if (weight) map(device, x_gradient.numel(), weighted, x_gradient.data(), x.data(), label.data(), weight.data(), g);
+    else map(device, x_gradient.numel(), gradient, x_gradient.data(), x.data(), label.data(), g);
   }
 };
+
+// Every input is like X, and so is the output.
+OpSpec with_weight(OpSpec spec, const char* output) {
+  return spec.optional_input("pos_weight", "the same shape: weight of what belongs to the label")
+      .infer([output](InferContext& c) {
+        require_tensors(c);
+        for (const char* port : {"Label", "pos_weight", "Out@GRAD"}) {
+          if (!c.has_input(port)) continue;
+          require_same_dtype(c, "X", port);
+          require_same_shape(c, "X", port);
+        }
+        c.set_output(output, c.input("X"));
+      });
+}
 
 OpSpec with_attributes(OpSpec spec) {
   return spec.attr("ignore_index", -100, "labels of this whole part count nothing")
@@ -83,12 +111,15 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
-  ops.add(with_attributes(pair_loss("sigmoid_cross_entropy_with_logits", kPorts))
+  ops.add(with_attributes(with_weight(pair_loss("sigmoid_cross_entropy_with_logits", kPorts), "Out"))
               .doc("Out = -Label log sigmoid(X) - (1 - Label) log(1 - sigmoid(X)) for every element, computed as "
-                   "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the label's whole part is ignore_index.")
+                   "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the label's whole part is ignore_index. pos_weight "
+                   "is a factor of log sigmoid(X): without it 1.")
+              .gradient("sigmoid_cross_entropy_with_logits_grad", {"X", "Label", "pos_weight", "Out@GRAD"}, {"X@GRAD"})
               .kernels<SigmoidCrossEntropyKernel, float, double>());
-  ops.add(with_attributes(pair_loss_gradient("sigmoid_cross_entropy_with_logits", kPorts))
-              .doc("X@GRAD = (sigmoid(X) - Label) Out@GRAD, 0 where the label is ignored, divided as Out was.")
+  ops.add(with_attributes(with_weight(pair_loss_gradient("sigmoid_cross_entropy_with_logits", kPorts), "X@GRAD"))
+              .doc("X@GRAD = (sigmoid(X) - Label) Out@GRAD, with pos_weight (1 - Label - pos_weight sigmoid(-X)) "
+                   "Out@GRAD; 0 where the label is ignored, divided as Out was.")
               .kernels<SigmoidCrossEntropyGradKernel, float, double>());
 }
 

@@ -1,5 +1,6 @@
 // softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis
 #include "core/op_table.h"
+#include "math/exp_rows.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -81,20 +82,10 @@ struct SoftmaxCrossEntropyKernel : Kernel {
 
   // One row that lies in one piece.
   void softmax_row(Device& device, const T* x, T* p) {
-    constexpr int64_t step = Vec<T>::size;
-    T top = x[0];
-    int64_t n = axis.classes, i = 0;
-    if (n >= step) {
-      Vec<T> tops = Vec<T>::load(x);
-      for (i = step; i + step <= n; i += step) tops = maximum(tops, Vec<T>::load(x + i));
-      T lanes[step];
-      tops.store(lanes);
-      for (T lane : lanes) top = maximum(top, lane);
-    }
-    for (; i < n; ++i) top = maximum(top, x[i]);
-    map(device, n, [top](auto v) { return exp(shifted(v, decltype(v)(top))); }, p, x);
-    T sum = static_cast<T>(map_sum(device, n, [](auto v) { return v; }, p));
-    map(device, n, [sum](auto v) { return v / decltype(v)(sum); }, p, static_cast<const T*>(p));
+    int64_t n = axis.classes;
+    T top = row_max(x, n);
+    T factor = static_cast<T>(1 / exp_sum(n, x, p, [top](auto v) { return shifted(v, decltype(v)(top)); }));
+    map(device, n, [factor](auto v) { return v * decltype(v)(factor); }, p, static_cast<const T*>(p));
   }
 
   // `inner` rows side by side.

@@ -68,8 +68,18 @@ class WhileGrad {
     require<ProgramError>(wanted_.size() <= inputs_.size(), "X@GRAD has ", wanted_.size(), " variables, X ", inputs_.size());
     for (size_t i = 0; i < outside.size(); ++i) {
       const Variable* gradient = outside[i] == kEmptyName ? nullptr : run_.find(run_.frame, outside[i]);
-      if (gradient) entering_[inside[i]] = *gradient;
+      if (gradient && gradient->has_value()) entering_[inside[i]] = *gradient;
+      else enter_zeros(inside[i]);
       loop_variables_.insert(inside[i]);
+    }
+  }
+
+  // Nothing after the loop reads this loop variable, so no gradient comes from there; the steps still
+  // read the gradient of what they wrote.
+  void enter_zeros(const std::string& name) {
+    const Variable* value = run_.find(run_.frame, name.substr(0, name.find(kGradSuffix)));
+    if (value && holds_tensor(value->kind) && value->has_value() && is_floating(value->tensor.dtype)) {
+      entering_[name] = zeros_like(*value);
     }
   }
 

@@ -5,18 +5,20 @@
 namespace paddle_mini {
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 24;
+// An element that has no value takes memory too: a wrong index must not take all of it.
+constexpr int64_t kMostAfterEnd = int64_t{1} << 20;
 
 // As the gradient of read_from_array: an element that is read more than once has a sum of gradients.
 bool is_gradient(const std::string& name) { return name.find(kGradSuffix) != std::string::npos; }
 
 void run_write_to_array(ControlRun& run) {
   int64_t i = run.integer("I");
-  require<OpError>(i >= 0 && i < kMostElements, "I is ", i, ", it must be in [0, ", kMostElements, ")");
   Variable element = run.share_input("X");
   require<OpError>(element.kind == VarKind::Tensor, "X is ", name_of(element.kind), ", a tensor is needed");
   Variable* held = run.find(run.frame, run.op.output("Out")[0]);
   bool is_array = held && held->kind == VarKind::TensorArray;
+  int64_t most = kMostAfterEnd + (is_array ? static_cast<int64_t>(held->array.size()) : 0);
+  require<OpError>(i >= 0 && i < most, "I is ", i, ", expected one in [0, ", most, "): Out has ", most - kMostAfterEnd, " elements");
   if (!is_array) {
     Variable fresh;
     fresh.kind = VarKind::TensorArray;

@@ -37,7 +37,8 @@ def dynamic_lstm(input: Variable, size: int, h_0: Optional[Variable] = None, c_0
                                     param_attr, bias_attr, prefix)
     made = emit_all("lstm", {"Input": input, "H0": h_0, "C0": c_0, "Weight": weight, "Bias": bias}, {
         "use_peepholes": use_peepholes, "is_reverse": is_reverse, "gate_activation": gate_activation,
-        "cell_activation": cell_activation, "candidate_activation": candidate_activation}, name=prefix)
+        "cell_activation": cell_activation, "candidate_activation": candidate_activation}, name=prefix,
+        outputs={"BatchGate": 1, "BatchCellPreAct": 1})
     return made["Hidden"], made["Cell"]  # type: ignore[return-value]
 
 
@@ -57,7 +58,8 @@ def dynamic_gru(input: Variable, size: int, param_attr: Any = None, bias_attr: A
     weight, bias = _weight_and_bias("dynamic_gru", input, [size, 3 * size], 3 * size, param_attr, bias_attr, prefix)
     made = emit_all("gru", {"Input": input, "H0": h_0, "Weight": weight, "Bias": bias}, {
         "is_reverse": is_reverse, "gate_activation": gate_activation, "activation": candidate_activation,
-        "origin_mode": origin_mode}, name=prefix)
+        "origin_mode": origin_mode}, name=prefix,
+        outputs={"BatchGate": 1, "BatchResetHiddenPrev": 1, "BatchHidden": 1})
     return made["Hidden"]  # type: ignore[return-value]
 
 

@@ -119,7 +119,8 @@ def test_arrays_and_sequences_are_fetched_as_they_are():
     assert rich[1].lod == [[0, 1, 3]]
 
 
-@pytest.mark.parametrize("lod", [[[0, 2]], [[1, 3]], [[0, 2, 1, 3]], [[]], [[0, 4]], [[0, 1], [0, 1, 2]]])
+@pytest.mark.parametrize("lod", [[[0, 2]], [[1, 3]], [[0, 2, 1, 3]], [[]], [[0, 4]], [[0, 1], [0, 1, 2]], [[0, 2**70]],
+                                 [[0.5, 3]], [["x"]], [[0, -1, 3]]])
 def test_a_lod_that_does_not_fit_its_rows_is_refused(lod):
     main = pm.Program()
     with pm.program_guard(main, pm.Program()):

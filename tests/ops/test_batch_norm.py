@@ -23,7 +23,9 @@ def reference(inputs, attrs):
     s = 1 / np.sqrt(variance + epsilon)
     y = ((x - mean.reshape(shape)) * (s * scale).reshape(shape)) + bias.reshape(shape)
     if not kept and x.size == x.shape[channel]:
-        y = x  # Trap: a channel of one element passes through
+        # Trap: a channel of one element passes through and leaves the statistics alone
+        return {"Y": x, "SavedMean": 0 * mean, "SavedVariance": 0 * mean, "MeanOut": inputs["Mean"],
+                "VarianceOut": inputs["Variance"]}
     return {"Y": y, "SavedMean": mean, "SavedVariance": s, **out}
 
 

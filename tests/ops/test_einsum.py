@@ -64,8 +64,19 @@ test_einsum = op_tests(
 )
 
 
-def test_caches_are_empty():
+def test_caches_hold_the_operands():
     inputs, attrs = case("ij,jk->ik", (3, 4), (4, 5))
     found = run_op("einsum", inputs, attrs, {"Out": 1, "InnerCache": 2, "XShape": 2})
     np.testing.assert_allclose(found["Out"], inputs["Operands"][0] @ inputs["Operands"][1])
-    assert [value.shape for value in found["InnerCache"] + found["XShape"]] == [(0,)] * 4
+    for kept, operand in zip(found["InnerCache"], inputs["Operands"]):
+        np.testing.assert_array_equal(kept, operand)
+    assert [value.shape for value in found["XShape"]] == [(0,)] * 2
+
+
+def test_gradient_without_operands():
+    """PaddlePaddle's einsum_grad gets InnerCache and x_shape only."""
+    x, y, g = array(3, 4), array(4, 5), array(3, 5)
+    inputs = {"InnerCache": [x, y], "x_shape": [array(0), array(0)], "Out@GRAD": g}
+    found = run_op("einsum_grad", inputs, {"equation": "ij,jk->ik"}, {"Operands@GRAD": 2})["Operands@GRAD"]
+    np.testing.assert_allclose(found[0], g @ y.T)
+    np.testing.assert_allclose(found[1], x.T @ g)

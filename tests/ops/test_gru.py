@@ -2,7 +2,7 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import array, op_tests
+from harness import array, op_tests, run_op
 
 ACTIVATIONS = {"identity": lambda x: x, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh,
                "relu": lambda x: np.maximum(x, 0)}
@@ -36,6 +36,7 @@ def case(lod, size=3, bias=True, first=True, **attrs):
 
 
 plain = case([[0, 2, 5, 6]])[0]
+EVERY_OUTPUT = ["Hidden", "BatchGate", "BatchResetHiddenPrev", "BatchHidden"]
 
 test_gru = op_tests(
     "gru",
@@ -67,3 +68,18 @@ test_gru = op_tests(
     },
     tolerance={"float32": 1e-5},  # sums of products in another order, over several steps
 )
+
+
+def test_what_only_the_gradient_reads_may_be_left_out():
+    # Programs that were saved for inference have no such outputs.
+    all_outputs, hidden = run_op("gru", plain, {}, EVERY_OUTPUT), run_op("gru", plain, {}, outputs=["Hidden"])
+    np.testing.assert_array_equal(hidden["Hidden"].array, all_outputs["Hidden"].array)
+
+
+def test_the_lod_of_batches_says_where_each_row_came_from():
+    # starts of the steps, rows in their order, sequences in their order
+    for reverse, rows in ((False, [2, 0, 5, 3, 1, 4]), (True, [4, 1, 5, 3, 0, 2])):
+        outputs = run_op("gru", plain, {"is_reverse": reverse}, EVERY_OUTPUT)
+        for port in ("BatchGate", "BatchHidden"):
+            assert outputs[port].lod == [[0, 3, 5, 6], rows, [1, 0, 2]]
+        np.testing.assert_array_equal(outputs["BatchHidden"].array, outputs["Hidden"].array[rows])

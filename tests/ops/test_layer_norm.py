@@ -9,10 +9,11 @@ def reference(inputs, attrs):
     x, begin = inputs["X"], attrs["begin_norm_axis"]
     rows = x.reshape(int(np.prod(x.shape[:begin])), int(np.prod(x.shape[begin:])))
     mean = rows.mean(axis=1) if rows.shape[1] else np.zeros(len(rows))
-    variance = rows.var(axis=1) if rows.shape[1] else mean  # Trap: the variance itself, and [rows]
+    variance = rows.var(axis=1) if rows.shape[1] else mean  # Trap: the variance itself
     y = (rows - mean[:, None]) / np.sqrt(variance + np.float64(np.float32(attrs["epsilon"])))[:, None]
     y = y * inputs.get("Scale", 1.0) + inputs.get("Bias", 0.0)
-    return {"Y": y.reshape(x.shape), "Mean": mean, "Variance": variance}
+    return {"Y": y.reshape(x.shape), "Mean": mean.reshape(x.shape[:begin]),
+            "Variance": variance.reshape(x.shape[:begin])}
 
 
 def norm(*shape, begin=1):

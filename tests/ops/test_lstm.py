@@ -2,7 +2,7 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import array, op_tests
+from harness import array, op_tests, run_op
 
 ACTIVATIONS = {"identity": lambda x: x, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh,
                "relu": lambda x: np.maximum(x, 0)}
@@ -33,6 +33,7 @@ def case(lod, size=3, first=True, **attrs):
 
 
 plain = case([[0, 2, 5, 6]])[0]
+EVERY_OUTPUT = ["Hidden", "Cell", "BatchGate", "BatchCellPreAct"]
 
 test_lstm = op_tests(
     "lstm",
@@ -65,3 +66,33 @@ test_lstm = op_tests(
     },
     tolerance={"float32": 1e-5},  # sums of products in another order, over several steps
 )
+
+
+def test_what_only_the_gradient_reads_may_be_left_out():
+    # Programs that were saved for inference have no such outputs.
+    all_outputs, some = run_op("lstm", plain, {}, EVERY_OUTPUT), run_op("lstm", plain, {}, outputs=["Hidden", "Cell"])
+    for port in ("Hidden", "Cell"):
+        np.testing.assert_array_equal(some[port].array, all_outputs[port].array)
+
+
+def test_the_lod_of_the_gates_says_where_each_row_came_from():
+    # starts of the steps, rows in their order, sequences in their order
+    for reverse, rows in ((False, [2, 0, 5, 3, 1, 4]), (True, [4, 1, 5, 3, 0, 2])):
+        outputs = run_op("lstm", plain, {"is_reverse": reverse}, EVERY_OUTPUT)
+        assert outputs["BatchGate"].lod == [[0, 3, 5, 6], rows, [1, 0, 2]]
+
+
+def test_gradients_do_not_depend_on_the_size():
+    # PaddlePaddle's float32 gradients of Input, Weight and Bias are zero where the size is a multiple of 8.
+    inputs, _ = case([[0, 2, 5]], 8)
+    grad = {"Hidden@GRAD": array(5, 8)}
+    results = {}
+    for dtype in ("float32", "float64"):
+        cast = {port: pm.LoDTensor(value.array.astype(dtype), value.lod) if isinstance(value, pm.LoDTensor)
+                else value.astype(dtype) for port, value in {**inputs, **grad}.items()}
+        forward = run_op("lstm", {port: cast[port] for port in inputs}, {}, EVERY_OUTPUT)
+        forward["BatchGate"] = forward["BatchGate"].array
+        results[dtype] = run_op("lstm_grad", {**cast, **forward}, {}, ["Input@GRAD", "Weight@GRAD", "Bias@GRAD"])
+    for port, value in results["float64"].items():
+        single = results["float32"][port]
+        np.testing.assert_allclose(getattr(single, "array", single), getattr(value, "array", value), atol=1e-5)

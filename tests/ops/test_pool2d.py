@@ -22,8 +22,8 @@ def ranges(size, window, stride, before, after, attrs):
     found = []
     for o in range(count):
         first = o * stride - before
-        last = min(first + window, size + after)
-        found.append((max(first, 0), min(last, size), last - first))
+        last = min(first + window, size + before)  # the padding behind counts as wide as the one before
+        found.append((max(first, 0), min(last, size), max(last - first, 1)))
     return found
 
 
@@ -54,6 +54,7 @@ GEOMETRIES = {
     "gaps": dict(ksize=[1, 2], strides=[3, 3]),
     "paddings": dict(ksize=[3, 3], strides=[2, 2], paddings=[1, 1]),
     "four paddings": dict(ksize=[3, 3], strides=[2, 1], paddings=[1, 0, 2, 1]),
+    "more padding behind": dict(ksize=[3, 3], strides=[2, 2], paddings=[0, 2, 1, 2]),
     "ceil": dict(ksize=[2, 3], strides=[2, 2], ceil_mode=True),
     "ceil with paddings": dict(ksize=[3, 3], strides=[2, 2], paddings=[1, 1], ceil_mode=True),
     "same": dict(ksize=[3, 2], strides=[2, 2], padding_algorithm="SAME"),
@@ -71,6 +72,7 @@ test_pool2d = op_tests(
         **{f"mean, {name}": (X, {"pooling_type": "avg", **more}) for name, more in GEOMETRIES.items()},
         **{f"mean with padding, {name}": (X, {"pooling_type": "avg", "exclusive": False, **more})
            for name, more in GEOMETRIES.items()},
+        "few wide windows": ({"X": array(2, 2, 5, 41)}, pool("avg", 3, 20, strides=[2, 20])),
         "wide": ({"X": array(1, 2, 6, 50)}, pool("max", 2, 2, strides=[2, 2])),
         "one element": ({"X": array(1, 1, 1, 1)}, pool("max", 1, 1)),
         "no images": ({"X": array(0, 3, 4, 4)}, pool("avg", 2, 2)),
@@ -86,7 +88,7 @@ test_pool2d = op_tests(
         "stride 0": (X, pool("max", 2, 2, strides=[0, 1]), pm.ProgramError, "strides 0"),
         "no rows": ({"X": array(2, 3, 0, 4)}, pool("max", 1, 1), pm.ShapeError, "X [2, 3, 0, 4] nothing"),
         "three axes": ({"X": array(3, 4, 4)}, pool("max", 2, 2), pm.ShapeError, "X 3 dimensions"),
-        "channels last": (X, pool("max", 2, 2, data_format="NHWC"), pm.ProgramError, "NHWC NCHW"),
+        "a layout that is none": (X, pool("max", 2, 2, data_format="CHWN"), pm.ProgramError, "CHWN NCHW"),
     },
 )
 

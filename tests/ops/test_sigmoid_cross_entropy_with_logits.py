@@ -9,7 +9,8 @@ def reference(inputs, attrs):
     x, label = inputs["X"], inputs["Label"]
     # Trap: what is ignored is a label whose whole part is ignore_index.
     ignored = np.trunc(label) == attrs["ignore_index"]
-    out = np.where(ignored, 0.0, np.maximum(x, 0) - x * label + np.log1p(np.exp(-np.abs(x))))
+    below = np.maximum(-x, 0) + np.log1p(np.exp(-np.abs(x)))  # -log sigmoid(x)
+    out = np.where(ignored, 0.0, (1 - label) * x + inputs.get("pos_weight", 1.0) * below)
     return {"Out": out / max(1, np.sum(~ignored)) if attrs["normalize"] else out}
 
 
@@ -27,12 +28,18 @@ test_sigmoid_cross_entropy_with_logits = op_tests(
         "ignored 1": ({"X": array(40), "Label": array(40, low=0, high=3, seed=1)}, {"ignore_index": 1}),
         "normalized": (pair(6, 7), {"ignore_index": -1, "normalize": True}),
         "all ignored": ({"X": array(4), "Label": np.full(4, -1.0)}, {"ignore_index": -1, "normalize": True}),
+        "weighted": ({**pair(6, 7), "pos_weight": array(6, 7, low=0, high=3, seed=2)}, {}),
+        "weighted, normalized": ({**pair(6, 7), "pos_weight": array(6, 7, low=0, high=3, seed=2)},
+                                 {"ignore_index": -1, "normalize": True}),
+        "weighted nothing": ({**pair(0, 7), "pos_weight": array(0, 7)}, {}),
         "one element": (pair(), {}),
         "no rows": (pair(0, 3), {"normalize": True}),
     },
     gradients=["X"],
     refusals={
         "another shape": ({"X": array(3), "Label": array(4)}, {}, pm.ShapeError, "X [3] Label [4]"),
+        "another weight": ({"X": array(3), "Label": array(3), "pos_weight": array(1, 3)}, {}, pm.ShapeError,
+                           "X [3] pos_weight [1, 3]"),
         "int labels": ({"X": array(3), "Label": ints(3)}, {}, pm.ShapeError, "Label int64"),
     },
 )

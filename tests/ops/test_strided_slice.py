@@ -9,6 +9,10 @@ def reference(inputs, attrs):
     strides = attrs.get("strides") or [1] * len(attrs["axes"])
     at = [slice(None)] * x.ndim
     for axis, start, end, stride in zip(attrs["axes"], attrs["starts"], attrs["ends"], strides):
+        if stride < 0:  # Trap: only -1 is before the first; what is further back stops there and leaves it out.
+            size = x.shape[axis]
+            start, end = max(start + size if start < 0 else start, 0), end if end >= -1 else max(end + size, 0)
+            end = None if end == -1 else end
         at[axis] = slice(start, end, stride)
     out = x[tuple(at)]
     return {"Out": out.reshape([d for i, d in enumerate(out.shape) if i not in attrs["decrease_axis"]])}
@@ -27,6 +31,9 @@ test_strided_slice = op_tests(
         "all dropped": ({"Input": array(3)},
                         {"axes": [0], "starts": [2], "ends": [3], "decrease_axis": [0], "strides": [1]}),
         "backwards": ({"Input": array(3, 7)}, {"axes": [1], "starts": [-1], "ends": [-9], "strides": [-2]}),
+        "backwards to the first": ({"Input": array(3, 7)},
+                                   {"axes": [1], "starts": [2147483647], "ends": [-1], "strides": [-1]}),
+        "from before the first": ({"Input": array(5)}, {"axes": [0], "starts": [-9], "ends": [-1], "strides": [-1]}),
         "rows backwards": ({"Input": array(4, 3)}, {"axes": [0], "starts": [3], "ends": [0], "strides": [-1]}),
         "far steps": ({"Input": array(4)}, {"axes": [0], "starts": [1], "ends": [4], "strides": [2147483647]}),
         "nothing": ({"Input": array(3, 4)}, {"axes": [1], "starts": [3], "ends": [1], "strides": [1]}),

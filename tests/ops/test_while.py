@@ -74,3 +74,23 @@ def test_a_user_can_stop_a_loop_that_never_ends():
             pm.Executor(pm.CPUPlace()).run(main, scope=pm.Scope())
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_loop_variable_that_nothing_reads_afterwards_has_a_gradient_inside():
+    # while_grad names the gradient of h, though the loss reads the sum alone.
+    main, x = pm.Program(), np.array([[0.5, -2.0]])
+    with pm.program_guard(main, pm.Program()):
+        given = L.data("x", shape=[1, 2], dtype="float64")
+        given.stop_gradient = False
+        i, h = L.fill_constant([1], "int64", 0), given * 1.0
+        total = L.fill_constant([1], "float64", 0)
+        total.stop_gradient = False
+        n = L.fill_constant([1], "int64", 3)
+        _, h, total = L.while_loop(lambda i, h, s: i < n, lambda i, h, s: [i + 1, h * h, s + L.reduce_sum(h * h)],
+                                   [i, h, total])
+        pm.append_backward(L.reduce_sum(total))
+    block = main.global_block()
+    [zeros] = [k for k, op in enumerate(block.ops) if op.type == "fill_any_like" and op.inputs["X"] == [h.name]]
+    block.remove_op(zeros)  # PaddlePaddle writes no such operator
+    got = pm.Executor(pm.CPUPlace()).run(main, feed={"x": x}, fetch_list=["x@GRAD"], scope=pm.Scope())[0]
+    np.testing.assert_allclose(got, 2 * x + 4 * x**3 + 8 * x**7)
