@@ -1,7 +1,13 @@
 # Every test begins with empty default programs and an empty global scope.
+import signal
+
 import pytest
 
 import paddle_mini as pm
+
+# A shell that runs the tests in the background ignores Ctrl-C for them, and so would the programs they start and stop.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
