@@ -6,7 +6,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 
-from ._core import ProgramError, Scope
+from ._core import ProgramError, Scope, ShapeError
 
 __all__ = ["LoDTensor", "Scope", "SelectedRows", "global_scope", "scope_guard"]
 
@@ -37,7 +37,10 @@ class LoDTensor:
 
     def __init__(self, array: Any, lod: Optional[List[List[int]]] = None):
         self.array = np.asarray(array)
-        self.lod = [list(level) for level in lod or []]
+        levels = [] if lod is None else lod
+        if not all(isinstance(level, (list, tuple, np.ndarray)) for level in levels):
+            raise ShapeError(f"LoDTensor: lod is {lod!r}, it must be a list of lists of offsets such as [[0, 2, 5]]")
+        self.lod = [list(level) for level in levels]
 
     def __repr__(self) -> str:
         return f"LoDTensor({self.array!r}, lod={self.lod})"

@@ -144,3 +144,9 @@ def test_sequences_go_with_their_rows():
         kept, lost = executor.run(main, feed=feed, fetch_list=[same, fewer], scope=scope, return_numpy=False)
         assert kept.lod == lod
         assert isinstance(lost, np.ndarray)
+
+
+@pytest.mark.parametrize("lod", [[0, 2], ["0", "2"], [None]])
+def test_a_lod_that_is_no_list_of_lists_is_refused(lod):
+    with pytest.raises(pm.ShapeError, match="list of lists"):
+        pm.LoDTensor(np.ones((2, 1)), lod)
