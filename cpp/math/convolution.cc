@@ -1,349 +1,316 @@
-// Tiles of pixels, panels of patches, and the loop that multiplies them.
+// The loops that multiply filters with patches.
 #include "math/convolution.h"
 
-#include <algorithm>
-#include <cstring>
+#include "math/register_blocks.h"
+#include "math/short_runs.h"
 
 namespace paddle_mini {
 namespace {
 
-// Sums in registers: so many rows, of two registers each. AVX-512 has 32 registers, others 16.
 template <class T>
-constexpr int kMostRows = Vec<T>::size * sizeof(T) == 64 ? 12 : 6;
+constexpr int kMostOuts = many_registers<T> ? 6 : 4;  // times kMostTaps: sums of filter_gradient
+template <class T>
+constexpr int kMostTaps = many_registers<T> ? 4 : 3;
 
-constexpr int64_t kMostTiles = 4, kPanelElements = 1 << 17;  // that are computed at once
+// What PatchProducts copies for a tap of a window, counted in filters that could have been multiplied with it: by run,
+// input_gradient (the tap's gradient is read, added to and stored) and filter_gradient. Measured.
+constexpr int64_t kForwardCopy = 20, kInputCopy = 14, kFilterCopy = 8;
 
-// f(first row, how many rows) for blocks as equal as can be, none larger than kMostRows.
-template <class T, class F>
-void each_block(int64_t rows, F f) {
-  int64_t blocks = (rows + kMostRows<T> - 1) / kMostRows<T>;
-  for (int64_t block = 0, first = 0; block < blocks; ++block) {
-    int64_t count = rows / blocks + (block < rows % blocks);
-    f(first, static_cast<int>(count));
-    first += count;
-  }
-}
+constexpr size_t kSlotsAtOnce = 96;  // so that what filter_gradient reads again and again stays in the nearest cache
 
-// sums[i] += sum over k of a[i * row_step + k * k_step] * b[k]; b[k] is two registers.
+// result [rows, 2 registers] = factors' patches; factors [count, rows]
 template <int rows, class T>
-inline void multiply(int64_t count, const T* a, int64_t row_step, int64_t k_step, const T* b, Vec<T> (&sums)[rows][2]) {
+void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* left, const T* right, T* result) {
   constexpr int lanes = Vec<T>::size;
-  for (int64_t k = 0; k < count; ++k, a += k_step, b += 2 * lanes) {
-    Vec<T> left = Vec<T>::load(b), right = Vec<T>::load(b + lanes);
+  Vec<T> sums[rows][2];
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; ++i) sums[i][0] = sums[i][1] = Vec<T>(T(0));
+  for (int64_t k = 0; k < count; ++k, factors += rows) {
+    Vec<T> a = Vec<T>::load(left + offsets[k]), b = Vec<T>::load(right + offsets[k]);
 #pragma GCC unroll 12
     for (int i = 0; i < rows; ++i) {
-      Vec<T> factor(a[i * row_step]);
-      sums[i][0] = multiply_add(factor, left, sums[i][0]);
-      sums[i][1] = multiply_add(factor, right, sums[i][1]);
+      Vec<T> factor(factors[i]);
+      sums[i][0] = multiply_add(factor, a, sums[i][0]);
+      sums[i][1] = multiply_add(factor, b, sums[i][1]);
     }
   }
-}
-
-// f(std::integral_constant<int, rows>): the number of rows as a constant.
-template <class T, int most = kMostRows<T>, class F>
-inline void with_rows(int rows, F f) {
-  if constexpr (most > 1) {
-    if (rows < most) return with_rows<T, most - 1>(rows, f);
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; ++i) {
+    sums[i][0].store(result + i * lanes);
+    sums[i][1].store(result + (rows + i) * lanes);
   }
-  f(std::integral_constant<int, most>());
 }
 
-// result [rows, tile] = a [rows, count] panel [count, tile]; a is packed as [count, rows].
-template <class T>
-void multiply_panel(int rows, int64_t count, const T* a, const T* panel, T* result) {
+// sums[o][t] += outs[o] times what tap t sees, for the slots [begin, end). Windows that are none are taken out by the
+// mask: 0 times infinity would not be 0.
+template <bool masked, int outs, int taps, class Slots, class T>
+inline void add_products(const Slots& slots, size_t begin, size_t end, const T* panel, int64_t out_step,
+                         const T* patches, const int64_t* offsets, Vec<T> (&sums)[outs][taps]) {
   constexpr int lanes = Vec<T>::size;
-  with_rows<T>(rows, [&](auto constant) {
-    constexpr int n = decltype(constant)::value;
-    Vec<T> sums[n][2];
-    for (auto& sum : sums) sum[0] = sum[1] = Vec<T>(T(0));
-    multiply<n>(count, a, 1, n, panel, sums);
-    for (int i = 0; i < n; ++i) {
-      sums[i][0].store(result + 2 * i * lanes);
-      sums[i][1].store(result + (2 * i + 1) * lanes);
+  const T* tap[taps];
+  for (int t = 0; t < taps; ++t) tap[t] = patches + offsets[t];
+  for (size_t slot = begin; slot < end; ++slot) {
+    int64_t in = slots.slots[slot].in;
+    Vec<T> seen[taps];
+#pragma GCC unroll 4
+    for (int t = 0; t < taps; ++t) {
+      seen[t] = Vec<T>::load(tap[t] + in);
+      if (masked) {
+        Vec<T> mask = Vec<T>::load(slots.masks.data() + slot * lanes);
+        seen[t] = select(mask > Vec<T>(T(0)), seen[t], Vec<T>(T(0)));
+      }
     }
-  });
-}
-
-// a [count, rows] = op(filter) for one block: element (k, i) is filter[i * row_step + k * k_step].
-template <class T>
-void pack_block(const T* filter, int64_t row_step, int64_t k_step, int64_t count, int rows, T* a) {
-  for (int64_t k = 0; k < count; ++k) {
-    for (int i = 0; i < rows; ++i) *a++ = filter[i * row_step + k * k_step];
+#pragma GCC unroll 6
+    for (int o = 0; o < outs; ++o) {
+      Vec<T> out = Vec<T>::load(panel + o * out_step + slot * lanes);
+#pragma GCC unroll 4
+      for (int t = 0; t < taps; ++t) sums[o][t] = multiply_add(out, seen[t], sums[o][t]);
+    }
   }
 }
 
-// Runs are short: eight elements at a time cost less than a call. The last eight overlap those before.
-template <class T>
-struct Eight {
-  typedef T Values __attribute__((vector_size(8 * sizeof(T))));
-  Values values;
+std::vector<int64_t> whole_taps(const ConvolutionSizes& s) {
+  std::vector<int64_t> taps;
+  for (int64_t tap = 0; tap < s.height.window * s.width.window; ++tap) taps.push_back(tap);
+  return taps;
+}
 
-  static Eight load(const T* from) {
-    Eight eight;
-    std::memcpy(&eight.values, from, sizeof(Values));
-    return eight;
-  }
-  void store(T* to) const { std::memcpy(to, &values, sizeof(Values)); }
+PatchAxis forward_axis(const WindowAxis& axis) {
+  PatchAxis patches{axis.size, axis.stride, -axis.before, {}, axis.out, axis.out, 0, 1};
+  for (int64_t tap = 0; tap < axis.window; ++tap) patches.taps.push_back(tap * axis.dilation);
+  return patches;
+}
+
+// The pixels of one axis that see the same taps: input pixel y = o * stride - before + tap * dilation.
+struct GradientAxis {
+  PatchAxis patches;
+  std::vector<int64_t> taps;
 };
 
-template <class T>
-inline void copy_run(T* to, const T* from, int64_t n) {
-  if (n < 8) {
-    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
-    return;
+std::vector<GradientAxis> gradient_axes(const WindowAxis& axis) {
+  std::vector<GradientAxis> axes;
+  for (int64_t tap = 0; tap < axis.window; ++tap) {
+    int64_t place = tap * axis.dilation - axis.before, first = (place % axis.stride + axis.stride) % axis.stride;
+    if (first >= axis.size) continue;
+    auto same = [first](const GradientAxis& known) { return known.patches.out_first == first; };
+    auto known = std::find_if(axes.begin(), axes.end(), same);
+    if (known == axes.end()) {
+      int64_t count = (axis.size - first + axis.stride - 1) / axis.stride;
+      axes.push_back({{axis.out, 1, 0, {}, count, axis.size, first, axis.stride}, {}});
+      known = axes.end() - 1;
+    }
+    known->patches.taps.push_back((first - place) / axis.stride);
+    known->taps.push_back(tap);
   }
-  for (int64_t i = 0; i + 8 <= n; i += 8) Eight<T>::load(from + i).store(to + i);
-  if (n % 8 != 0) Eight<T>::load(from + n - 8).store(to + n - 8);
+  return axes;
 }
-
-template <class T>
-inline void add_run(T* to, const T* from, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) Eight<T>{Eight<T>::load(to + i).values + Eight<T>::load(from + i).values}.store(to + i);
-  for (; i < n; ++i) to[i] += from[i];
-}
-
-// Where the patches of pixels lie in the image.
-struct Patches {
-  int64_t height, width, step;
-  bool padded;
-
-  Patches(const ConvolutionSizes& s, bool padded)
-      : height(s.height.size), width(s.width.size), step(s.width.stride), padded(padded) {}
-
-  // f(position in the tile, element of the image, count, step) for the pixels of a run whose tap lies inside of the
-  // image.
-  template <class Run, class Tap, class F>
-  void each_part(const Run& run, const Tap& tap, F f) const {
-    int64_t from = run.offset + tap.offset;
-    if (!padded) return f(run.at, from, run.count, step);
-    int64_t y = run.y + tap.y, x = run.x + tap.x;
-    if (y < 0 || y >= height) return;
-    int begin = 0, end = run.count;
-    while (begin < end && x + begin * step < 0) ++begin;
-    while (end > begin && x + (end - 1) * step >= width) --end;
-    if (begin < end) f(run.at + begin, from + begin * step, end - begin, step);
-  }
-};
 
 }  // namespace
 
 template <class T>
 Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
     : s_(sizes),
-      padded_(sizes.height.before || sizes.height.after || sizes.width.before || sizes.width.after),
-      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile),
-      filter_(init, s_.out_channels * s_.taps()),
-      columns_(init, 0), outs_(init, 0), sums_(init, gradients ? s_.taps() * padded_outs_ : 0) {
-  const WindowAxis &h = s_.height, &w = s_.width;
-  for (int64_t c = 0; c < s_.in_channels; ++c) {
-    for (int64_t i = 0; i < h.window; ++i) {
-      for (int64_t j = 0; j < w.window; ++j) {
-        int64_t y = i * h.dilation, x = j * w.dilation;
-        taps_.push_back({y, x, (c * h.size + y) * w.size + x});
+      forward_{Grid(forward_axis(s_.height), forward_axis(s_.width), s_.images, s_.in_channels, s_.image_size(),
+                    s_.out_size()),
+               s_.in_channels, s_.out_channels, s_.pixels(), whole_taps(s_), s_.taps(),
+               s_.height.window * s_.width.window, 1, 0},
+      channels_at_once_(std::min<int64_t>(s_.in_channels, 32)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
+      filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
+                   s_.image_size(), s_.out_size()),
+      factors_(init, s_.out_channels * s_.taps()), patches_(init, 0),
+      outs_(init, gradients ? filter_grid_.most_slots() * Vec<T>::size * outs_at_once_ : 0) {
+  int64_t elements = forward_.grid.buffer_size();
+  if (gradients) add_input_gradients();
+  if (choose_patches(gradients)) patch_products_.emplace(init, s_, gradients);
+  if (gradients) {
+    elements = std::max(elements, filter_grid_.buffer_size());
+    for (const Product& product : input_gradients_) elements = std::max(elements, product.grid.buffer_size());
+  }
+  patches_.variable().tensor.shape[0] = elements;
+}
+
+template <class T>
+void Convolution<T>::add_input_gradients() {
+  int64_t seen = 0, window = s_.height.window * s_.width.window;
+  for (const GradientAxis& y : gradient_axes(s_.height)) {
+    for (const GradientAxis& x : gradient_axes(s_.width)) {
+      seen += y.patches.windows * x.patches.windows;
+      std::vector<int64_t> taps;
+      for (int64_t i : y.taps) {
+        for (int64_t j : x.taps) taps.push_back(i * s_.width.window + j);
+      }
+      Grid grid(y.patches, x.patches, s_.images, s_.out_channels, s_.out_size(), s_.image_size());
+      int64_t first = y.patches.out_first * s_.width.size + x.patches.out_first;
+      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.plane(), std::move(taps),
+                                  window, s_.taps(), s_.width.stride, first});
+    }
+  }
+  every_pixel_seen_ = seen == s_.plane();
+}
+
+// Here lanes of slots are multiplied, there windows and a copy of them. Fewer than six rows take as long as six: what
+// they are multiplied with must be loaded.
+template <class T>
+bool Convolution<T>::choose_patches(bool gradients) {
+  const int64_t outs = s_.out_channels, windows = s_.images * s_.pixels();
+  patches_forward_ = forward_.grid.lanes() * outs > windows * (outs + kForwardCopy);
+  if (!gradients) return patches_forward_;
+  patches_by_filter_ = filter_grid_.lanes() * outs > windows * (outs + kFilterCopy);
+  int64_t products = 0;
+  for (const Product& product : input_gradients_) {
+    products += product.grid.lanes() * static_cast<int64_t>(product.taps.size());
+  }
+  products *= std::max<int64_t>(s_.in_channels, 6);
+  patches_by_input_ = products * outs > windows * s_.taps() * (outs + kInputCopy);
+  return patches_forward_ || patches_by_filter_ || patches_by_input_;
+}
+
+template <class T>
+void Convolution<T>::store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values,
+                           T* out) const {
+  const typename Grid::Slot& where = slots.slots[slot];
+  for (int r = 0; r < where.runs; ++r) {
+    const typename Grid::Run& run = slots.runs[where.run + r];
+    const T* from = values + run.at;
+    T* to = out + run.to;
+    if (product.pixel_step == 1) copy_run(to, from, run.count);
+    else for (int i = 0; i < run.count; ++i) to[i * product.pixel_step] = from[i];
+  }
+}
+
+template <class T>
+void Convolution<T>::multiply(const Product& product, const T* image, const T* filter, T* out) {
+  constexpr int lanes = Vec<T>::size;
+  const std::vector<int64_t>& offsets = product.grid.offsets();
+  const int64_t count = static_cast<int64_t>(offsets.size());
+  each_block(product.rows, kMostRows<T>, [&](int64_t first, int rows) {
+    T* to = factors_.data() + first * count;
+    for (int64_t c = 0; c < product.channels; ++c) {
+      for (int64_t tap : product.taps) {
+        const T* from = filter + first * product.row_step + c * product.channel_step + tap;
+        for (int i = 0; i < rows; ++i) *to++ = from[i * product.row_step];
       }
     }
-  }
-  int64_t total = (s_.images * s_.pixels() + kTile - 1) / kTile;
-  int64_t fitting = kPanelElements / std::max<int64_t>(s_.taps() * kTile, 1);
-  tiles_.resize(static_cast<size_t>(std::max<int64_t>(std::min({total, fitting, kMostTiles}), 1)));
-  int64_t elements = static_cast<int64_t>(tiles_.size()) * kTile;
-  columns_.variable().tensor.shape[0] = elements * s_.taps();
-  outs_.variable().tensor.shape[0] = gradients ? elements * padded_outs_ : 0;
-}
-
-template <class T>
-typename Convolution<T>::Tile Convolution<T>::tile_at(int64_t first) const {
-  Tile tile;
-  tile.run_count = 0;
-  int at = 0;
-  int64_t end = std::min(first + kTile, s_.images * s_.pixels());
-  for (int64_t pixel = first; pixel < end;) {
-    int64_t image = pixel / s_.pixels(), inside = pixel % s_.pixels(), y = inside / s_.width.out,
-            x = inside % s_.width.out;
-    int count = static_cast<int>(std::min(s_.width.out - x, end - pixel));
-    int64_t top = s_.height.first(y), left = s_.width.first(x);
-    tile.runs[tile.run_count++] = {image, inside, top, left, image * s_.image_size() + top * s_.width.size + left,
-                                   at,    count};
-    at += count, pixel += count;
-  }
-  tile.pixel_count = at;
-  return tile;
-}
-
-// f(group, the number of tiles): tiles_ holds them.
-template <class T>
-template <class F>
-void Convolution<T>::each_tile_group(F f) {
-  int64_t total = s_.images * s_.pixels();
-  for (int64_t first = 0; first < total;) {
-    size_t count = 0;
-    for (; count < tiles_.size() && first < total; ++count, first += kTile) tiles_[count] = tile_at(first);
-    f(count);
-  }
-}
-
-template <class T>
-void Convolution<T>::pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const {
-  const T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
-  const Patches patches(s_, padded_);
-  Run runs[kTile];  // here no store can change them, so that they are not read again after every store
-  std::copy_n(tile.runs, tile.run_count, runs);
-  const int run_count = tile.run_count;
-  const bool holes = padded_ || tile.pixel_count < kTile;
-  for (const Tap& tap : taps_) {
-    if (holes) std::fill_n(panel, kTile, T(0));
-    for (int r = 0; r < run_count; ++r) {
-      patches.each_part(runs[r], tap, [&](int at, int64_t from, int count, int64_t step) {
-        if (step == 1) copy_run(panel + at, start + from, count);
-        else for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
+  });
+  product.grid.each_region([&](const typename Grid::Region& region) {
+    product.grid.pack(image, region, product.channels, patches_.data());
+    const auto& slots = *region.slots;
+    each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
+      with_constant<kMostRows<T>>(block, [&](auto constant) {
+        constexpr int rows = decltype(constant)::value;
+        alignas(64) T result[2 * rows * lanes];
+        for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
+          size_t next = std::min(slot + 1, slots.slots.size() - 1);
+          multiply_slots<rows>(count, factors_.data() + first * count, offsets.data(),
+                               patches_.data() + slots.slots[slot].in, patches_.data() + slots.slots[next].in, result);
+          for (int i = 0; i < rows; ++i) {
+            T* to = out + product.first + region.to + (first + i) * product.out_plane;
+            if (next < slots.whole && product.pixel_step == 1) {
+              Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
+              Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
+              continue;
+            }
+            store(product, slots, slot, result + i * lanes, to);
+            if (next > slot) store(product, slots, next, result + (rows + i) * lanes, to);
+          }
+        }
       });
-    }
-    panel += kTile;
-  }
+    });
+  });
 }
 
-// The reverse, for some of the taps: what the pixels' patches got is added where they came from.
-template <class T>
-void Convolution<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile,
-                                 T* image) const {
-  T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
-  const Patches patches(s_, padded_);
-  Run runs[kTile];
-  std::copy_n(tile.runs, tile.run_count, runs);
-  const int run_count = tile.run_count;
-  for (const Tap *next = &taps_[tap], *end = next + row_count; next != end; ++next, rows += kTile) {
-    for (int r = 0; r < run_count; ++r) {
-      patches.each_part(runs[r], *next, [&](int at, int64_t to, int count, int64_t step) {
-        if (step == 1) add_run(start + to, rows + at, count);
-        else for (int i = 0; i < count; ++i) start[to + i * step] += rows[at + i];
-      });
-    }
-  }
-}
-
-// What one output channel has at the pixels of a tile.
-template <class T>
-inline void Convolution<T>::copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const {
-  for (int r = 0; r < tile.run_count; ++r) {
-    const Run& run = tile.runs[r];
-    copy_run(to + run.at, out + run.image * s_.out_size() + channel * s_.pixels() + run.pixel, run.count);
-  }
-}
-
-// panel [out_channels, tile]
-template <class T>
-void Convolution<T>::pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const {
-  for (int64_t c = 0; c < s_.out_channels; ++c, panel += kTile) {
-    if (tile.pixel_count < kTile) std::fill_n(panel, kTile, T(0));
-    copy_outputs(out, group * s_.out_channels + c, tile, panel);
-  }
-}
-
-// panel [padded_outs / tile, pixels of the tile, tile]: output channels side by side, zeros where there are none
-template <class T>
-void Convolution<T>::pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const {
-  constexpr int lanes = Vec<T>::size;
-  alignas(64) T rows[lanes * kTile];
-  if (tile.pixel_count < kTile) std::fill_n(rows, lanes * kTile, T(0));
-  for (int64_t first = 0; first < padded_outs_; first += lanes) {
-    int64_t count = std::clamp<int64_t>(s_.out_channels - first, 0, lanes);
-    for (int64_t c = 0; c < count; ++c) copy_outputs(out, group * s_.out_channels + first + c, tile, rows + c * kTile);
-    if (count < lanes) std::fill_n(rows + count * kTile, (lanes - count) * kTile, T(0));
-    T* to = panel + first / kTile * kTile * kTile + first % kTile;
-    for (int half = 0; half < 2; ++half) transpose_square(rows + half * lanes, kTile, to + half * lanes * kTile, kTile);
-  }
-}
-
-template <class T>
-void Convolution<T>::store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile,
-                                   T* out) const {
-  for (int i = 0; i < row_count; ++i, rows += kTile) {
-    T* to = out + (group * s_.out_channels + channel + i) * s_.pixels();
-    for (int r = 0; r < tile.run_count; ++r) {
-      const Run& run = tile.runs[r];
-      copy_run(to + run.image * s_.out_size() + run.pixel, rows + run.at, run.count);
-    }
-  }
-}
-
-// out = filter columns
 template <class T>
 void Convolution<T>::run(const T* image, const T* filter, T* out) {
-  int64_t taps = s_.taps();
-  alignas(64) T rows[kMostRows<T> * kTile];
-  for (int64_t group = 0; group < s_.groups; ++group, filter += s_.out_channels * taps) {
-    each_block<T>(s_.out_channels, [&](int64_t first, int count) {
-      pack_block(filter + first * taps, taps, 1, taps, count, filter_.data() + first * taps);
-    });
-    each_tile_group([&](size_t tiles) {
-      for (size_t t = 0; t < tiles; ++t) pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
-      each_block<T>(s_.out_channels, [&](int64_t first, int count) {
-        for (size_t t = 0; t < tiles; ++t) {
-          multiply_panel(count, taps, filter_.data() + first * taps, columns_.data() + t * taps * kTile, rows);
-          store_outputs(rows, first, count, group, tiles_[t], out);
-        }
-      });
-    });
+  if (patches_forward_) return patch_products_->run(image, filter, out);
+  for (int64_t group = 0; group < s_.groups; ++group) {
+    multiply(forward_, image + group * s_.in_channels * s_.plane(), filter + group * s_.out_channels * s_.taps(),
+             out + group * s_.out_channels * s_.pixels());
   }
 }
 
-// columns' gradient = filter' out's gradient
 template <class T>
 void Convolution<T>::input_gradient(const T* filter, const T* out_gradient, T* image_gradient) {
-  int64_t taps = s_.taps(), outs = s_.out_channels;
-  alignas(64) T rows[kMostRows<T> * kTile];
-  std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
-  for (int64_t group = 0; group < s_.groups; ++group, filter += outs * taps) {
-    each_block<T>(taps, [&](int64_t first, int count) {
-      pack_block(filter + first, 1, taps, outs, count, filter_.data() + first * outs);
-    });
-    each_tile_group([&](size_t tiles) {
-      for (size_t t = 0; t < tiles; ++t) {
-        pack_outputs(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+  if (patches_by_input_) return patch_products_->input_gradient(filter, out_gradient, image_gradient);
+  if (!every_pixel_seen_) std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
+  for (int64_t group = 0; group < s_.groups; ++group) {
+    for (const Product& product : input_gradients_) {
+      multiply(product, out_gradient + group * s_.out_channels * s_.pixels(),
+               filter + group * s_.out_channels * s_.taps(), image_gradient + group * s_.in_channels * s_.plane());
+    }
+  }
+}
+
+// panel [channels, slots, lanes], zeros where no window is
+template <class T>
+void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels,
+                                  T* panel) const {
+  constexpr int lanes = Vec<T>::size;
+  const auto& slots = *region.slots;
+  for (int64_t c = 0; c < channels; ++c) {
+    const T* from = out + region.to + c * s_.pixels();
+    for (size_t slot = 0; slot < slots.slots.size(); ++slot, panel += lanes) {
+      if (slot < slots.whole) {
+        Vec<T>::load(from + slots.runs[slots.slots[slot].run].to).store(panel);
+        continue;
       }
-      each_block<T>(taps, [&](int64_t first, int count) {
-        for (size_t t = 0; t < tiles; ++t) {
-          multiply_panel(count, outs, filter_.data() + first * outs, outs_.data() + t * padded_outs_ * kTile, rows);
-          add_columns(rows, first, count, group, tiles_[t], image_gradient);
-        }
+      std::fill_n(panel, lanes, T(0));
+      for (int r = 0; r < slots.slots[slot].runs; ++r) {
+        const auto& run = slots.runs[slots.slots[slot].run + r];
+        copy_run(panel + run.at, from + run.to, run.count);
+      }
+    }
+  }
+}
+
+// filter_gradient [outs, taps of all channels] += what is in the panel and the patches, for some channels
+template <class T>
+void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps,
+                                         T* filter_gradient) const {
+  const auto& slots = *region.slots;
+  const int64_t out_step = static_cast<int64_t>(slots.slots.size()) * Vec<T>::size, row = s_.taps();
+  for (size_t begin = 0; begin < slots.slots.size(); begin += kSlotsAtOnce) {
+    size_t end = std::min(begin + kSlotsAtOnce, slots.slots.size());
+    size_t middle = std::clamp(slots.whole, begin, end);
+    each_block(outs, kMostOuts<T>, [&](int64_t first_out, int out_count) {
+      const T* panel = outs_.data() + first_out * out_step;
+      each_block(taps, kMostTaps<T>, [&](int64_t first_tap, int tap_count) {
+        with_constant<kMostOuts<T>>(out_count, [&](auto out_constant) {
+          with_constant<kMostTaps<T>>(tap_count, [&](auto tap_constant) {
+            constexpr int o_count = decltype(out_constant)::value, t_count = decltype(tap_constant)::value;
+            Vec<T> sums[o_count][t_count];
+            for (auto& sum : sums) std::fill_n(sum, t_count, Vec<T>(T(0)));
+            const int64_t* offsets = filter_grid_.offsets().data() + first_tap;
+            add_products<false>(slots, begin, middle, panel, out_step, patches_.data(), offsets, sums);
+            add_products<true>(slots, middle, end, panel, out_step, patches_.data(), offsets, sums);
+            for (int o = 0; o < o_count; ++o) {
+              T* to = filter_gradient + (first_out + o) * row + first_tap;
+              for (int t = 0; t < t_count; ++t) to[t] += sum_of_lanes(sums[o][t]);
+            }
+          });
+        });
       });
     });
   }
 }
 
-// filter's gradient' = sum over the pixels of columns out's gradient'
 template <class T>
 void Convolution<T>::filter_gradient(const T* image, const T* out_gradient, T* filter_gradient) {
-  constexpr int lanes = Vec<T>::size;
-  int64_t taps = s_.taps();
-  for (int64_t group = 0; group < s_.groups; ++group, filter_gradient += s_.out_channels * taps) {
-    std::fill_n(sums_.data(), taps * padded_outs_, T(0));
-    each_tile_group([&](size_t tiles) {
-      for (size_t t = 0; t < tiles; ++t) {
-        pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
-        pack_outputs_by_pixel(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
-      }
-      for (int64_t out = 0; out < padded_outs_; out += kTile) {
-        each_block<T>(taps, [&](int64_t first, int count) {
-          with_rows<T>(count, [&](auto constant) {
-            constexpr int n = decltype(constant)::value;
-            T* sums = sums_.data() + (out / kTile * taps + first) * kTile;
-            Vec<T> registers[n][2];
-            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2] = Vec<T>::load(sums + i * lanes);
-            for (size_t t = 0; t < tiles; ++t) {
-              multiply<n>(kTile, columns_.data() + (t * taps + first) * kTile, kTile, 1,
-                          outs_.data() + (t * padded_outs_ + out) * kTile, registers);
-            }
-            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2].store(sums + i * lanes);
-          });
-        });
+  if (patches_by_filter_) return patch_products_->filter_gradient(image, out_gradient, filter_gradient);
+  const int64_t window = s_.height.window * s_.width.window, outs = s_.out_channels, channels = s_.in_channels;
+  std::fill_n(filter_gradient, s_.groups * outs * s_.taps(), T(0));
+  for (int64_t group = 0; group < s_.groups; ++group) {
+    filter_grid_.each_region([&](const typename Grid::Region& region) {
+      for (int64_t c = 0; c < channels; c += channels_at_once_) {
+        int64_t channel_count = std::min(channels_at_once_, channels - c);
+        filter_grid_.pack(image + (group * channels + c) * s_.plane(), region, channel_count, patches_.data());
+        for (int64_t o = 0; o < outs; o += outs_at_once_) {
+          int64_t out_count = std::min(outs_at_once_, outs - o);
+          pack_outputs(out_gradient + (group * outs + o) * s_.pixels(), region, out_count, outs_.data());
+          add_filter_gradient(region, out_count, channel_count * window,
+                              filter_gradient + (group * outs + o) * s_.taps() + c * window);
+        }
       }
     });
-    for (int64_t out = 0; out < s_.out_channels; ++out) {
-      const T* sums = sums_.data() + out / kTile * taps * kTile + out % kTile;
-      for (int64_t tap = 0; tap < taps; ++tap) filter_gradient[out * taps + tap] = sums[tap * kTile];
-    }
   }
 }
 

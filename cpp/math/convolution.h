@@ -2,26 +2,17 @@
 #pragma once
 
 #include "core/kernel.h"
-#include "math/vec.h"
-#include "math/window.h"
+#include "math/patch_products.h"
+#include "math/patches.h"
+
+#include <optional>
 
 namespace paddle_mini {
 
-struct ConvolutionSizes {
-  int64_t images = 0, groups = 1;
-  int64_t in_channels = 0, out_channels = 0;  // of one group
-  WindowAxis height, width;
-
-  int64_t taps() const { return in_channels * height.window * width.window; }  // of one filter
-  int64_t pixels() const { return height.out * width.out; }
-  int64_t image_size() const { return groups * in_channels * height.size * width.size; }
-  int64_t out_size() const { return groups * out_channels * pixels(); }
-};
-
-// Products of matrices whose operands are never written out whole. The output pixels of all images are
-// taken a tile at a time, as many as two registers hold; what the taps of a filter meet there is copied
-// to a panel [taps, tile] that stays in the cache, and filters are multiplied with it a few at a time,
-// sums in registers. (Goto & van de Geijn 2008, with the patches of the image as the packed operand.)
+// Products with patches that are never written out (see PatchGrid), sums in registers: a few filters times two
+// registers of neighbouring pixels. The gradient of the image is such a product too: the pixels that a stride brings to
+// the same place under the filter see some of its taps, and see them the other way round. Where that leaves too many
+// lanes of registers idle, or sees far more taps than there are windows, products are PatchProducts'.
 template <class T>
 class Convolution {
  public:
@@ -32,39 +23,33 @@ class Convolution {
   void filter_gradient(const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
-  static constexpr int kTile = 2 * Vec<T>::size;
+  using Grid = PatchGrid<T>;
 
-  // One element of a filter: how far from the window's corner on the first channel it lies.
-  struct Tap {
-    int64_t y, x, offset;
-  };
-  // Output pixels of one row of one image that belong to a tile, from its position `at` on.
-  struct Run {
-    int64_t image, pixel;  // which one in its image
-    int64_t y, x, offset;  // where its window's corner lies; offset: in all images
-    int at, count;
-  };
-  struct Tile {
-    Run runs[kTile];
-    int run_count, pixel_count;
+  // One product: results [images, rows, pixels of the grid] = factors [rows, channels, taps] patches
+  struct Product {
+    Grid grid;
+    int64_t channels, rows, out_plane;
+    std::vector<int64_t> taps;  // elements of one channel's filter
+    int64_t row_step, channel_step;  // of the filter
+    int64_t pixel_step, first;       // of the results
   };
 
-  Tile tile_at(int64_t first) const;
-  template <class F>
-  void each_tile_group(F f);
-  void pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const;
-  void copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const;
-  void pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const;
-  void pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const;
-  void store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const;
-  void add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const;
+  void add_input_gradients();
+  bool choose_patches(bool gradients);
+  void multiply(const Product& product, const T* image, const T* filter, T* out);
+  void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
+  void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
+  void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, T* filter_gradient) const;
 
   ConvolutionSizes s_;
-  std::vector<Tap> taps_;
-  std::vector<Tile> tiles_;  // those that are computed at once
-  bool padded_;
-  int64_t padded_outs_;  // out_channels, in whole tiles
-  Scratch<T> filter_, columns_, outs_, sums_;
+  Product forward_;
+  std::vector<Product> input_gradients_;
+  bool every_pixel_seen_ = true;
+  int64_t channels_at_once_, outs_at_once_;  // by filter_gradient
+  Grid filter_grid_;
+  bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // for these: patch_products_
+  std::optional<PatchProducts<T>> patch_products_;
+  Scratch<T> factors_, patches_, outs_;
 };
 
 extern template class Convolution<float>;

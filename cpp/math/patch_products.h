@@ -1,0 +1,62 @@
+// The products of a convolution, with patches of the image that are written to panels.
+#pragma once
+
+#include "core/kernel.h"
+#include "math/convolution_sizes.h"
+#include "math/vec.h"
+
+namespace paddle_mini {
+
+// Products of matrices whose operands are never written out whole. The output pixels of all images are
+// taken a tile at a time, as many as two registers hold; what the taps of a filter meet there is copied
+// to a panel [taps, tile] that stays in the cache, and filters are multiplied with it a few at a time,
+// sums in registers. (Goto & van de Geijn 2008, with the patches of the image as the packed operand.)
+template <class T>
+class PatchProducts {
+ public:
+  PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
+
+  void run(const T* image, const T* filter, T* out);
+  void input_gradient(const T* filter, const T* out_gradient, T* image_gradient);
+  void filter_gradient(const T* image, const T* out_gradient, T* filter_gradient);
+
+ private:
+  static constexpr int kTile = 2 * Vec<T>::size;
+
+  // One element of a filter: how far from the window's corner on the first channel it lies.
+  struct Tap {
+    int64_t y, x, offset;
+  };
+  // Output pixels of one row of one image that belong to a tile, from its position `at` on.
+  struct Run {
+    int64_t image, pixel;  // which one in its image
+    int64_t y, x, offset;  // where its window's corner lies; offset: in all images
+    int at, count;
+  };
+  struct Tile {
+    Run runs[kTile];
+    int run_count, pixel_count;
+  };
+
+  Tile tile_at(int64_t first) const;
+  template <class F>
+  void each_tile_group(F f);
+  void pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const;
+  void copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const;
+  void pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const;
+  void pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const;
+  void store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const;
+  void add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const;
+
+  ConvolutionSizes s_;
+  std::vector<Tap> taps_;
+  std::vector<Tile> tiles_;  // those that are computed at once
+  bool padded_;
+  int64_t padded_outs_;  // out_channels, in whole tiles
+  Scratch<T> filter_, columns_, outs_, sums_;
+};
+
+extern template class PatchProducts<float>;
+extern template class PatchProducts<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,102 @@
+// What windows that move over images see, laid out so that one load reads a tap of neighbouring windows.
+#pragma once
+
+#include "math/vec.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace paddle_mini {
+
+struct PatchAxis {
+  int64_t size = 1;               // of the image
+  int64_t stride = 1, first = 0;  // window o begins at o * stride + first
+  std::vector<int64_t> taps;      // of a window, from where it begins
+  int64_t windows = 0;
+  int64_t out_size = 1, out_first = 0, out_step = 1;  // where in the result, of out_size, windows stand
+};
+
+// Windows are taken a region at a time: some images, or some rows and columns of one. The part of the images that
+// they see is copied to a buffer that stays in the cache, with zeros for the padding. Taps that are a multiple of the
+// stride apart share a strip of every stride-th row (column), so that neighbouring windows are neighbours in the buffer
+// whatever the stride, and a tap of a register full of windows is one load: patches are never written out.
+template <class T>
+class PatchGrid {
+ public:
+  // Windows of one region that are read at once: a register, at `in` of the buffer.
+  struct Slot {
+    int64_t in;
+    int run, runs;
+  };
+  struct Run {
+    int at, count;  // lanes of a slot
+    int64_t to;     // element of the result
+  };
+  struct Slots {
+    std::vector<Slot> slots;  // the first `whole` are one run of all lanes
+    std::vector<Run> runs;
+    std::vector<T> masks;  // by slot: 1 in lanes that are windows
+    size_t whole = 0;
+  };
+  struct Region {
+    int64_t image, images, y, x;
+    const Slots* slots;
+    int64_t to;  // element of the result
+  };
+
+  // `in_image` and `out_image` are the distances between images; `channels` are those that a region holds.
+  PatchGrid(const PatchAxis& height, const PatchAxis& width, int64_t images, int64_t channels, int64_t in_image,
+            int64_t out_image);
+
+  int64_t buffer_size() const;
+  int64_t lanes() const;  // of all slots of all regions
+  int64_t most_slots() const { return most_slots_; }
+  // Where in the buffer the taps are, from a window on: channels, then taps of the height, then of the width.
+  const std::vector<int64_t>& offsets() const { return offsets_; }
+
+  void pack(const T* image, const Region& region, int64_t channels, T* buffer) const;
+
+  template <class F>
+  void each_region(F f) const {
+    for (int64_t image = 0; image < images_; image += at_once_) {
+      int64_t images = std::min(at_once_, images_ - image);
+      for (int64_t y = 0; y < height_.windows; y += height_.at_once) {
+        for (int64_t x = 0; x < width_.windows; x += width_.at_once) {
+          f(Region{image, images, y, x,
+                   &slots_[images < at_once_][y + height_.at_once > height_.windows]
+                          [x + width_.at_once > width_.windows],
+                   image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step});
+        }
+      }
+    }
+  }
+
+ private:
+  struct Axis {
+    int64_t size, stride, windows, out_step, out_size;
+    std::vector<int64_t> begins;                    // of strips: where the first window's lies in the image
+    std::vector<std::pair<int64_t, int64_t>> taps;  // strip, how far in it
+    int64_t reach = 0;                              // of the furthest tap
+    int64_t at_once;                                // windows of a region
+
+    explicit Axis(const PatchAxis& axis);
+    int64_t length() const { return at_once + reach; }  // of a strip
+  };
+
+  int64_t image_elements() const;
+  void choose_region();
+  Slots slots_of(int64_t images, int64_t rows, int64_t columns) const;
+  void add_slot(Slots& slots, int64_t image, int64_t position, int64_t row, int64_t end_row, int64_t columns) const;
+
+  Axis height_, width_;
+  int64_t images_, channels_, in_image_, out_image_, at_once_ = 1, most_slots_ = 0;
+  std::vector<int64_t> offsets_;
+  Slots slots_[2][2][2];  // of regions with fewer images, rows, columns than others, or not
+};
+
+extern template class PatchGrid<float>;
+extern template class PatchGrid<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,37 @@
+// Rows of a product, as many at once as registers can hold the sums of.
+#pragma once
+
+#include "math/vec.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace paddle_mini {
+
+// AVX-512 has 32 registers, others 16.
+template <class T>
+constexpr bool many_registers = Vec<T>::size * sizeof(T) == 64;
+template <class T>
+constexpr int kMostRows = many_registers<T> ? 12 : 6;  // of two registers each
+
+// f(first row, how many rows) for blocks as equal as can be, none larger than `most`.
+template <class F>
+void each_block(int64_t rows, int64_t most, F f) {
+  int64_t blocks = (rows + most - 1) / most;
+  for (int64_t block = 0, first = 0; block < blocks; ++block) {
+    int64_t count = rows / blocks + (block < rows % blocks);
+    f(first, static_cast<int>(count));
+    first += count;
+  }
+}
+
+// f(std::integral_constant<int, count>): the number as a constant.
+template <int most, class F>
+inline void with_constant(int count, F f) {
+  if constexpr (most > 1) {
+    if (count < most) return with_constant<most - 1>(count, f);
+  }
+  f(std::integral_constant<int, most>());
+}
+
+}  // namespace paddle_mini
