@@ -26,6 +26,9 @@ TOLERANCES = {"cpu": {"float16": 2e-3, "float32": 2e-6, "float64": 1e-12}}
 GRADIENT_TOLERANCE = 2e-6  # of central differences in float64
 GRADIENT_PLACES = 40       # elements of an input that are moved, at most
 
+# What the tests state, by operator: tests/paddle asks PaddlePaddle about the same cases.
+FACTS: Dict[str, List[Any]] = {}
+
 Reference = Callable[[Dict[str, Any], Dict[str, Any]], Dict[str, Any]]
 
 
@@ -44,6 +47,7 @@ def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradient
     is a LoDTensor. A reference gives a LoDTensor where the output must have sequences.
     """
     questions = []
+    FACTS.setdefault(op_type, []).append((cases, reference, unchecked))
     for name, (inputs, attrs) in cases.items():
         for dtype in _dtypes_to_test(op_type, inputs):
             wide = {**TOLERANCES["cpu"], **tolerance}

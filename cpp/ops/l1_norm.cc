@@ -35,10 +35,10 @@ void define_l1_norm(OpTable& ops) {
   ops.add(OpSpec("l1_norm")
               .doc("Out = the sum of the absolute values of all elements of X.")
               .input("X", "any shape")
-              .output("Out", "[1]")
+              .output("Out", "[]")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, Shape{1});
+                c.set_output("Out", c.input("X").dtype, Shape{});
               })
               .gradient("l1_norm_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .kernels<L1NormKernel, float, double>());

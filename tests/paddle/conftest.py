@@ -92,6 +92,11 @@ def train_in_both(paddle, tmp_path):
     return run
 
 
+@pytest.fixture(name="as_arrays")
+def as_arrays_fixture():
+    return as_arrays
+
+
 def as_arrays(key, fed):
     """A feed as arrays: the offsets of sequences beside them."""
     import paddle_mini as pm

@@ -1,0 +1,118 @@
+"""The cases of tests/ops in PaddlePaddle: each operator in a program of its own, the same bytes run by both."""
+import importlib.util
+import pathlib
+
+import numpy as np
+import pytest
+
+import harness
+from harness import Rows
+from one_op import OneOp, array_of, with_array
+
+TOLERANCE = 2e-5  # relative to the largest element: sums are in another order there
+
+# Where PaddlePaddle is ended by the case, and would take the others of its operator with it.
+ENDS = {
+    "einsum": ["capitals", "dots, no arrow", "inner", "no arrow", "no arrow, by alphabet", "trace"], "pad": ["a number"],
+    "rnn": ["empty and too long sequences"], "sequence_pad": ["only padding"], "sequence_unpad": ["no rows", "no sequences"],
+}
+# Indices out of range that it follows (put_along_axis, take_along_axis); memory that it leaves as it was (coalesce_tensor,
+# update_loss_scaling on variables of its own); attributes that it only takes with others that no test of ours gives.
+LEFT_OUT = {"coalesce_tensor", "merged_adam", "put_along_axis", "set_value", "strided_slice", "take_along_axis", "update_loss_scaling"}
+
+# What differs, and why it may.
+DIFFERENT = {
+    "argsort": {"int32": "order of equal elements", "int64": "order of equal elements"},
+    "clip": {"whole numbers without bounds": "PaddlePaddle's bounds overflow"},
+    "expand_as_v2": {"one element": "PaddlePaddle does not expand a scalar"},
+    "fill_constant": {"digits as int64": "PaddlePaddle reads the digits as float64"},
+    "flatten2": {"one element": "PaddlePaddle makes one dimension of a scalar, not two"},
+    "gather": {"last axis": "PaddlePaddle does not count a negative axis from the end"},
+    "hard_swish": {"attributes": "PaddlePaddle ignores them"},
+    "logsigmoid": {"special values": "infinities"},
+    "nearest_interp_v2": dict.fromkeys(
+        ["corners", "smaller", "scale", "channels last", "int32", "int64"], "without interp_method PaddlePaddle takes bilinear"),
+    "pool2d": {"largest, adaptive": "PaddlePaddle's largest of parts is max_pool2d_with_index; here it takes plain windows"},
+    "pool3d": {"largest, adaptive": "as pool2d"},
+    "pow": {"3.0": "NaN and infinities"},
+    "reduce_amax": {"reduce_all": "PaddlePaddle ignores the attribute"},
+    "reduce_amin": {"reduce_all": "PaddlePaddle ignores the attribute"},
+    "relu": {"special values": "NaN"},
+    "relu6": {"attributes": "PaddlePaddle ignores them"},
+    "shard_index": {"as many as can be": "PaddlePaddle's sum overflows"},
+    "sigmoid_cross_entropy_with_logits": {
+        "all ignored": "a mean of nothing", "weighted": "PaddlePaddle's pos_weight is wrong for negative logits",
+        "weighted, normalized": "PaddlePaddle's pos_weight is wrong for negative logits"},
+    "softmax": {"long rows": "infinities"},
+    "softshrink": {"special values": "NaN"},
+    "sqrt": {"special values": "NaN and infinities"},
+    "swish": {"attributes": "PaddlePaddle ignores them"},
+    "thresholded_relu": {"special values": "NaN"},
+    "top_k_v2": {"integers with ties": "order of equal elements", "int32": "order of equal elements"},
+    "trace": {"axes the other way round": "PaddlePaddle sorts the axes, but not the offset"},
+}
+
+OPS = pathlib.Path(__file__).resolve().parents[1] / "ops"
+for path in sorted(OPS.glob("test_*.py")):
+    spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def as_float32(value):
+    numbers = array_of(value)
+    return with_array(value, numbers.astype("float32") if numbers.dtype.kind == "f" else numbers)
+
+
+def each(inputs, change):
+    return {port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()}
+
+
+def cases_of(op_type):
+    """(name, the operator in a program, with its inputs)."""
+    for cases, reference, unchecked in harness.FACTS[op_type]:
+        for name, (inputs, attrs) in cases.items():
+            items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
+            if any(isinstance(item, Rows) for item in items):
+                continue  # a scope of PaddlePaddle is not given selected rows from Python
+            if any(array_of(item).size == 0 for item in items):
+                continue  # without elements PaddlePaddle often leaves results as the memory was, or ends
+            cast = each(inputs, as_float32)
+            expected = reference(each(cast, lambda item: with_array(item, array_of(item).astype("float64"))
+                                      if array_of(item).dtype.kind == "f" else item),
+                                 {**harness.defaults(op_type), **attrs})
+            counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
+            counts.update({port: counts.get(port, 1) for port in unchecked})
+            yield name, OneOp(op_type, cast, attrs, counts, aliased=False), list(expected)
+
+
+@pytest.mark.parametrize("op_type", sorted(set(harness.FACTS) - LEFT_OUT))
+def test_operator(paddle, tmp_path, as_arrays, op_type):
+    """What PaddlePaddle refuses, or leaves without value, is not compared."""
+    fetched, ours = {}, {}
+    for number, (name, one, ports) in enumerate(cases_of(op_type)):
+        if name in ENDS.get(op_type, ()):
+            continue
+        names = [name for port in ports for name in one.outputs[port]]
+        (tmp_path / f"{number}.pb").write_bytes(one.program.to_bytes())
+        np.savez(tmp_path / f"{number}.npz", **{key: array for given, value in one.values.items() for key, array in as_arrays(given, value)})
+        fetched[str(number)], ours[str(number)] = names, (name, one.fetch(names))
+    paddle.ask("operators", tmp_path, cases=fetched)
+    wrong = []
+    for number, (name, values) in ours.items():
+        if (tmp_path / f"{number}.error").exists() or name in DIFFERENT.get(op_type, ()):
+            continue
+        with np.load(tmp_path / f"{number}.out.npz") as theirs:
+            wrong += [f"{name}: {port} is {array_of(value)!r}, PaddlePaddle gives {theirs[port]!r}"
+                      for port, value in zip(fetched[number], values) if not alike(array_of(value), theirs[port])]
+    assert not wrong, "\n".join(wrong)
+
+
+def alike(ours, theirs):
+    if theirs.dtype == np.float64 and theirs.shape == (0,):
+        return True  # it has no value there
+    if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+        return False
+    if ours.dtype.kind != "f":
+        return np.array_equal(ours, theirs)
+    largest = np.abs(theirs[np.isfinite(theirs)]).max(initial=0)
+    return np.allclose(ours, theirs, rtol=TOLERANCE, atol=max(TOLERANCE * largest, 1e-6), equal_nan=True)
