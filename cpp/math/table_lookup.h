@@ -1,4 +1,4 @@
-// Rows of a table looked up by ids, and the gradient of the table: the kernels of the lookup_table operators.
+// Rows of a table looked up by ids, and the gradient of the table: both lookup_table operators.
 #pragma once
 
 #include "core/op_table.h"
@@ -80,5 +80,51 @@ struct TableLookupGradKernel : Kernel {
     }
   }
 };
+
+// What the two operators differ in.
+struct TableLookup {
+  std::string type;
+  const char *formula, *table, *ids, *out;  // for the docs
+  Shape (*shape)(const InferContext& c);    // of Out
+};
+
+inline void infer_table_gradient(InferContext& c, const TableLookup& lookup) {
+  Shape out = lookup.shape(c);
+  require_same_dtype(c, "W", "Out@GRAD");
+  require<ShapeError>(shapes_agree(c.shape("Out@GRAD"), out), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                      ", W looked up by Ids has ", out.str());
+  VarInfo info = c.input("W");
+  if (c.attr<bool>("is_sparse")) {
+    info.kind = VarKind::SelectedRows;
+    info.row_count = c.shape("Ids").numel(0, c.shape("Ids").rank());
+  }
+  c.set_output("W@GRAD", info);
+}
+
+inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
+  ops.add(OpSpec(lookup.type)
+              .doc(std::string(lookup.formula) + "; zeros where the id is padding_idx. An id outside of the table is refused.")
+              .input("W", lookup.table)
+              .input("Ids", lookup.ids)
+              .output("Out", lookup.out)
+              .attr("padding_idx", int64_t{-1}, "the id that gives zeros; -1: none", at_least(-1))
+              .attr("is_sparse", false, "whether the gradient of W is selected rows")
+              .infer([lookup](InferContext& c) { c.set_output("Out", c.input("W").dtype, lookup.shape(c)); })
+              .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
+              .checks_data()
+              .kernels<TableLookupKernel, float, double>());
+  ops.add(OpSpec(lookup.type + "_grad")
+              .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
+                   "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")
+              .input("W", "as of the operator itself; its values are not read")
+              .input("Ids", "as of the operator itself")
+              .input("Out@GRAD", "shape of Out")
+              .output("W@GRAD", "shape of W; a tensor, or selected rows of as many rows as Ids has elements")
+              .attr("padding_idx", int64_t{-1}, "as of the operator itself", at_least(-1))
+              .attr("is_sparse", false, "whether W@GRAD is selected rows")
+              .infer([lookup](InferContext& c) { infer_table_gradient(c, lookup); })
+              .checks_data()
+              .kernels<TableLookupGradKernel, float, double>());
+}
 
 }  // namespace paddle_mini

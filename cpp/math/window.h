@@ -39,4 +39,15 @@ struct WindowAttributes {
   WindowAxis axis(int i, int64_t size, int64_t window) const;
 };
 
+// From the attributes of a convolution; Context is what `infer` or a kernel's constructor gets.
+template <class Context>
+WindowAttributes window_attributes(const Context& c) {
+  WindowAttributes window;
+  window.set_strides(c.template attr<std::vector<int32_t>>("strides"));
+  window.set_dilations(c.template attr<std::vector<int32_t>>("dilations"));
+  window.set_paddings(c.template attr<std::vector<int32_t>>("paddings"));
+  window.algorithm = c.template attr<std::string>("padding_algorithm");
+  return window;
+}
+
 }  // namespace paddle_mini

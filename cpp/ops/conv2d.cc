@@ -7,16 +7,6 @@
 namespace paddle_mini {
 namespace {
 
-template <class Context>
-WindowAttributes window_attributes(const Context& c) {
-  WindowAttributes window;
-  window.set_strides(c.template attr<std::vector<int32_t>>("strides"));
-  window.set_dilations(c.template attr<std::vector<int32_t>>("dilations"));
-  window.set_paddings(c.template attr<std::vector<int32_t>>("paddings"));
-  window.algorithm = c.template attr<std::string>("padding_algorithm");
-  return window;
-}
-
 ConvolutionSizes convolution_sizes(const KernelInit& init) {
   const Shape &x = init.input("Input")->tensor.shape, &filter = init.input("Filter")->tensor.shape;
   auto [height, width] = window_attributes(init).axes(x[2], x[3], filter[2], filter[3]);

@@ -6,16 +6,6 @@
 namespace paddle_mini {
 namespace {
 
-template <class Context>
-WindowAttributes window_attributes(const Context& c) {
-  WindowAttributes window;
-  window.set_strides(c.template attr<std::vector<int32_t>>("strides"));
-  window.set_dilations(c.template attr<std::vector<int32_t>>("dilations"));
-  window.set_paddings(c.template attr<std::vector<int32_t>>("paddings"));
-  window.algorithm = c.template attr<std::string>("padding_algorithm");
-  return window;
-}
-
 // One number of an attribute that is empty, or has one for the height and one for the width.
 template <class Context>
 int64_t optional_number(const Context& c, const char* name, int i, int64_t otherwise) {
