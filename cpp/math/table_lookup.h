@@ -103,7 +103,8 @@ inline void infer_table_gradient(InferContext& c, const TableLookup& lookup) {
 
 inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
   ops.add(OpSpec(lookup.type)
-              .doc(std::string(lookup.formula) + "; zeros where the id is padding_idx. An id outside of the table is refused.")
+              .doc(std::string(lookup.formula) +
+                   "; zeros where the id is padding_idx. An id outside of the table is refused.")
               .input("W", lookup.table)
               .input("Ids", lookup.ids)
               .output("Out", lookup.out)

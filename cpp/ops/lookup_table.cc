@@ -20,7 +20,8 @@ Shape looked_up_shape(const InferContext& c) {
 }  // namespace
 
 void define_lookup_table(OpTable& ops) {
-  define_table_lookup(ops, {"lookup_table", "Out[i..., :] = W[Ids[i..., 0]]", "[height, width]: the table", "[..., 1], int32 or int64", "[..., width]", &looked_up_shape});
+  define_table_lookup(ops, {"lookup_table", "Out[i..., :] = W[Ids[i..., 0]]",
+                            "[height, width]: the table", "[..., 1], int32 or int64", "[..., width]", &looked_up_shape});
 }
 
 }  // namespace paddle_mini

@@ -16,7 +16,8 @@ Shape looked_up_shape(const InferContext& c) {
 }  // namespace
 
 void define_lookup_table_v2(OpTable& ops) {
-  define_table_lookup(ops, {"lookup_table_v2", "Out[i...] = W[Ids[i...]]", "[height, ...]: the table", "any shape, int32 or int64", "shape of Ids, then W's axes after the first", &looked_up_shape});
+  define_table_lookup(ops, {"lookup_table_v2", "Out[i...] = W[Ids[i...]]",
+                            "[height, ...]: the table", "any shape, int32 or int64", "shape of Ids, then W's axes after the first", &looked_up_shape});
 }
 
 }  // namespace paddle_mini
