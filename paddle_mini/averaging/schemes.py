@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Dict, Union
 
-from ._core import ProgramError
+from .._core import ProgramError
 
 
 @dataclass(frozen=True)
