@@ -4,11 +4,16 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo test test-paddle build bench wheel clean check-tools
+.PHONY: demo experiments test test-paddle build bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
 	@$(PY) examples/digits.py --out out/demo
+
+# What averaging buys and what it does not, over seeds: tables and figures in examples/averaging/results.
+experiments: build $(VENV)/.demo
+	$(call say,running the experiments on averaging)
+	@$(PY) examples/averaging/run.py
 
 test: build $(VENV)/.test
 	$(call say,running the tests)

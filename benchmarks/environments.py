@@ -11,6 +11,7 @@ FOLDER = Path(__file__).parent.parent / "build" / "bench"
 # One environment each; newer or older ones are other figures. onnxruntime-training imports torch.
 PACKAGES: Dict[str, List[str]] = {
     "torch": ["torch==2.13.0", "numpy==2.4.6"],
+    "timm": ["timm==1.0.31", "torch==2.13.0", "numpy==2.4.6"],
     "paddle": ["paddlepaddle==2.6.2", "numpy==1.26.4", "setuptools==65.5.0"],
     "onnxruntime": ["onnxruntime-training==1.19.2", "onnx==1.17.0", "torch==2.13.0", "numpy==1.26.4"],
     "jax": ["jax==0.10.2", "jaxlib==0.10.2", "numpy==2.4.6"],
@@ -33,6 +34,11 @@ PEERS: Dict[str, Peer] = {
     "jax.jit": Peer("jax", "jax_jit.py"),
     "tf.function": Peer("tensorflow", "tensorflow_function.py"),
     "tf.function jit": Peer("tensorflow", "tensorflow_function.py", ["--jit"]),
+    "torch AveragedModel": Peer("torch", "torch_averaging.py"),
+    "timm ModelEmaV3": Peer("timm", "torch_averaging.py"),
+    "paddle averages": Peer("paddle", "paddle_averaging.py"),
+    "keras use_ema": Peer("tensorflow", "keras_averaging.py"),
+    "keras use_ema jit": Peer("tensorflow", "keras_averaging.py", ["--jit"]),
 }
 
 

@@ -4,33 +4,13 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-from pathlib import Path
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import Callable, Dict, Iterator, NamedTuple, Optional
 
 import workloads
-from environments import FOLDER, NotInstalled, command_of, compiled
+from averaging import averaging
+from environments import NotInstalled, command_of, compiled
+from measuring import HERE, Row, Settings, in_turn, start, start_ours
 from worker import Worker, WorkerError
-
-HERE = Path(__file__).parent
-
-
-class Row(NamedTuple):
-    """One line of the table. `ratio` is how much better ours is, unless the bar begins with ≤."""
-
-    figure: str
-    unit: str
-    ours: Optional[float]
-    peer: str = ""
-    theirs: Optional[float] = None
-    ratio: Optional[float] = None
-    bar: str = ""
-    met: Optional[bool] = None
-    note: str = ""
-
-
-class Settings(NamedTuple):
-    rounds: int
-    core: int
 
 
 class Comparison(NamedTuple):
@@ -79,14 +59,14 @@ def compare(workload: str, settings: Settings) -> Iterator[Row]:
     absent: Dict[str, str] = {}
     try:
         try:
-            workers["ours"] = _ours(workload, settings)
+            workers["ours"] = start_ours(workload, settings)
         except WorkerError as error:
             yield Row(facts.title, facts.unit, None, note=f"not measured: {error}")
             return
         expected = workers["ours"].result(5)
         for peer in facts.bars:
             try:
-                workers[peer] = _worker(peer, command_of(peer), workload, settings)
+                workers[peer] = start(peer, command_of(peer), workload, settings)
                 result = workers[peer].result(5)
                 if not abs(result - expected) <= 1e-3 * abs(expected):
                     raise WorkerError(f"disagrees: {result:.6g}, ours {expected:.6g}")
@@ -94,8 +74,8 @@ def compare(workload: str, settings: Settings) -> Iterator[Row]:
                 absent[peer] = str(error)
                 if peer in workers:
                     workers.pop(peer).close()
-        times = _in_turn({name: lambda worker=worker: worker.seconds(facts.steps) for name, worker in workers.items()},
-                         settings.rounds)
+        times = in_turn({name: lambda worker=worker: worker.seconds(facts.steps) for name, worker in workers.items()},
+                        settings.rounds)
     finally:
         for worker in workers.values():
             worker.close()
@@ -114,34 +94,28 @@ def compare(workload: str, settings: Settings) -> Iterator[Row]:
 
 # Bytes that one step must move for each parameter: sgd reads two arrays and writes one, and so on.
 OPTIMIZER_BYTES = {"sgd": 12, "momentum": 20, "adam": 28}
-AVERAGE_BYTES = 12
 
 
 def optimizers(name: str, settings: Settings) -> Iterator[Row]:
-    """The optimizer's step alone, with and without averaging, and STREAM in the same rounds."""
+    """The optimizer's step alone, and STREAM in the same rounds."""
     elements = workloads.OPTIMIZER_ELEMENTS
     stream: Dict[str, Worker] = {}
     for kernel in ("triad", "update"):
-        stream[kernel] = _worker("stream", compiled(HERE / "stream.c"), kernel, settings)
+        stream[kernel] = start("stream", compiled(HERE / "stream.c"), kernel, settings)
     for tensors in workloads.OPTIMIZER_TENSORS:
-        plain = _ours(f"{name}_{tensors}", settings)
-        averaged = _ours(f"{name}_{tensors}_averaged", settings)
+        plain = start_ours(f"{name}_{tensors}", settings)
         try:
             moved = {kernel: worker.result(1) for kernel, worker in stream.items()}
-            times = _in_turn({"plain": lambda: plain.seconds(1), "averaged": lambda: averaged.seconds(1),
-                              **{kernel: lambda worker=worker: worker.seconds(1) for kernel, worker in stream.items()}},
-                             settings.rounds)
+            times = in_turn({"plain": lambda: plain.seconds(1),
+                             **{kernel: lambda worker=worker: worker.seconds(1) for kernel, worker in stream.items()}},
+                            settings.rounds)
         finally:
             plain.close()
-            averaged.close()
         kernel, speed = max(((kernel, moved[kernel] / times[kernel]) for kernel in stream), key=lambda pair: pair[1])
         peer = f"STREAM {kernel}"
         achieved = OPTIMIZER_BYTES[name] * elements / 1e9 / times["plain"]
         title = f"{name}, 32 M parameters in {tensors:,} tensors"
         yield Row(title, "GB/s", achieved, peer, speed, achieved / speed, "≥ 0.9 ×", achieved >= 0.9 * speed)
-        extra, ideal = times["averaged"] - times["plain"], AVERAGE_BYTES * elements / 1e9 / speed
-        yield Row(f"averaging after {title}", "ms more", 1e3 * extra, f"12 bytes at {peer}", 1e3 * ideal, extra / ideal,
-                  "≤ 1.15 ×", extra <= 1.15 * ideal)
     for worker in stream.values():
         worker.close()
 
@@ -150,10 +124,10 @@ def sparse_growth(settings: Settings) -> Iterator[Row]:
     """The same rows looked up and changed in tables of each size: what a step costs more in the largest."""
     first, *larger = workloads.SPARSE_ROWS
     for name in ("sgd", "adagrad"):
-        workers = {rows: _ours(f"sparse_{name}_{rows}", settings) for rows in workloads.SPARSE_ROWS}
+        workers = {rows: start_ours(f"sparse_{name}_{rows}", settings) for rows in workloads.SPARSE_ROWS}
         try:
-            times = _in_turn({str(rows): lambda worker=worker: worker.seconds(200) for rows, worker in workers.items()},
-                             settings.rounds)
+            times = in_turn({str(rows): lambda worker=worker: worker.seconds(200) for rows, worker in workers.items()},
+                            settings.rounds)
         finally:
             for worker in workers.values():
                 worker.close()
@@ -176,32 +150,7 @@ def import_time(settings: Settings) -> Iterator[Row]:
 FIGURES: Dict[str, Callable[[Settings], Iterator[Row]]] = {
     **{name: lambda settings, name=name: compare(name, settings) for name in COMPARISONS},
     **{name: lambda settings, name=name: optimizers(name, settings) for name in OPTIMIZER_BYTES},
+    "averaging": averaging,
     "sparse": sparse_growth,
     "import": import_time,
 }
-
-
-def _in_turn(measures: Dict[str, Callable[[], float]], rounds: int) -> Dict[str, float]:
-    """The median of each, measured once a round in turn, so that a slow minute hits all alike."""
-    times: Dict[str, List[float]] = {name: [] for name in measures}
-    for measure in measures.values():
-        measure()
-    for _ in range(rounds):
-        for name, measure in measures.items():
-            times[name].append(measure())
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
-def _ours(workload: str, settings: Settings) -> Worker:
-    return _worker("ours", [sys.executable, str(HERE / "ours.py")], workload, settings)
-
-
-def _worker(name: str, command: List[str], workload: str, settings: Settings) -> Worker:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    worker = Worker(command, settings.core, FOLDER / f"{name.replace(' ', '_')}.log")
-    try:
-        worker.prepare(workload)
-    except WorkerError:
-        worker.close()
-        raise
-    return worker

@@ -25,6 +25,17 @@ class Built:
 
         return run
 
+    def updates(self):
+        """Runs the startup program; a function that runs the main program and fetches nothing."""
+        self.exe.run(self.startup, scope=self.scope)
+
+        def run(steps):
+            for _ in range(steps):
+                self.exe.run(self.main, scope=self.scope)
+            return 0.0
+
+        return run
+
 
 def training(work, network, optimizer):
     built = Built()
@@ -176,7 +187,8 @@ def gpt():
                  pm.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
 
 
-def wide_deep():
+def wide_deep(around=lambda optimizer: optimizer):
+    """around: what is put around the optimizer."""
     work = workloads.wide_deep()
 
     def network(feeds):
@@ -190,7 +202,7 @@ def wide_deep():
         logits = pm.layers.elementwise_add(x, wide)
         return pm.layers.mean(pm.layers.sigmoid_cross_entropy_with_logits(logits, feeds["label"]))
 
-    return model(work, network, pm.optimizer.SGD(work.rate))
+    return model(work, network, around(pm.optimizer.SGD(work.rate)))
 
 
 def chain():
@@ -206,43 +218,22 @@ def chain():
 OPTIMIZERS = {"sgd": pm.optimizer.SGD, "momentum": pm.optimizer.Momentum, "adam": pm.optimizer.Adam}
 
 
-class OnGivenGradients:
-    """An optimizer whose gradients are variables of the scope: its operators and nothing else."""
-
-    def __init__(self, optimizer, pairs):
-        self.optimizer, self.pairs = optimizer, pairs
-
-    def minimize(self, loss, *_):
-        return self.optimizer.apply_gradients(self.pairs), self.pairs
-
-
-def optimizer_step(name, tensors, averaged):
+def optimizer_step(optimizer, tensors):
+    """The operators of optimizer(rate) on given gradients, and nothing else."""
     built = Built()
     size = workloads.OPTIMIZER_ELEMENTS // tensors
     one = pm.initializer.Constant(1.0)
     with built.guard():
-        pairs = [(pm.layers.create_parameter([size], name=f"parameter_{i}", default_initializer=one),
-                  pm.layers.create_global_var([size], 1e-3, name=f"gradient_{i}")) for i in range(tensors)]
-        optimizer = OnGivenGradients(OPTIMIZERS[name](1e-3), pairs)
-        if averaged:
-            optimizer = pm.optimizer.ParameterAverage(optimizer, window_size=10_000)
-        optimizer.minimize(pairs[0][1])
-    built.exe.run(built.startup, scope=built.scope)
-
-    def run(steps):
-        for _ in range(steps):
-            built.exe.run(built.main, scope=built.scope)
-        return 0.0
-
-    return run
+        parameters = [pm.layers.create_parameter([size], name=f"parameter_{i}", default_initializer=one)
+                      for i in range(tensors)]
+        gradients = [pm.layers.create_global_var([size], 1e-3, name=f"gradient_{i}") for i in range(tensors)]
+        optimizer(1e-3).apply_gradients(list(zip(parameters, gradients)))
+    return built.updates()
 
 
 def optimizer_steps():
-    for name in OPTIMIZERS:
-        for tensors in workloads.OPTIMIZER_TENSORS:
-            for averaged in (False, True):
-                yield (f"{name}_{tensors}" + ("_averaged" if averaged else ""),
-                       lambda facts=(name, tensors, averaged): optimizer_step(*facts))
+    return {f"{name}_{tensors}": lambda facts=(optimizer, tensors): optimizer_step(*facts)
+            for name, optimizer in OPTIMIZERS.items() for tensors in workloads.OPTIMIZER_TENSORS}
 
 
 SPARSE_OPTIMIZERS = {"sgd": pm.optimizer.SGD, "adagrad": pm.optimizer.Adagrad}
@@ -265,5 +256,6 @@ def sparse_steps():
             for name in SPARSE_OPTIMIZERS for rows in workloads.SPARSE_ROWS}
 
 
-serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm,
-       "gpt": gpt, "wide_deep": wide_deep, **dict(optimizer_steps()), **sparse_steps()})
+if __name__ == "__main__":
+    serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm,
+           "gpt": gpt, "wide_deep": wide_deep, **optimizer_steps(), **sparse_steps()})

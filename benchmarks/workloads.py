@@ -181,6 +181,13 @@ def chain() -> Chain:
 OPTIMIZER_ELEMENTS = 32_000_000
 OPTIMIZER_TENSORS = (8, 1000)
 
+# Of exponential averages, ours and the peers'.
+DECAY = 0.999
+# Steps after which a window begins anew: more than a benchmark makes.
+WINDOW = 10_000
+# What a checkpoint holds.
+CHECKPOINT_BYTES = 400_000_000
+
 
 def _mlp(sizes: List[int], batch: int, rate: float) -> Training:
     draw = np.random.default_rng(1)

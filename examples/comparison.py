@@ -1,33 +1,9 @@
-# One trajectory with several averages, and the statistics of a comparison over seeds.
+# The statistics of a comparison over seeds, and how it is shown.
 import sys
 
 import numpy as np
 from scipy.stats import t as student
 from tqdm import tqdm
-
-import paddle_mini as pm
-
-
-class _Appended:
-    """An optimizer whose operators are in the program already, so that the next average of the same
-    trajectory can be put beside it."""
-
-    def __init__(self, result):
-        self.result = result
-
-    def minimize(self, *_):
-        return self.result
-
-
-def minimize_with_averages(optimizer, loss, averages):
-    """Appends the optimizer once and, after it, one average for each entry of `averages`, which holds
-    the arguments of ParameterAverage by name. Averages never touch training, so all of them, and the
-    last iterate, are compared on the same trajectory."""
-    appended, made = _Appended(optimizer.minimize(loss)), {}
-    for name, arguments in averages.items():
-        made[name] = pm.optimizer.ParameterAverage(appended, **arguments)
-        made[name].minimize(loss)
-    return made
 
 
 def set_rate(scope, rate):

@@ -3,8 +3,6 @@
 saves the averaged model and runs it, and its training program, with pm_run.
 
     .venv/bin/python examples/digits.py --out out/demo
-    .venv/bin/python examples/digits.py --experiment e1        # least squares in one pass
-    .venv/bin/python examples/digits.py --experiment e2        # diabetes, over a range of learning rates
 """
 import argparse
 import json
@@ -15,7 +13,7 @@ import sys
 import time
 
 import numpy as np
-from comparison import interval, minimize_with_averages, paired, plus_minus, print_table, progress, set_rate
+from comparison import interval, paired, plus_minus, print_table, progress, set_rate
 from sklearn.datasets import load_digits
 
 import paddle_mini as pm
@@ -36,9 +34,9 @@ SETTINGS = {
 }
 STEPS_AN_EPOCH = SETTINGS["training images"] // SETTINGS["batch"]
 AVERAGES = {
-    f"window {SETTINGS['window']}": {"scheme": Window(SETTINGS["window"])},
-    "uniform": {"scheme": Uniform()},
-    f"exponential {SETTINGS['decay']}": {"scheme": Exponential(SETTINGS["decay"])},
+    f"window {SETTINGS['window']}": Window(SETTINGS["window"]),
+    "uniform": Uniform(),
+    f"exponential {SETTINGS['decay']}": Exponential(SETTINGS["decay"]),
 }
 SAVED = next(iter(AVERAGES))
 BYTES = {"last iterate": 0, "linear decay": 0, **dict(zip(AVERAGES, (8, 4, 4)))}
@@ -56,8 +54,12 @@ class Model:
             self.logits = pm.layers.fc(hidden, 10)
             self.loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(self.logits, self.label))
             optimizer = pm.optimizer.Momentum(SETTINGS["learning rate"], SETTINGS["momentum"])
-            self.averages = minimize_with_averages(optimizer, self.loss, averages)
-        self.test = self.main.clone(for_test=True).prune([self.x], [self.logits])
+            # Averages never touch training, so all of them, and the last iterate, are compared on one trajectory.
+            self.average = pm.optimizer.ParameterAverage(optimizer, list(averages.values())) if averages else optimizer
+            self.average.minimize(self.loss)
+        test = self.main.clone(for_test=True).prune([self.x], [self.logits])
+        self.tests = {"last iterate": test,
+                      **{name: self.average.program(test, scheme) for name, scheme in averages.items()}}
         self.exe = pm.Executor(pm.CPUPlace())
 
     def start(self, seed):
@@ -67,19 +69,12 @@ class Model:
     def step(self, x, label):
         self.exe.run(self.main, {"x": x, "label": label}, scope=self.scope)
 
-    def predict(self, x):
-        return self.exe.run(self.test, {"x": x}, [self.logits], self.scope)[0]
+    def predict(self, x, name="last iterate"):
+        return self.exe.run(self.tests[name], {"x": x}, [self.logits.name], self.scope)[0]
 
     def errors(self, x, label):
         """Test error in percent: of the last iterate, and of every average."""
-        found = {"last iterate": self._error(x, label)}
-        for name, average in self.averages.items():
-            with average.apply(self.exe, scope=self.scope):
-                found[name] = self._error(x, label)
-        return found
-
-    def _error(self, x, label):
-        return 100 * np.mean(self.predict(x).argmax(1) != label)
+        return {name: 100 * np.mean(self.predict(x, name).argmax(1) != label) for name in self.tests}
 
 
 class Data:
@@ -202,9 +197,8 @@ def run_without_python(model, out):
     """The averaged model, and training from its saved beginning, in Python and in pm_run."""
     data = Data(SETTINGS["seeds"] - 1, SETTINGS["share of wrong labels"])
     np.save(out / "x.npy", data.test_x)
-    with model.averages[SAVED].apply(model.exe, scope=model.scope):
-        pm.io.save_inference_model(out / "digits", [model.x], [model.logits], model.exe, scope=model.scope)
-        here = model.predict(data.test_x)
+    model.average.save(out / "digits", [model.x], [model.logits], model.exe, scope=model.scope, scheme=AVERAGES[SAVED])
+    here = model.predict(data.test_x, SAVED)
     pm_run(out / "digits.pdmodel", "--params", out / "digits.pdiparams", "--feed", f"x={out / 'x.npy'}", "--out", out)
     there = np.load(out / f"{model.logits.name}.npy")
     same = np.sum(here.argmax(1) == there.argmax(1))
@@ -253,15 +247,9 @@ def digits(out):
 def main():
     parser = argparse.ArgumentParser(description="What averaging the parameters buys.")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/demo"), help="folder for what is written")
-    parser.add_argument("--experiment", choices=["digits", "e1", "e2"], default="digits",
-                        help="digits with wrong labels; e1: least squares in one pass; e2: diabetes over rates")
     arguments = parser.parse_args()
-    if arguments.experiment == "digits":
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        digits(arguments.out)
-    else:
-        import least_squares
-        getattr(least_squares, arguments.experiment)()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    digits(arguments.out)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 from . import clip, initializer, layers, lr, optimizer, regularizer, unique_name
 from . import averaging, data, io, nets
 from ._core import DeviceError, Error, OpError, ProgramError, ShapeError
+from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
 from .executor import Executor, seed
 from .guards import default_main_program, default_startup_program, program_guard
@@ -28,6 +29,7 @@ __all__ = [
     "Block", "CPUPlace", "CUDAPlace", "DeviceError", "Error", "Executor", "LoDTensor", "OpError", "Operator",
     "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
     "append_backward", "averaging", "clip", "data", "default_main_program", "default_startup_program", "device_guard",
+    "epochs", "fraction",
     "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
-    "program_guard", "regularizer", "scope_guard", "seed", "unique_name",
+    "program_guard", "regularizer", "samples", "scope_guard", "seed", "steps", "unique_name",
 ]

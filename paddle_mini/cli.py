@@ -14,6 +14,7 @@ import numpy as np
 import paddle_mini as pm
 from paddle_mini import _core
 from paddle_mini.io.model import prefix_of
+from paddle_mini.show import provenance_text
 
 EPILOG = ("Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped. "
           "PM_DEBUG=1 shows tracebacks.")
@@ -130,6 +131,8 @@ def _show(arguments: argparse.Namespace) -> None:
     parameters = program.all_parameters()
     elements = sum(int(np.prod(var.shape)) for var in parameters)
     print(f"{len(parameters)} parameters with {elements:,} elements")
+    if program.provenance:
+        print(f"provenance: {provenance_text(program.provenance)}")
     for suffix in (".pdmodel", ".pdiparams"):
         path = Path(arguments.prefix + suffix)
         print(f"{path}: {f'{path.stat().st_size:,} bytes' if path.exists() else 'not there'}")

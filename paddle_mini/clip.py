@@ -67,7 +67,7 @@ class GradientClipByGlobalNorm(GradientClip):
     def clip(self, pairs: Pairs) -> Pairs:
         if len({gradient.dtype for _, gradient in pairs}) > 1:
             raise ProgramError("GradientClipByGlobalNorm: the gradients are of different element types")
-        block = pairs[0][1].block
+        block = pairs[0][1].block.program.current_block()
         squares = []
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
@@ -86,9 +86,10 @@ class GradientClipByGlobalNorm(GradientClip):
 def _each(pairs: Pairs, op_type: str, **attrs: float) -> Pairs:
     result = []
     for parameter, gradient in pairs:
+        block = gradient.block.program.current_block()
         with op_role_guard(OPTIMIZE, [parameter, gradient]):
-            clipped = _append(gradient.block, op_type, {"X": gradient}, **attrs)
-        gradient.block.ops[-1].set_attr("op_role_var", [parameter.name, clipped.name])
+            clipped = _append(block, op_type, {"X": gradient}, **attrs)
+        block.ops[-1].set_attr("op_role_var", [parameter.name, clipped.name])
         result.append((parameter, clipped))
     return result
 

@@ -92,6 +92,14 @@ class Executor:
                 results[i] = _fetched(value, return_numpy)
         return results
 
+    def random_state(self) -> str:
+        """Where this executor's random generator is, as text: operators whose seed is 0 draw from it."""
+        return self._core.random_state()
+
+    def set_random_state(self, state: str) -> None:
+        """Goes on from a random_state(), with the same bits; OpError for any other text."""
+        self._core.set_random_state(state)
+
     def plan_text(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
                   fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None) -> str:
         """What run would do with the same arguments, as a table; needs the values that a run needs."""

@@ -67,6 +67,11 @@ class Operator:
         self._attrs[name] = (attr_type, dtypes.typed(name, attr_type, value))
         self.block.program.changed()
 
+    def set_output(self, port: str, name: str) -> None:
+        """Writes what goes to a port to another variable."""
+        self._outputs[port] = [name]
+        self.block.program.changed()
+
     def rename(self, old: str, new: str) -> None:
         """Puts another variable wherever this one is at a port."""
         for slots in (self._inputs, self._outputs):

@@ -1,6 +1,7 @@
 # Program and Block: the operators that layer functions append, in Python until they become bytes.
 from __future__ import annotations
 
+import json
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _core, callsite, dtypes, roles, show, transform, unique_name
@@ -229,6 +230,26 @@ class Program:
             return 0
         self._seeds += 1
         return (self.random_seed * 1000003 + self._seeds * 7919) % (2**31 - 1) or 1
+
+    @property
+    def provenance(self) -> Dict[str, Any]:
+        """How the parameters that belong to the program were made, such as which average they are; kept in its file,
+        where PaddlePaddle looks past it. What JSON has; assign another dict to change it."""
+        try:
+            facts = json.loads(self._other.get("provenance") or "{}")
+        except ValueError:
+            facts = None
+        if not isinstance(facts, dict):
+            raise _core.ProgramError("the program's provenance is not a JSON object")
+        return facts
+
+    @provenance.setter
+    def provenance(self, facts: Mapping[str, Any]) -> None:
+        try:
+            self._other["provenance"] = json.dumps(dict(facts), sort_keys=True) if facts else ""
+        except (TypeError, ValueError) as error:
+            raise _core.ProgramError(f"the provenance is no JSON object: {error}") from None
+        self.changed()
 
     def to_bytes(self) -> bytes:
         """The program as a serialized ProgramDesc, the content of a .pdmodel file."""

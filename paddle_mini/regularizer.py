@@ -51,7 +51,7 @@ def append_regularization_ops(pairs: Pairs, regularization: Optional[Regularizer
 def _regularized(parameter: Parameter, gradient: Variable, regularizer: Any) -> Variable:
     if regularizer is None:
         return gradient
-    block = gradient.block
+    block = gradient.block.program.current_block()
     with op_role_guard(OPTIMIZE, [parameter, gradient]):
         penalty = regularizer(parameter, block)
         sparse = gradient.kind == dtypes.SELECTED_ROWS

@@ -31,6 +31,11 @@ def scope_guard(scope: Scope) -> Iterator[Scope]:
         _scope = before
 
 
+def raw_name(name: str) -> str:
+    """Where a parameter's own value is kept while its average has its place (ParameterAverage.apply)."""
+    return f"{name}@RAW"
+
+
 class LoDTensor:
     """An array whose rows are sequences: lod=[[0, 2, 5]] says that rows 0–1 are one and rows 2–4
     another. Further lists group the sequences of the list after them."""

@@ -1,7 +1,7 @@
 # A program as text, one line an operator.
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, Dict, List
 
 from . import callsite, dtypes
 from ._core import ProgramError
@@ -39,6 +39,11 @@ def operator_text(op: Any) -> str:
     place = callsite.place_of(op.callstack)
     call = f"{op.type}({', '.join(arguments)})"
     return (f"{', '.join(outputs)} = " if outputs else "") + call + (f"  # {place}" if place else "")
+
+
+def provenance_text(facts: Dict[str, Any]) -> str:
+    """What a program's provenance says, in one line."""
+    return ", ".join(f"{name} {_value(name, value)}" for name, value in facts.items())
 
 
 def _shown(block: Any, name: str) -> str:

@@ -22,6 +22,9 @@ def for_test(program: Description) -> Description:
         gone = _named(left_out) - _named(kept)
         vars = [var for var in block["vars"] if var["name"] not in gone or _is_kept(var)]
         blocks.append({**block, "ops": [_testing(op) for op in kept], "vars": vars})
+    owned = {index for block in blocks for op in block["ops"] for index in _blocks_of(op)}
+    while blocks[1:] and len(blocks) - 1 not in owned:  # those before them keep their numbers
+        blocks.pop()
     return {**program, "blocks": blocks}
 
 
@@ -76,7 +79,13 @@ def _is_kept(var: Description) -> bool:
 
 
 def _has_block(op: Description) -> bool:
-    return any(attr_type in (dtypes.BLOCK, dtypes.BLOCKS) for _, attr_type, _ in op["attrs"])
+    return bool(_blocks_of(op))
+
+
+def _blocks_of(op: Description) -> List[int]:
+    """The blocks that an operator runs."""
+    one = [value for _, attr_type, value in op["attrs"] if attr_type == dtypes.BLOCK]
+    return one + [index for _, attr_type, values in op["attrs"] if attr_type == dtypes.BLOCKS for index in values]
 
 
 def _of_slots(slots: Any) -> Set[str]:

@@ -1,4 +1,6 @@
 // Running programs from Python: arrays in, arrays out, without the GIL in between.
+#include <sstream>
+
 #include "executor/executor.h"
 
 #include "module.h"
@@ -41,7 +43,9 @@ class Executor {
     std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
     std::vector<py::array> kept;
     std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
-    Turn::Use executor(turn_, "this executor"), in_scope(scope->turn(), "a program in this scope");
+    Turn::Use executor(turn_, "this executor");
+    // Programs that only read may run in one scope at the same time, each by an executor of its own.
+    Turn::Use in_scope(scope->turn(), "a program in this scope", program->changes_scope ? Turn::Mode::Alone : Turn::Mode::Shared);
     {
       py::gil_scoped_release release;
       executor.wait();
@@ -63,6 +67,26 @@ class Executor {
     executor.wait();
     in_scope.wait();
     return session->plan_text(tensors);
+  }
+
+  std::string random_state() {
+    Turn::Use executor(turn_, "this executor");
+    py::gil_scoped_release release;
+    executor.wait();
+    std::ostringstream state;
+    state << device_.generator;
+    return state.str();
+  }
+
+  void set_random_state(const std::string& text) {
+    std::istringstream state(text);
+    std::mt19937_64 generator;
+    state >> generator;
+    require<OpError>(!state.fail(), "this is no state of a random generator: ", printable(text, 60));
+    Turn::Use executor(turn_, "this executor");
+    py::gil_scoped_release release;
+    executor.wait();
+    device_.generator = generator;
   }
 
   void seed(uint64_t seed) {
@@ -147,7 +171,9 @@ void define_executor(py::module_& m) {
            py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
-      .def("seed", &Executor::seed, py::arg("seed"));
+      .def("seed", &Executor::seed, py::arg("seed"))
+      .def("random_state", &Executor::random_state)
+      .def("set_random_state", &Executor::set_random_state, py::arg("state"));
   m.def("plan_memory", [](const std::vector<std::tuple<int, int, size_t>>& lifetimes) {
     std::vector<Lifetime> given;
     for (const auto& [first, last, bytes] : lifetimes) given.push_back({first, last, bytes});

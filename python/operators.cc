@@ -11,7 +11,7 @@ py::list ports_to_python(const std::vector<PortSpec>& ports) {
   py::list list;
   for (const PortSpec& port : ports) {
     list.append(py::dict(py::arg("name") = port.name, py::arg("doc") = port.doc, py::arg("optional") = port.optional,
-                         py::arg("list") = port.list));
+                         py::arg("list") = port.list, py::arg("shape_only") = port.shape_only));
   }
   return list;
 }

@@ -125,6 +125,7 @@ ProgramDesc program_from_python(const py::dict& item) {
   ProgramDesc program;
   program.version = item["version"].cast<std::optional<int64_t>>();
   program.op_versions = item["op_versions"].cast<std::vector<std::pair<std::string, int32_t>>>();
+  if (item.contains("provenance")) program.provenance = item["provenance"].cast<std::string>();
   program.unknown = item["unknown"].cast<std::string>();
   for (const py::handle& block_item : item["blocks"]) {
     auto source = block_item.cast<py::dict>();
@@ -144,6 +145,7 @@ py::dict program_to_python(const ProgramDesc& program) {
   py::dict result;
   result["version"] = program.version;
   result["op_versions"] = program.op_versions;
+  if (!program.provenance.empty()) result["provenance"] = text_to_python(program.provenance);
   result["unknown"] = py::bytes(program.unknown);
   py::list blocks;
   for (const BlockDesc& block : program.blocks) {

@@ -139,6 +139,16 @@ void define_scope(py::module_& m) {
         scope.require_idle();
         scope.swap(a, b);
       }, py::arg("a"), py::arg("b"), "Exchanges two values of the same dtype and shape, without copying.")
+      .def("exchange", [](Scope& scope, const std::vector<std::tuple<std::string, std::string, std::string>>& triples) {
+        std::vector<Scope::Exchange> exchanges;
+        for (const auto& [name, by, keep] : triples) exchanges.push_back({name, by, keep});
+        Turn::Use use(scope.turn(), "a program in this scope");
+        py::gil_scoped_release release;
+        use.wait();  // a run of another thread may still be reading
+        scope.exchange(exchanges);
+      }, py::arg("triples"),
+           "For (name, by, keep): name gets the value of by, which is gone; what it had is kept as keep unless that is ''. "
+           "All of them or none; waits for runs in the scope to end; nothing is copied.")
       .def("names", &Scope::names)
       .def("__contains__", [](const Scope& scope, const std::string& name) {
         const Variable* variable = scope.find(name);

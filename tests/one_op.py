@@ -94,7 +94,8 @@ class OneOp:
         lod = value.lod if isinstance(value, pm.LoDTensor) else []
         if not self.block.has_var(name):
             shape = [value.height, *values.shape[1:]] if isinstance(value, Rows) else values.shape
-            self.block.create_var(name, dtype=values.dtype, shape=shape, kind=8 if isinstance(value, Rows) else 7,
+            dtype = "bfloat16" if values.dtype == np.uint16 else values.dtype  # its bits: NumPy has no bfloat16
+            self.block.create_var(name, dtype=dtype, shape=shape, kind=8 if isinstance(value, Rows) else 7,
                                   lod_level=len(lod), persistable=True)
         if isinstance(value, Rows):
             self.scope.set_rows(name, list(value.rows), values, value.height)

@@ -62,7 +62,8 @@ class Named:
         return torch.nn.Sequential(layer, torch.nn.BatchNorm2d(filters))
 
 
-def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten())):
+def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten()),
+          after_step=lambda: None):
     feeds = {name: torch.from_numpy(array) for name, array in work.feeds.items()}
     label = feeds.pop("label")
 
@@ -72,6 +73,7 @@ def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out,
             loss = loss_of(module(**feeds), label)
             loss.backward()
             optimizer.step()
+            after_step()
         return loss.item()
 
     return run
@@ -173,10 +175,13 @@ class WideDeep(torch.nn.Module):
         return deep + self.wide_table(ids).sum(dim=1) + self.wide(dense)
 
 
-def wide_deep():
+def wide_deep(average=None):
+    """average(module) gives what is called after each step."""
     work = workloads.wide_deep()
     module = WideDeep(work.params)
-    return model(work, module, torch.optim.SGD(module.parameters(), work.rate), binary_cross_entropy_with_logits)
+    after = {} if average is None else {"after_step": average(module)}
+    optimizer = torch.optim.SGD(module.parameters(), work.rate)
+    return model(work, module, optimizer, binary_cross_entropy_with_logits, **after)
 
 
 def perceptron(work, make_optimizer):
@@ -219,5 +224,6 @@ def chain():
     return run
 
 
-serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm, "gpt": gpt,
-       "wide_deep": wide_deep})
+if __name__ == "__main__":
+    serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm, "gpt": gpt,
+           "wide_deep": wide_deep})

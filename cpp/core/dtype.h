@@ -28,6 +28,15 @@ inline bool is_floating(DType d) {
 
 template <class T>
 struct dtype_of;
+
+// Numbers of two bytes: kept and converted (half.h), nothing is computed in them.
+struct Float16 { uint16_t bits; };
+struct BFloat16 { uint16_t bits; };
+template <>
+struct dtype_of<Float16> { static constexpr DType value = DType::Float16; };
+template <>
+struct dtype_of<BFloat16> { static constexpr DType value = DType::BFloat16; };
+
 template <>
 struct dtype_of<bool> { static constexpr DType value = DType::Bool; };
 template <>

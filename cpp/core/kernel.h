@@ -26,6 +26,9 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual void run(Device& device) = 0;
+  // Where the record says in_parts(): the elements [begin, end) of run(). The executor asks for all of them, from
+  // the first to the last; the part that ends with the last one does what run() does once.
+  virtual void run_part(Device&, int64_t /*begin*/, int64_t /*end*/) {}
   // Where the record says checks_data(): whether this very kernel may refuse. A refusal that can come
   // costs a copy of whatever the run has changed by then.
   virtual bool may_refuse() const { return true; }

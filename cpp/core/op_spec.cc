@@ -118,6 +118,7 @@ AttrCheck one_of(std::vector<std::string> choices) {
 
 OpSpec& OpSpec::doc(std::string text) { doc_ = std::move(text); return *this; }
 OpSpec& OpSpec::input(const char* name, const char* doc) { inputs_.push_back({name, doc, false, false}); return *this; }
+OpSpec& OpSpec::shape_input(const char* name, const char* doc) { return input(name, doc).reads_shape(name); }
 OpSpec& OpSpec::optional_input(const char* name, const char* doc) { inputs_.push_back({name, doc, true, false}); return *this; }
 OpSpec& OpSpec::input_list(const char* name, const char* doc) { inputs_.push_back({name, doc, false, true}); return *this; }
 OpSpec& OpSpec::optional_input_list(const char* name, const char* doc) { inputs_.push_back({name, doc, true, true}); return *this; }
@@ -165,11 +166,24 @@ OpSpec& OpSpec::dtype_from_output(const char* port) { dtype_port_ = port; dtype_
 OpSpec& OpSpec::in_place(const char* input, const char* output) { in_places_.emplace_back(input, output); return *this; }
 OpSpec& OpSpec::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
 OpSpec& OpSpec::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
+OpSpec& OpSpec::reads_shape(const char* input) {
+  for (PortSpec& port : inputs_) {
+    if (port.name != input) continue;
+    port.shape_only = true;
+    port.doc += port.list ? "; only their shapes are looked at" : "; only its shape is looked at";
+  }
+  return *this;
+}
+OpSpec& OpSpec::in_parts() { in_parts_ = true; return *this; }
 OpSpec& OpSpec::takes_rows(const char* input) { row_ports_.push_back(input); return *this; }
 OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
 OpSpec& OpSpec::decides_lod() { decides_lod_ = true; return *this; }
 OpSpec& OpSpec::control(ControlFunction function) { control_ = function; return *this; }
 OpSpec& OpSpec::role(OpRole role) { role_ = role; return *this; }
+
+bool OpSpec::reads_only_shape(const std::string& input) const {
+  return std::any_of(inputs_.begin(), inputs_.end(), [&](const PortSpec& port) { return port.shape_only && port.name == input; });
+}
 
 const AttrSpec* OpSpec::find_attr(const std::string& name) const {
   for (const AttrSpec& attr : attrs_) {

@@ -15,6 +15,7 @@ struct PortSpec {
   std::string doc;
   bool optional = false;
   bool list = false;  // takes any number of variables
+  bool shape_only = false;  // of an input: what stands there is not read
 };
 
 // Refuses a value: throws ProgramError beginning with the attribute's name.
@@ -48,6 +49,7 @@ class OpSpec {
   OpSpec& doc(std::string text);
   OpSpec& input(const char* name, const char* doc);
   OpSpec& optional_input(const char* name, const char* doc);
+  OpSpec& shape_input(const char* name, const char* doc);  // only the shape of what stands there is looked at
   OpSpec& input_list(const char* name, const char* doc);
   OpSpec& optional_input_list(const char* name, const char* doc);
   OpSpec& output(const char* name, const char* doc);
@@ -90,6 +92,10 @@ class OpSpec {
   OpSpec& in_place(const char* input, const char* output);  // the kernel may write the output over this input
   OpSpec& view(const char* input, const char* output);      // the output's bytes are the input's
   OpSpec& updates(const char* input, const char* output);   // the program may, and usually does, name the same variable for both
+  OpSpec& reads_shape(const char* input);  // only the shape: the memory may serve something else by then
+  // Works element by element on variables of one shape: the kernel has run_part(), so that neighbours over the same
+  // variables run part by part, while these are in cache. Not so where an input is selected rows.
+  OpSpec& in_parts();
   OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
   OpSpec& checks_data();   // run() may refuse the data: an id out of range, say
   // infer says which outputs are sequences. Elsewhere an output with as many rows as an input of
@@ -122,6 +128,8 @@ class OpSpec {
   const std::vector<std::pair<std::string, std::string>>& in_places() const { return in_places_; }
   const std::vector<std::pair<std::string, std::string>>& views() const { return views_; }
   const std::vector<std::pair<std::string, std::string>>& update_pairs() const { return updates_; }
+  bool reads_only_shape(const std::string& input) const;
+  bool runs_in_parts() const { return in_parts_; }
   bool may_refuse_data() const { return checks_data_; }
   bool has_kernels() const { return any_kernel_ || !kernels_.empty(); }
   ControlFunction control_function() const { return control_; }
@@ -146,7 +154,7 @@ class OpSpec {
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
   std::vector<std::string> row_ports_;
-  bool checks_data_ = false, decides_lod_ = false;
+  bool in_parts_ = false, checks_data_ = false, decides_lod_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
 };

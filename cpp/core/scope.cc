@@ -52,14 +52,32 @@ void Scope::set(const std::string& name, const Tensor& value) {
   }
 }
 
-void Scope::swap(const std::string& a, const std::string& b) {
-  Variable* first = find(a);
-  Variable* second = find(b);
+void Scope::require_alike(const std::string& a, const std::string& b) const {
+  Variable *first = find(a), *second = find(b);
   require<OpError>(first && second, "can't exchange '", printable(a), "' and '", printable(b), "': '",
                    printable(first ? b : a), "' is not in the scope");
   require<ShapeError>(first->info() == second->info(), "can't exchange '", printable(a), "' ", first->info().str(),
                       " and '", printable(b), "' ", second->info().str());
-  std::swap(*first, *second);
+}
+
+void Scope::swap(const std::string& a, const std::string& b) {
+  require_alike(a, b);
+  std::swap(*find(a), *find(b));
+}
+
+void Scope::exchange(const std::vector<Exchange>& exchanges) {
+  for (const Exchange& one : exchanges) {
+    require_alike(one.name, one.by);
+    require<OpError>(one.keep.empty() || !find(one.keep), "can't keep '", printable(one.name), "' as '",
+                     printable(one.keep), "': there is such a variable");
+  }
+  for (const Exchange& one : exchanges) {
+    auto by = variables_.find(one.by);
+    std::swap(*find(one.name), *by->second);
+    if (!one.keep.empty()) variables_[one.keep] = std::move(by->second);
+    variables_.erase(one.by);
+  }
+  changed();
 }
 
 std::vector<std::string> Scope::names() const {

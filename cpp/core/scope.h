@@ -26,6 +26,13 @@ class Scope {
   // Exchanges what two names stand for, without copying; both must have the same dtype and shape.
   void swap(const std::string& a, const std::string& b);
 
+  // Gives names other values, all of them or, on an error, none: `name` gets what `by` stands for, `by` is gone, and
+  // what `name` stood for is kept as `keep`, or dropped where that is empty. Nothing is copied.
+  struct Exchange {
+    std::string name, by, keep;
+  };
+  void exchange(const std::vector<Exchange>& exchanges);
+
   // Runs in one scope take turns, and while there are any nobody else may change what it holds.
   Turn& turn() { return turn_; }
   void require_idle() const;  // OpError while a run uses it, or waits to
@@ -36,6 +43,7 @@ class Scope {
   uint64_t id() const { return id_; }  // never reused in a process
 
  private:
+  void require_alike(const std::string& a, const std::string& b) const;
   static uint64_t next_id();
   uint64_t id_ = next_id();
   uint64_t generation_ = 1;

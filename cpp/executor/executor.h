@@ -3,10 +3,11 @@
 //   verify  (verify.h)       is this a program at all
 //   infer   (infer.h)        kind, dtype and shape of every variable, and where each comes from
 //   place   (place.h)        the device and the kernel of every operator
+//   fuse    (fuse.h)         which operators run part by part with the one before them
 //   plan    (plan.h)         steps in order, memory, what to put back on failure
 //   run     (run.cc)         the loop
 //
-// verify happens once a program; infer, place and plan once for each combination of program, scope,
+// verify happens once a program; infer, place, fuse and plan once for each combination of program, scope,
 // feed shapes, fetches and place. After that a run looks nothing up by name. A program with control
 // operators, or with shapes that depend on data, is planned and run in stretches (blocks.h).
 // PM_LOG=infer,plan,run prints the tables to standard error.

@@ -32,6 +32,7 @@ struct RunOp {
   // An output that is kept in the scope and that the kernel must not write while it reads: computed
   // aside, then copied. Pairs of (from, to).
   std::vector<std::pair<int, int>> copies_after;
+  bool joined = false;  // runs part by part with the operator before it; decided by fuse
 };
 
 // A stretch of a block: its operators [begin, end). It ends where a shape depends on data that only a

@@ -79,7 +79,10 @@ std::vector<Uses> find_uses(const InferredProgram& program) {
   for (int step = 0; step < steps; ++step) {
     const RunOp& op = program.ops[step];
     auto touch = [&](int v) { uses[v].last_use = step; };
-    for (const auto& slot : op.inputs) for (int v : slot) if (v >= 0) touch(v);
+    for (size_t s = 0; s < op.inputs.size(); ++s) {
+      if (op.op->spec->reads_only_shape(op.op->desc.inputs[s].name)) continue;
+      for (int v : op.inputs[s]) if (v >= 0) touch(v);
+    }
     auto write = [&](int v) {
       touch(v);
       if (uses[v].writes++ == 0) uses[v].first_write = step;

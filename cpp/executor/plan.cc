@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "executor/fuse.h"
 #include "executor/site.h"
 
 namespace paddle_mini {
@@ -25,9 +26,18 @@ class CopyKernel : public Kernel {
 
 }  // namespace
 
+void PartsKernel::run(Device& device) {
+  constexpr int64_t kPart = 4096;  // of some five arrays at a time: they stay in the first or second cache
+  for (int64_t begin = 0; begin < elements_; begin += kPart) {
+    int64_t end = std::min(begin + kPart, elements_);
+    for (at_ = 0; at_ < kernels_.size(); ++at_) kernels_[at_]->run_part(device, begin, end);
+  }
+}
+
 Plan::Plan(InferredProgram inferred, const Place& place, Scope& scope, std::shared_ptr<Arena> arena)
     : inferred_(std::move(inferred)), arena_(std::move(arena)), scope_(&scope) {
   std::vector<PlacedOp> placed = place_ops(inferred_, place);
+  fuse(inferred_, placed);
   try {
     bind_scope(scope);
     make_kernels(placed);
@@ -111,13 +121,15 @@ void Plan::make_kernels(const std::vector<PlacedOp>& placed) {
     auto inputs = infos_of(inferred_, op.inputs);
     at_op({op.op->desc, op.index, inferred_.block, &inputs}, [&] {
       KernelInit init(op.op->desc, resolve(op.inputs), resolve(op.outputs));
-      steps_.push_back({placed[i].make(init), &op, false});
+      std::unique_ptr<Kernel> kernel = placed[i].make(init);
+      if (op.joined) join_to_last_step(op, std::move(kernel));
+      else steps_.push_back({std::move(kernel), &op});
       scratches.emplace_back();
       for (Variable& scratch : init.scratches()) scratches.back().push_back(&scratch);
       scratches_.push_back(init.share_scratches());
     });
     for (const auto& [from, to] : op.copies_after) {
-      steps_.push_back({std::make_unique<CopyKernel>(variables_[from], variables_[to]), &op, false});
+      steps_.push_back({std::make_unique<CopyKernel>(variables_[from], variables_[to]), &op});
     }
     if (most >= kLargeBytes || ++since_poll >= kSmallSteps) {
       steps_.back().poll = true;
@@ -125,6 +137,20 @@ void Plan::make_kernels(const std::vector<PlacedOp>& placed) {
     }
   }
   assign_memory(scratches);
+}
+
+void Plan::join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
+  Step& step = steps_.back();
+  if (!step.parts) {
+    int64_t elements = 0;
+    for (const auto& slot : op.outputs) for (int v : slot) if (v >= 0) elements = std::max(elements, inferred_.variables[v].info.shape.numel());
+    auto parts = std::make_unique<PartsKernel>(elements);
+    parts->add(std::move(step.kernel));
+    step.parts = parts.get();
+    step.kernel = std::move(parts);
+  }
+  step.parts->add(std::move(kernel));
+  ++step.count;
 }
 
 void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches) {
@@ -158,7 +184,7 @@ void Plan::bind_arena() {
 
 int Plan::last_step_that_may_refuse() const {
   for (int i = static_cast<int>(steps_.size()) - 1; i >= 0; --i) {
-    if (steps_[i].op->op->spec->may_refuse_data() && steps_[i].kernel->may_refuse()) return i;
+    if (steps_[i].count == 1 && steps_[i].op->op->spec->may_refuse_data() && steps_[i].kernel->may_refuse()) return i;
   }
   return -1;
 }
@@ -166,9 +192,9 @@ int Plan::last_step_that_may_refuse() const {
 // Values of the scope that are written before the last step that can still refuse the data are
 // kept, so that a refusal leaves the scope as it was. The rest of the run can't fail.
 void Plan::plan_undo() {
-  for (const Step& step : steps_) {
-    for (const auto& slot : step.op->outputs) for (int v : slot) note_written(v);
-    for (const auto& copy : step.op->copies_after) note_written(copy.second);
+  for (const RunOp& op : inferred_.ops) {
+    for (const auto& slot : op.outputs) for (int v : slot) note_written(v);
+    for (const auto& copy : op.copies_after) note_written(copy.second);
   }
   int last = last_step_that_may_refuse();
   std::set<Variable*> kept;
@@ -182,8 +208,10 @@ void Plan::plan_undo() {
         stoppable_steps_ = std::min(stoppable_steps_, static_cast<size_t>(i));
       }
     };
-    for (const auto& slot : steps_[i].op->outputs) for (int v : slot) note(v);
-    for (const auto& copy : steps_[i].op->copies_after) note(copy.second);
+    for (const RunOp& op : steps_[i]) {
+      for (const auto& slot : op.outputs) for (int v : slot) note(v);
+      for (const auto& copy : op.copies_after) note(copy.second);
+    }
   }
 }
 

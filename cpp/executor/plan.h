@@ -10,10 +10,30 @@
 
 namespace paddle_mini {
 
+// Kernels that run part by part: all of them over some elements, then over the next (fuse.h).
+class PartsKernel : public Kernel {
+ public:
+  explicit PartsKernel(int64_t elements) : elements_(elements) {}
+  void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
+  void run(Device& device) override;
+  size_t at() const { return at_; }  // the one that is running
+
+ private:
+  int64_t elements_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  size_t at_ = 0;
+};
+
 struct Step {
   std::unique_ptr<Kernel> kernel;
-  const RunOp* op;
-  bool poll;  // long enough ago since the last one to ask whether the user wants to stop
+  const RunOp* op;  // the first of `count` neighbours
+  size_t count = 1;
+  PartsKernel* parts = nullptr;  // the kernel, if there are several
+  bool poll = false;  // long enough ago since the last one to ask whether the user wants to stop
+
+  const RunOp* begin() const { return op; }
+  const RunOp* end() const { return op + count; }
+  const RunOp& running() const { return parts ? op[parts->at()] : *op; }
 };
 
 class Plan {
@@ -59,6 +79,7 @@ class Plan {
   void bind_scope(Scope& scope);
   void give_memory(const std::vector<Variable*>& variables);
   void make_kernels(const std::vector<PlacedOp>& placed);
+  void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel);
   void note_row_counts();
   void bind_arena();
   void assign_memory(const std::vector<std::vector<Variable*>>& scratches);

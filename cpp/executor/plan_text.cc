@@ -18,9 +18,10 @@ std::string Plan::str() const {
     return line;
   };
   for (size_t i = 0; i < steps_.size(); ++i) {
-    const RunOp& op = *steps_[i].op;
-    out += text("#", i, " cpu ", op.op->desc.type, "(", show(op.op->desc.inputs, op.inputs), ") -> ",
-                show(op.op->desc.outputs, op.outputs), "\n");
+    for (const RunOp& op : steps_[i]) {
+      out += text(op.joined ? "   in parts with it: " : text("#", i, " cpu "), op.op->desc.type, "(",
+                  show(op.op->desc.inputs, op.inputs), ") -> ", show(op.op->desc.outputs, op.outputs), "\n");
+    }
   }
   if (!inferred_.whole) out += text("then ", inferred_.next, "; what follows is planned when it is reached\n");
   return out;

@@ -11,6 +11,12 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
+std::string name_of(const Step& step) {
+  std::string name;
+  for (const RunOp& op : step) name += (name.empty() ? "" : " + ") + op.op->desc.type;
+  return name;
+}
+
 }  // namespace
 
 void Plan::run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes* times) {
@@ -20,14 +26,14 @@ void Plan::run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes*
       if (times) {
         auto start = std::chrono::steady_clock::now();
         steps_[i].kernel->run(device);
-        times->add(steps_[i].op->op->desc.type, microseconds_since(start));
+        times->add(name_of(steps_[i]), microseconds_since(start));
       } else {
         steps_[i].kernel->run(device);
       }
       if (steps_[i].poll && i < stoppable && stop()) throw Interrupted("stopped");
     }
   } catch (...) {
-    const RunOp& op = *steps_[i].op;
+    const RunOp& op = steps_[i].running();
     auto inputs = infos_of(inferred_, op.inputs);
     at_op({op.op->desc, op.index, inferred_.block, &inputs}, [] { throw; });
   }

@@ -226,6 +226,9 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
         check_block_attributes(op.desc, block.idx, program, taken);
         check_names(program, block.idx, op.desc);
         op.is_control = is_control(program, block.idx, op);
+        each_name(op.desc.outputs, [&](const std::string& name) {
+          program.changes_scope |= name != kEmptyName && program.find(block.idx, name)->persistable;
+        });
         ops.push_back(std::move(op));
       });
     }

@@ -30,6 +30,7 @@ class VerifiedProgram {
  public:
   std::vector<VerifiedBlock> blocks;
   const OpTable* operators = nullptr;
+  bool changes_scope = false;  // some operator writes a variable that outlives a run
 
   // The declaration that a name has in this block, its forward block or the nearest one around it;
   // nullptr for none.

@@ -191,7 +191,7 @@ template <BestRule rule>
 OpSpec taking_best_gradient(const char* type) {
   return OpSpec(type)
       .doc("X@GRAD is Out@GRAD at Indices and 0 elsewhere.")
-      .input("X", "as in the forward operator; only its shape is looked at")
+      .shape_input("X", "as in the forward operator")
       .input("Indices", "of the forward operator")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X")

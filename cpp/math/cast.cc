@@ -5,9 +5,28 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/half.h"
 
 namespace paddle_mini {
 namespace {
+
+template <class T>
+constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+template <class To, class From>
+To cast_one(From value) {
+  if constexpr (is_half<From>) {
+    return cast_one<To>(to_float(value));
+  } else if constexpr (is_half<To>) {
+    To result;
+    from_float(static_cast<float>(value), result);
+    return result;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else {
+    return static_cast<To>(value);
+  }
+}
 
 template <class From, class To>
 void cast_elements(int64_t n, const void* from, void* to) {
@@ -15,10 +34,8 @@ void cast_elements(int64_t n, const void* from, void* to) {
   To* out = static_cast<To*>(to);
   if constexpr (std::is_same_v<From, To>) {
     if (from != to && n > 0) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(To));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    for (int64_t i = 0; i < n; ++i) out[i] = in[i] != From(0);
   } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(in[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = cast_one<To>(in[i]);
   }
 }
 
@@ -33,6 +50,8 @@ CastFunction cast_from(DType to) {
     case DType::Int64: return cast_elements<From, int64_t>;
     case DType::Float32: return cast_elements<From, float>;
     case DType::Float64: return cast_elements<From, double>;
+    case DType::Float16: return cast_elements<From, Float16>;
+    case DType::BFloat16: return cast_elements<From, BFloat16>;
     default: fail<ShapeError>("nothing can be cast to ", name_of(to));
   }
 }
@@ -48,6 +67,8 @@ CastFunction cast_function(DType from, DType to) {
     case DType::Int32: return cast_from<int32_t>(to);
     case DType::Int64: return cast_from<int64_t>(to);
     case DType::Float32: return cast_from<float>(to);
+    case DType::Float16: return cast_from<Float16>(to);
+    case DType::BFloat16: return cast_from<BFloat16>(to);
     case DType::Float64: return cast_from<double>(to);
     default: fail<ShapeError>(name_of(from), " can't be cast");
   }

@@ -8,7 +8,7 @@ namespace paddle_mini {
 // to[i] = from[i] for n elements, as C++ converts numbers; to bool: whether it is not zero.
 using CastFunction = void (*)(int64_t n, const void* from, void* to);
 
-// Refuses element types that nothing is computed in, such as float16.
+// float16 and bfloat16 by way of float32.
 CastFunction cast_function(DType from, DType to);
 
 }  // namespace paddle_mini

@@ -1,18 +1,9 @@
 // The error function on registers, and what is made of it: the chance of a normal random number.
 #pragma once
 
-#include "math/vec.h"
+#include "math/exp_below.h"
 
 namespace paddle_mini {
-
-// c[0] + c[1] x + c[2] x^2 + ...
-template <class T, int n>
-Vec<T> polynomial(const T (&c)[n], Vec<T> x) {
-  Vec<T> sum(c[n - 1]);
-#pragma GCC unroll 16
-  for (int i = n - 2; i >= 0; --i) sum = multiply_add(sum, x, Vec<T>(c[i]));
-  return sum;
-}
 
 // exp(z^2) (1 - erf(z)) for z >= 0: a polynomial in t = 1 / (1 + 0.4 z), of the form of Hastings (Approximations for
 // Digital Computers, 1955). Its relative error is below 6.2e-8 to z = 10, where exp(-z^2) is 0 in float.
@@ -28,7 +19,7 @@ inline Vec<float> erf(Vec<float> x) {
   static constexpr float c[] = {1.12837912249f,   -0.37612326187f, 0.11280180116f,
                                 -0.02671131144f, 0.00491755157f,  -0.00056314229f};
   Vec<float> z = abs(x), square = x * x;
-  Vec<float> far = Vec<float>(1) - exp(-square) * scaled_complement(z);
+  Vec<float> far = Vec<float>(1) - exp_below(-square) * scaled_complement(z);
   return select(z < Vec<float>(1), x * polynomial(c, square), select(x < Vec<float>(0), -far, far));
 }
 inline Vec<double> erf(Vec<double> x) {
@@ -40,7 +31,7 @@ template <class T>
 struct NormalChance {
   Vec<T> below, bell;
 
-  explicit NormalChance(Vec<T> x) : bell(exp(Vec<T>(T(-0.5)) * x * x)) {
+  explicit NormalChance(Vec<T> x) : bell(exp_below(Vec<T>(T(-0.5)) * x * x)) {
     const Vec<T> root_of_half(T(0.70710678118654752)), half(T(0.5)), one(T(1));
     if constexpr (sizeof(T) == 4) {
       Vec<T> beyond = half * bell * scaled_complement(abs(x) * root_of_half);

@@ -1,4 +1,4 @@
-// Matrix products: large ones by panels of B that stay in the nearest cache while a block of A stays in the next one;
+// Matrix products: large ones by a block of B that stays in the second cache while A and C go by, each read once;
 // small and narrow ones by Eigen, whose heavy templates are instantiated here and nowhere else.
 #include "math/gemm.h"
 
@@ -56,15 +56,17 @@ constexpr int kRows = sizeof(Vec<T>) == 64 ? 14 : sizeof(Vec<T>) == 32 ? 6 : 4;
 template <class T>
 constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // from depth to depth
 template <class T>
-constexpr int64_t kDepth = 2048 / sizeof(T);  // of a stretch of k: a panel's takes 64 KiB with the widest registers
+constexpr int64_t kDepth = 2048 / sizeof(T);  // of a stretch of k: the rows of A that meet a block of B stay near
 template <class T>
-constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of A: half of the cache that it stays in
+constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of B: half of the cache that it stays in
+template <class T>
+constexpr int64_t kTogether = 8 * kRows<T>;  // rows of a transposed A that are laid out at once, whole cache lines
 
 // What one product overwrites. A thread keeps its own from product to product.
 template <class T>
 struct Workspace {
-  alignas(64) T panel[kWidth<T> * (kDepth<T> + 8)];  // reads ahead may go past the end
-  alignas(64) T a[(kBlock<T> / kRows<T> + 2 * kDepth<T>) * kStep<T>];
+  alignas(64) T b[kBlock<T>];
+  alignas(64) T a[kTogether<T> / kRows<T> * kDepth<T> * kStep<T>];
 };
 
 template <class T>
@@ -77,49 +79,35 @@ Workspace<T>& workspace() {
 template <class T>
 void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
   constexpr int64_t lanes = Vec<T>::size;
-  for (int64_t i = 0; i < rows; i += kRows<T>, to += depth * kStep<T>) {
-    for (int64_t part = 0; part < kStep<T> && i + part < rows; part += lanes) {
-      const T* from = a + i + part;
-      int64_t count = std::min(lanes, rows - i - part);
-      for (int64_t l = 0; l < depth; ++l) {
-        T* at = to + l * kStep<T> + part;
-        if (count == lanes) Vec<T>::load(from + l * lda).store(at);
-        else map_loop::load_part(from + l * lda, count).store(at);
+  for (int64_t l = 0; l < depth; ++l, a += lda, to += kStep<T>) {
+    T* at = to;
+    for (int64_t i = 0; i < rows; i += kRows<T>, at += depth * kStep<T>) {
+      for (int64_t part = 0; part < kStep<T> && i + part < rows; part += lanes) {
+        if (i + part + lanes <= rows) Vec<T>::load(a + i + part).store(at + part);
+        else map_loop::load_part(a + i + part, rows - i - part).store(at + part);
       }
     }
   }
 }
 
-// The panels of B, in the order they are used. Their memory is far: it is asked for while the panel before is used.
+// Columns of op(B) as panels, a few rows of all panels at a time: memory is fast along rows as they are stored.
 template <class T>
-struct Panels {
-  const T* b;
-  int64_t ldb;
-  bool transposed;
-  int64_t depth, n;
-
-  const T* at(int64_t j) const { return transposed ? b + j * ldb : b + j; }
-  int64_t columns(int64_t j) const { return std::min(kWidth<T>, n - j); }
-  void pack(int64_t j, T* panel) const {
-    gemm_block::pack_panel(at(j), ldb, transposed, depth, columns(j), panel);
-  }
-  // The share `part` of `parts` of panel j.
-  void fetch(int64_t j, int64_t part, int64_t parts) const {
-    if (j >= n) return;
-    constexpr int64_t line = 64 / sizeof(T);
-    int64_t rows = transposed ? columns(j) : depth, length = transposed ? depth : columns(j);
-    for (int64_t l = rows * part / parts; l < rows * (part + 1) / parts; ++l) {
-      const T* row = at(j) + l * ldb;
-      for (int64_t i = 0; i < length; i += line) __builtin_prefetch(row + i, 0, 2);
+void pack_panels(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_t columns, T* to) {
+  int64_t step = transposed ? depth : 16;
+  for (int64_t l = 0; l < depth; l += step, b += step * ldb) {
+    for (int64_t j = 0; j < columns; j += kWidth<T>) {
+      gemm_block::pack_panel(transposed ? b + j * ldb : b + j, ldb, transposed, std::min(step, depth - l),
+                             std::min(kWidth<T>, columns - j), to + j * depth + l * kWidth<T>);
     }
   }
-};
+}
 
-// Blocks of A of about the same height: a last one of few rows would not be worth laying out B again.
+// Columns of a block of B: blocks of about the same width.
 template <class T>
-int64_t rows_of_block(int64_t m, int64_t depth) {
-  int64_t most = kBlock<T> / depth, count = (m + most - 1) / most, rows = (m + count - 1) / count;
-  return (rows + kRows<T> - 1) / kRows<T> * kRows<T>;
+int64_t columns_of_block(int64_t n, int64_t depth) {
+  int64_t most = kBlock<T> / depth / kWidth<T>, panels = (n + kWidth<T> - 1) / kWidth<T>;
+  int64_t count = (panels + most - 1) / most;
+  return (panels + count - 1) / count * kWidth<T>;
 }
 
 template <class T>
@@ -130,22 +118,24 @@ void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
   Workspace<T>& w = workspace<T>();
   for (int64_t s = 0; s < stretches; ++s) {
     int64_t from = g.k * s / stretches, depth = g.k * (s + 1) / stretches - from;
-    Panels<T> panels{g.transpose_b ? b + from : b + from * ldb, ldb, g.transpose_b, depth, g.n};
     bool add = s > 0 || g.beta != T(0);
-    int64_t tall = rows_of_block<T>(g.m, depth);
-    for (int64_t top = 0; top < g.m; top += tall) {
-      int64_t rows = std::min(tall, g.m - top), blocks = (rows + height - 1) / height;
-      const T* block = g.transpose_a ? w.a : a + top * lda + from;
-      if (g.transpose_a) pack_rows(a + from * lda + top, lda, rows, depth, w.a);
-      int64_t row_step = g.transpose_a ? 1 : lda, depth_step = g.transpose_a ? kStep<T> : 1;
-      int64_t block_step = g.transpose_a ? depth * kStep<T> : height * lda;
-      for (int64_t j = 0; j < g.n; j += kWidth<T>) {
-        panels.pack(j, w.panel);
-        for (int64_t i = 0, part = 0; i < rows; i += height, ++part) {
-          panels.fetch(j + kWidth<T>, part, blocks);
-          gemm_block::multiply_rows<kRows<T>, T>(std::min(height, rows - i), depth, block + part * block_step, row_step,
-                                                 depth_step, static_cast<const T*>(w.panel), c + (top + i) * ldc + j,
-                                                 ldc, panels.columns(j), add, g.alpha);
+    int64_t row_step = g.transpose_a ? 1 : lda, depth_step = g.transpose_a ? kStep<T> : 1;
+    int64_t wide = columns_of_block<T>(g.n, depth);
+    for (int64_t left = 0; left < g.n; left += wide) {
+      int64_t right = std::min(g.n, left + wide);
+      pack_panels(g.transpose_b ? b + left * ldb + from : b + from * ldb + left, ldb, g.transpose_b, depth,
+                  right - left, w.b);
+      for (int64_t top = 0; top < g.m; top += kTogether<T>) {
+        int64_t bottom = std::min(g.m, top + kTogether<T>);
+        const T* rows = g.transpose_a ? w.a : a + top * lda + from;
+        if (g.transpose_a) pack_rows(a + from * lda + top, lda, bottom - top, depth, w.a);
+        for (int64_t i = top; i < bottom; i += height, rows += g.transpose_a ? depth * kStep<T> : height * lda) {
+          const T* panel = w.b;
+          for (int64_t j = left; j < right; j += kWidth<T>, panel += depth * kWidth<T>) {
+            gemm_block::multiply_rows<kRows<T>, T, true>(std::min(height, bottom - i), depth, rows, row_step,
+                                                         depth_step, panel, c + i * ldc + j, ldc,
+                                                         std::min(kWidth<T>, right - j), add, g.alpha);
+          }
         }
       }
     }

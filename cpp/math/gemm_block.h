@@ -13,16 +13,19 @@ template <class T>
 constexpr int64_t kWidth = 2 * Vec<T>::size;
 
 // c[r][..] = alpha times the sums for `rows` rows of C, or += ; the factor of row r and depth l is at
-// a[r * row_step + l * depth_step].
-template <int rows, class T>
+// a[r * row_step + l * depth_step]. Where A is far, `fetches` asks for what lies behind these rows, a line a depth: the
+// next rows, when they lie next to each other.
+template <int rows, class T, bool fetches>
 void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel, T* c, int64_t ldc,
                     int64_t columns, bool add, T alpha) {
   using V = Vec<T>;
   V sums[rows][2];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = V(T(0));
-  for (int64_t l = 0; l < depth; ++l, panel += kWidth<T>, a += depth_step) {
+  const T* behind = a + rows * row_step;
+  for (int64_t l = 0; l < depth; ++l, panel += kWidth<T>, a += depth_step, behind += V::size) {
     V left = V::load(panel), right = V::load(panel + V::size);
+    if constexpr (fetches) __builtin_prefetch(behind, 0, 2);
     __builtin_prefetch(panel + 8 * kWidth<T>);
     __builtin_prefetch(panel + 8 * kWidth<T> + V::size);
 #pragma GCC unroll 16
@@ -48,10 +51,10 @@ void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_s
 }
 
 // A block of fewer rows.
-template <int rows, class T, class... Arguments>
+template <int rows, class T, bool fetches, class... Arguments>
 void multiply_rows(int64_t count, Arguments... arguments) {
-  if (count == rows) multiply_block<rows, T>(arguments...);
-  else if constexpr (rows > 1) multiply_rows<rows - 1, T>(count, arguments...);
+  if (count == rows) multiply_block<rows, T, fetches>(arguments...);
+  else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetches>(count, arguments...);
 }
 
 // One panel of `columns` columns and `depth` rows. B[l][i] is b[l * ldb + i], or b[i * ldb + l] when transposed.

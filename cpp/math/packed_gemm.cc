@@ -56,9 +56,9 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
       for (int64_t j = 0; j < n; j += kWidth<T>) {
         const T* panel = packed + j * k + from * kWidth<T>;
         for (int64_t i = top; i < bottom; i += kRows<T>) {
-          multiply_rows<kRows<T>, T>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from, lda,
-                                     int64_t{1}, panel, c + i * ldc + j, ldc, std::min(kWidth<T>, n - j),
-                                     add || from > 0, T(1));
+          multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from, lda,
+                                            int64_t{1}, panel, c + i * ldc + j, ldc, std::min(kWidth<T>, n - j),
+                                            add || from > 0, T(1));
         }
       }
     }
@@ -77,9 +77,9 @@ void PackedGemm<T>::run_transposed(int64_t m, const T* a, int64_t lda, const T* 
       for (int64_t j = 0; j < n; j += kWidth<T>) {
         const T* from_tile = tile;
         for (int64_t i = top; i < bottom; i += kRows<T>, from_tile += depth * kRows<T>) {
-          multiply_rows<kRows<T>, T>(std::min<int64_t>(kRows<T>, bottom - i), depth, from_tile, int64_t{1},
-                                     int64_t{kRows<T>}, packed + j * k + from * kWidth<T>, c + i * ldc + j, ldc,
-                                     std::min(kWidth<T>, n - j), from > 0, T(1));
+          multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, bottom - i), depth, from_tile, int64_t{1},
+                                            int64_t{kRows<T>}, packed + j * k + from * kWidth<T>, c + i * ldc + j, ldc,
+                                            std::min(kWidth<T>, n - j), from > 0, T(1));
         }
       }
     }

@@ -107,7 +107,7 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
   forward.input("X", "any shape but []")
       .input("Index", "[n], [n, 1] or one number, int32 or int64")
       .output("Out", "shape of X with n elements along the axis");
-  backward.input("X", "as in the forward operator; only its shape is looked at")
+  backward.shape_input("X", "as in the forward operator")
       .input("Index", "as in the forward operator")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");

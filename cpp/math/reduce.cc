@@ -119,7 +119,7 @@ OpSpec reduction(const char* type) {
 
 OpSpec reduction_gradient(const char* type) {
   return with_attributes(OpSpec(type)
-                             .input("X", "as in the forward operator; only its shape is looked at")
+                             .input("X", "as in the forward operator")
                              .input("Out@GRAD", "shape of Out")
                              .output("X@GRAD", "shape of X"))
       .infer([](InferContext& c) {

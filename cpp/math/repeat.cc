@@ -76,7 +76,7 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
               .gradient(gradient_type, with_ports({"X", "Out@GRAD"}, ports), {"X@GRAD"})
               .kernel_for_any<RepeatKernel>());
   ops.add(with_tensor_ports(OpSpec(gradient_type)
-                                .input("X", "as in the forward operator; only its shape is looked at")
+                                .shape_input("X", "as in the forward operator")
                                 .input("Out@GRAD", "shape of Out")
                                 .output("X@GRAD", "shape of X"),
                             ports)

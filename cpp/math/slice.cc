@@ -128,7 +128,7 @@ void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool s
       .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"});
   OpSpec backward =
       with_attributes(with_tensor_ports(OpSpec(gradient_type)
-                                            .input("Input", "as in the forward operator; only its shape is looked at")
+                                            .shape_input("Input", "as in the forward operator")
                                             .input("Out@GRAD", "shape of Out")
                                             .output("Input@GRAD", "shape of Input"),
                                         ports),

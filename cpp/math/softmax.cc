@@ -33,7 +33,7 @@ void Softmax::run(Device& device, const T* x, T* out, T* scratch) const {
 template <class T>
 void Softmax::run_columns(Device& device, const T* x, T* out, T* scratch, int64_t n) const {
   auto larger = [](auto a, auto b) { return maximum(a, b); };
-  auto exp_below = [](auto v, auto m) { return exp(v - m); };
+  auto exp_of_rest = [](auto v, auto m) { return exp_below(v - m); };
   auto add = [](auto a, auto b) { return a + b; };
   auto divide = [](auto a, auto b) { return a / b; };
   T *largest = scratch, *total = scratch + n;
@@ -42,7 +42,7 @@ void Softmax::run_columns(Device& device, const T* x, T* out, T* scratch, int64_
   std::fill_n(total, n, T(0));
   for (int64_t i = 0; i < size_; ++i) {
     T* to = out + i * inner_;
-    map(device, n, exp_below, to, x + i * inner_, static_cast<const T*>(largest));
+    map(device, n, exp_of_rest, to, x + i * inner_, static_cast<const T*>(largest));
     map(device, n, add, total, static_cast<const T*>(total), static_cast<const T*>(to));
   }
   for (int64_t i = 0; i < size_; ++i) {

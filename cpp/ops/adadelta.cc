@@ -32,10 +32,13 @@ struct AdadeltaKernel : Kernel {
         squared_update_out(init, "AvgSquaredUpdateOut"), rho(static_cast<T>(init.attr<float>("rho"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override {
+  void run(Device& device) override { run_part(device, 0, param.numel()); }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
     AdadeltaStep<T> step{rho, epsilon, learning_rate ? learning_rate[0] : T(1)};
-    map(device, param.numel(), step, std::tuple(param_out.data(), squared_grad_out.data(), squared_update_out.data()),
-        param.data(), squared_grad.data(), squared_update.data(), grad.data());
+    map(device, end - begin, step, std::tuple(param_out.data() + begin, squared_grad_out.data() + begin,
+        squared_update_out.data() + begin), param.data() + begin, squared_grad.data() + begin,
+        squared_update.data() + begin, grad.data() + begin);
   }
 };
 
@@ -66,6 +69,7 @@ void define_adadelta(OpTable& ops) {
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .infer(infer_adadelta)
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("AvgSquaredGrad", "AvgSquaredGradOut")
               .updates("AvgSquaredUpdate", "AvgSquaredUpdateOut")

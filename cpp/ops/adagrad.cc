@@ -30,17 +30,21 @@ struct AdagradKernel : Kernel {
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), gradient(init, param, grad) {}
 
   void run(Device& device) override {
-    AdagradStep<T> step{learning_rate[0], epsilon};
     gradient.walk(
-        device,
-        [&](int64_t at, int64_t count, const T* g) {
-          map(device, count, step, std::tuple(param_out.data() + at, moment_out.data() + at), param.data() + at,
-              moment.data() + at, g);
-        },
+        device, [&](int64_t at, int64_t count, const T* g) { update(device, at, count, g); },
         [&](int64_t at, int64_t count) {
           copy_part(param, param_out, at, count);
           copy_part(moment, moment_out, at, count);
         });
+  }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
+    update(device, begin, end - begin, grad.data() + begin);
+  }
+
+  void update(Device& device, int64_t at, int64_t count, const T* g) {
+    map(device, count, AdagradStep<T>{learning_rate[0], epsilon},
+        std::tuple(param_out.data() + at, moment_out.data() + at), param.data() + at, moment.data() + at, g);
   }
 };
 
@@ -66,6 +70,7 @@ void define_adagrad(OpTable& ops) {
               })
               .takes_rows("Grad")
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .kernels<AdagradKernel, float, double>());

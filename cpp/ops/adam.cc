@@ -1,7 +1,7 @@
 // adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), m and v averages of Grad and Grad^2 without bias
 #include "core/op_table.h"
 #include "math/adam_step.h"
-#include "math/selected_rows.h"
+#include "math/optimizer.h"
 
 namespace paddle_mini {
 namespace {
@@ -32,25 +32,36 @@ struct AdamKernel : Kernel {
         width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
         merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {}
 
+  T beta_1() const { return static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1); }
+  T beta_2() const { return static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2); }
+  AdamStep<T> step(T power1, T power2) const {
+    return {beta_1(), beta_2(), power1, power2, learning_rate[0],
+            static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon)};
+  }
+  bool skips() const { return skip_update && skip_update[0]; }
+
   void run(Device& device) override {
-    T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1),
-      b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
-    T e = static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon);
-    T power1 = beta1_power[0], power2 = beta2_power[0], next1 = power1, next2 = power2;
-    bool stays = (skip_update && skip_update[0]) || (grad.is_rows() && grad.variable().rows.empty());
-    if (!stays && !global_powers) next1 = b1 * power1, next2 = b2 * power2;
-    if (stays) {
-      copy_to_outputs();
-    } else if (grad.is_rows() && lazy) {
-      // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
-      run_lazy(device, {b1, b2, next1, next2, learning_rate[0], e});
-    } else {
-      AdamStep<T> step{b1, b2, power1, power2, learning_rate[0], e};
-      if (grad.is_rows()) run_sparse(device, step);
-      else update(device, step, 0, param.numel(), grad.data());
-    }
-    if (beta1_power_out) beta1_power_out[0] = next1;
-    if (beta2_power_out) beta2_power_out[0] = next2;
+    if (!grad.is_rows()) return run_part(device, 0, param.numel());
+    T power1 = beta1_power[0], power2 = beta2_power[0];
+    bool stays = skips() || grad.variable().rows.empty();
+    if (stays) copy_to_outputs(0, param.numel());
+    // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
+    else if (lazy) run_lazy(device, global_powers ? step(power1, power2) : step(beta_1() * power1, beta_2() * power2));
+    else run_sparse(device, step(power1, power2));
+    set_powers(stays);
+  }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
+    bool stays = skips();
+    if (stays) copy_to_outputs(begin, end);
+    else update(device, step(beta1_power[0], beta2_power[0]), begin, end - begin, grad.data() + begin);
+    if (end == param.numel()) set_powers(stays);
+  }
+
+  void set_powers(bool stays) {
+    bool advance = !stays && !global_powers;
+    if (beta1_power_out) beta1_power_out[0] = advance ? beta_1() * beta1_power[0] : beta1_power[0];
+    if (beta2_power_out) beta2_power_out[0] = advance ? beta_2() * beta2_power[0] : beta2_power[0];
   }
 
   void update(Device& device, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient) {
@@ -66,7 +77,7 @@ struct AdamKernel : Kernel {
   // Rows that the gradient does not name keep parameters and moments.
   void run_lazy(Device& device, const AdamStep<T>& step) {
     const T* gradient = merge_rows(device);
-    copy_to_outputs();
+    copy_to_outputs(0, param.numel());
     for (size_t i = 0; i < merge.rows().size(); ++i) {
       int64_t at = merge.rows()[i] * width;
       map(device, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
@@ -91,13 +102,10 @@ struct AdamKernel : Kernel {
     return {param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at};
   }
 
-  void copy_to_outputs() {
-    auto copy = [](const In<T>& from, const Out<T>& to) {
-      if (from.data() != to.data()) std::copy_n(from.data(), from.numel(), to.data());
-    };
-    copy(param, param_out);
-    copy(moment1, moment1_out);
-    copy(moment2, moment2_out);
+  void copy_to_outputs(int64_t begin, int64_t end) {
+    copy_part(param, param_out, begin, end - begin);
+    copy_part(moment1, moment1_out, begin, end - begin);
+    copy_part(moment2, moment2_out, begin, end - begin);
   }
 };
 
@@ -156,6 +164,7 @@ void define_adam(OpTable& ops) {
               .takes_rows("Grad")
               .infer(infer_adam)
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment1", "Moment1Out")
               .updates("Moment2", "Moment2Out")

@@ -30,10 +30,13 @@ struct AdamaxKernel : Kernel {
         moment_out(init, "MomentOut"), norm_out(init, "InfNormOut"), beta1(static_cast<T>(init.attr<float>("beta1"))),
         beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override {
+  void run(Device& device) override { run_part(device, 0, param.numel()); }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
     AdamaxStep<T> step{beta1, beta2, epsilon, learning_rate[0] / (T(1) - beta1_power[0])};
-    map(device, param.numel(), step, std::tuple(param_out.data(), moment_out.data(), norm_out.data()), param.data(),
-        moment.data(), norm.data(), grad.data());
+    map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin,
+        norm_out.data() + begin), param.data() + begin, moment.data() + begin, norm.data() + begin,
+        grad.data() + begin);
   }
 };
 
@@ -63,6 +66,7 @@ void define_adamax(OpTable& ops) {
                 set_updated(c, {"Param", "Moment", "InfNorm"});
               })
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .updates("InfNorm", "InfNormOut")

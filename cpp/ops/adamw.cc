@@ -41,31 +41,35 @@ struct AdamwKernel : Kernel {
     if (!init.attr<bool>("with_decay")) decay = T(0);
   }
 
-  void run(Device& device) override {
+  void run(Device& device) override { run_part(device, 0, param.numel()); }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
     T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1),
       b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
     T e = static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon);
     T power1 = beta1_power[0], power2 = beta2_power[0], rate = learning_rate[0];
     bool stays = skip_update && skip_update[0];
     if (stays) {
-      copy_all(param, param_out);
-      copy_all(moment1, moment1_out);
-      copy_all(moment2, moment2_out);
+      copy_part(param, param_out, begin, end - begin);
+      copy_part(moment1, moment1_out, begin, end - begin);
+      copy_part(moment2, moment2_out, begin, end - begin);
     } else {
       AdamStep<T> step(b1, b2, power1, power2, rate, e);
-      std::tuple outputs(param_out.data(), moment1_out.data(), moment2_out.data());
       // Without decay this is adam to the bit, even where Param is infinite.
-      if (decay == T(0)) run_with(device, step, outputs);
-      else run_with(device, AdamwStep<T>{step, rate * decay}, outputs);
+      if (decay == T(0)) run_with(device, step, begin, end);
+      else run_with(device, AdamwStep<T>{step, rate * decay}, begin, end);
     }
+    if (end < param.numel()) return;
     bool advance = !stays && !global_powers;
     if (beta1_power_out) beta1_power_out[0] = advance ? b1 * power1 : power1;
     if (beta2_power_out) beta2_power_out[0] = advance ? b2 * power2 : power2;
   }
 
   template <class Step>
-  void run_with(Device& device, const Step& step, std::tuple<T*, T*, T*> outputs) {
-    map(device, param.numel(), step, outputs, param.data(), moment1.data(), moment2.data(), grad.data());
+  void run_with(Device& device, const Step& step, int64_t begin, int64_t end) {
+    map(device, end - begin, step,
+        std::tuple(param_out.data() + begin, moment1_out.data() + begin, moment2_out.data() + begin),
+        param.data() + begin, moment1.data() + begin, moment2.data() + begin, grad.data() + begin);
   }
 };
 
@@ -115,6 +119,7 @@ void define_adamw(OpTable& ops) {
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .infer(infer_adamw)
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment1", "Moment1Out")
               .updates("Moment2", "Moment2Out")

@@ -103,7 +103,7 @@ void define_addmm(OpTable& ops) {
               .gradient("addmm_grad", {"Input", "X", "Y", "Out@GRAD"}, {"Input@GRAD", "X@GRAD", "Y@GRAD"})
               .kernels<AddmmKernel, float, double>());
   ops.add(with_attributes(OpSpec("addmm_grad")
-                              .input("Input", "as in addmm; only its shape is looked at")
+                              .shape_input("Input", "as in addmm")
                               .input("X", "as in addmm")
                               .input("Y", "as in addmm")
                               .input("Out@GRAD", "shape of Out")

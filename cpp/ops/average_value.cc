@@ -1,46 +1,127 @@
-// average_value: the averaged parameters as they are used: the mean of the window's two generations
-#include "core/op_table.h"
+// average_value: the averaged parameters as they are used: the mean of both generations, all rows up to date
+#include "core/half.h"
+#include "math/average_state.h"
 #include "math/map.h"
 
 namespace paddle_mini {
 namespace {
 
+// Writes elements of type T as Param keeps them.
 template <class T>
-struct AverageValueKernel : Kernel {
-  In<T> param, average, previous;
-  In<int64_t> counters;  // of average_weight: updates, n in this generation, n in the previous one, steps
-  Out<T> out;
+class ValueWriter {
+ public:
+  explicit ValueWriter(KernelInit& init) : tensor_(init.output("Out")->tensor) {}
 
-  explicit AverageValueKernel(KernelInit& init)
-      : param(init, "Param"), average(init, "Average"), previous(init, "Previous", optional_port),
-        counters(init, "Counters"), out(init, "Out") {}
+  T* direct() const { return tensor_.dtype == dtype_of<T>::value ? static_cast<T*>(tensor_.data) : nullptr; }
+  void* data() const { return tensor_.data; }
 
-  void run(Device& device) override {
-    int64_t updates = counters[0], newer = counters[1], older = counters[2];
-    if (updates == 0) return copy(param.data());
-    if (!previous || older == 0) return copy(average.data());
-    if (newer == 0) return copy(previous.data());
-    T share = static_cast<T>(static_cast<double>(older) / static_cast<double>(newer + older));
-    auto mean = [share](auto now, auto before) { return now + decltype(now)(share) * (before - now); };
-    map(device, param.numel(), mean, out.data(), average.data(), previous.data());
+  void write(int64_t at, int64_t count, const T* from) const {
+    if (tensor_.dtype == DType::Float16) return convert(static_cast<Float16*>(tensor_.data) + at, count, from);
+    if (tensor_.dtype == DType::BFloat16) return convert(static_cast<BFloat16*>(tensor_.data) + at, count, from);
+    if (direct() + at != from) std::copy_n(from, count, direct() + at);
   }
 
-  void copy(const T* from) {
-    if (from != out.data()) std::copy_n(from, param.numel(), out.data());
+ private:
+  template <class Half>
+  static void convert(Half* to, int64_t count, const T* from) {
+    for (int64_t i = 0; i < count; ++i) from_float(static_cast<float>(from[i]), to[i]);
+  }
+
+  const Tensor& tensor_;
+};
+
+template <class T>
+struct AverageValueKernel : Kernel {
+  static constexpr int64_t kBlock = 2048;
+  const Tensor& param;
+  In<T> average, previous;
+  In<int64_t> counters;
+  In<double> state, stamps;
+  ValueWriter<T> out;
+  int64_t width;  // of a row
+  Scratch<T> block, previous_row;
+
+  explicit AverageValueKernel(KernelInit& init)
+      : param(init.input("Param")->tensor), average(init, "Average"), previous(init, "Previous", optional_port),
+        counters(init, "Counters"), state(init, "State", optional_port), stamps(init, "RowStamps", optional_port),
+        out(init), width(stamps && stamps.numel() ? param.shape.numel() / stamps.numel() : 0),
+        block(init, out.direct() ? 0 : kBlock), previous_row(init, previous ? width : 0) {}
+
+  void run(Device& device) override {
+    int64_t updates = counters[kUpdates];
+    if (updates == 0) {
+      if (param.data != out.data()) std::memcpy(out.data(), param.data, param.bytes());
+    } else if (stamps) {
+      write_rows(device);
+    } else {
+      write_means(device);
+    }
+  }
+
+  // The part of the previous generation in the mean over both.
+  T share_of_previous() const {
+    double newer = static_cast<double>(counters[kNewer]), older = static_cast<double>(counters[kOlder]);
+    return previous && older > 0 ? static_cast<T>(older / (newer + older)) : T(0);
+  }
+
+  static auto mean(T share) {
+    return [share](auto now, auto before) { return now + decltype(now)(share) * (before - now); };
+  }
+
+  void write_means(Device& device) {
+    T share = share_of_previous();
+    const T *now = average.data(), *before = previous ? previous.data() : nullptr;
+    int64_t numel = average.numel(), step = out.direct() ? std::max<int64_t>(numel, 1) : kBlock;
+    for (int64_t at = 0; at < numel; at += step) {
+      int64_t count = std::min(step, numel - at);
+      T* target = out.direct() ? out.direct() + at : block.data();
+      if (share == T(0) || share == T(1)) {
+        out.write(at, count, (share == T(0) ? now : before) + at);
+      } else {
+        map(device, count, mean(share), target, now + at, before + at);
+        out.write(at, count, target);
+      }
+    }
+  }
+
+  // A row that no gradient has named since its stamp: what its averages would be now (average_state.h).
+  void write_rows(Device& device) {
+    RowClock clock(counters.data(), state.data(), static_cast<bool>(previous));
+    T share = share_of_previous();
+    const T* raw = static_cast<const T*>(param.data);
+    for (int64_t row = 0; row < stamps.numel(); ++row) {
+      int64_t at = row * width;
+      bool finite = all_finite(width, raw + at);
+      auto kept = [finite](double part) { return finite ? part : 1.0; };
+      const T *now = average.data() + at, *older = previous ? previous.data() + at : nullptr;
+      if (previous && clock.rolled(stamps[row])) {  // first: Out may be Param
+        average_row(device, width, kept(clock.kept_of_previous(stamps[row])), raw + at, now, previous_row.data());
+        older = previous_row.data();
+      }
+      average_row(device, width, kept(clock.kept(stamps[row])), raw + at, now, out.direct() + at);
+      if (share == T(0)) continue;
+      map(device, width, mean(share), out.direct() + at, static_cast<const T*>(out.direct()) + at, older);
+    }
   }
 };
 
 void infer_average_value(InferContext& c) {
-  require_same_dtype(c, "Param", "Average");
+  DType param = c.input("Param").dtype, average = c.input("Average").dtype;
+  bool half = param == DType::Float16 || param == DType::BFloat16;
+  require<ShapeError>(param == average || (average == DType::Float32 && half), "Param is ", name_of(param),
+                      ", Average is ", name_of(average));
   require_same_shape(c, "Param", "Average");
   if (c.has_input("Previous")) {
-    require_same_dtype(c, "Param", "Previous");
+    require_same_dtype(c, "Average", "Previous");
     require_same_shape(c, "Param", "Previous");
   }
-  const VarInfo& counters = c.input("Counters");
-  require<ShapeError>(counters.dtype == DType::Int64, "Counters is ", name_of(counters.dtype), ", it must be int64");
-  require<ShapeError>(shapes_agree(counters.shape, Shape{4}), "Counters has shape ", counters.shape.str(),
-                      ", it must be [4]");
+  require_vector(c, "Counters", DType::Int64, kAverageCounters);
+  require<ProgramError>(c.has_input("State") == c.has_input("RowStamps"), "State and RowStamps are given both or none");
+  if (c.has_input("RowStamps")) {
+    require<ShapeError>(c.shape("Param").rank() > 0 && !half, "Param is no table of float32 or float64");
+    require_vector(c, "State", DType::Float64, kAverageState);
+    require_vector(c, "RowStamps", DType::Float64, c.shape("Param")[0]);
+  }
   c.set_output("Out", c.input("Param"));
 }
 
@@ -50,15 +131,18 @@ void define_average_value(OpTable& ops) {
   ops.add(OpSpec("average_value")
               .doc("What stands for a parameter while averages are applied: Average; with Previous, the mean over both "
                    "generations of the window, (n Average + m Previous) / (n + m); before the first update, Param "
-                   "itself.")
+                   "itself. With RowStamps, of average_rows, each row as if it had been averaged in every step.")
               .input("Param", "any shape")
-              .input("Average", "shape of Param, of parameter_average")
-              .optional_input("Previous", "shape of Param, of parameter_average")
-              .input("Counters", "[4] int64, of average_weight")
-              .output("Out", "shape of Param")
+              .input("Average", "shape of Param, of parameter_average or average_rows")
+              .optional_input("Previous", "shape of Param, of parameter_average or average_rows")
+              .input("Counters", "[5] int64, of average_weight")
+              .optional_input("State", "[7] float64, of average_weight")
+              .optional_input("RowStamps", "[rows] float64, of average_rows")
+              .output("Out", "shape and element type of Param")
               .infer(infer_average_value)
               .no_gradient("an average of parameters is not differentiated")
               .in_place("Param", "Out")
+              .dtype_from_input("Average")
               .kernels<AverageValueKernel, float, double>());
 }
 

@@ -86,7 +86,7 @@ OpSpec cropping(const std::string& type, bool old) {
 
 OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
   OpSpec spec(type + "_grad");
-  spec.input("X", "as in the forward operator; only its shape is looked at")
+  spec.shape_input("X", "as in the forward operator")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
   return with_tensor_ports(spec, offsets)

@@ -70,7 +70,7 @@ void define_cumsum(OpTable& ops) {
               .gradient("cumsum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
   ops.add(with_attributes(OpSpec("cumsum_grad")
-                              .input("X", "as in cumsum; only its shape is looked at")
+                              .shape_input("X", "as in cumsum")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")

@@ -27,10 +27,12 @@ struct DecayedAdagradKernel : Kernel {
         param_out(init, "ParamOut"), moment_out(init, "MomentOut"), decay(static_cast<T>(init.attr<float>("decay"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override {
+  void run(Device& device) override { run_part(device, 0, param.numel()); }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
     DecayedAdagradStep<T> step{decay, epsilon, learning_rate[0]};
-    map(device, param.numel(), step, std::tuple(param_out.data(), moment_out.data()), param.data(), moment.data(),
-        grad.data());
+    map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
+        param.data() + begin, moment.data() + begin, grad.data() + begin);
   }
 };
 
@@ -54,6 +56,7 @@ void define_decayed_adagrad(OpTable& ops) {
                 set_updated(c, {"Param", "Moment"});
               })
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .kernels<DecayedAdagradKernel, float, double>());

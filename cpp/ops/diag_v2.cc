@@ -90,7 +90,7 @@ void define_diag_v2(OpTable& ops) {
               .kernels<DiagKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("diag_v2_grad")
               .doc("X@GRAD = Out@GRAD on the diagonal, and 0 elsewhere if X is a matrix.")
-              .input("X", "as in diag_v2; only its shape is looked at")
+              .shape_input("X", "as in diag_v2")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .attr("offset", 0, "as in diag_v2")

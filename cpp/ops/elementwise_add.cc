@@ -17,6 +17,8 @@ void define_elementwise_add(OpTable& ops) {
               .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_add_grad")
+              .reads_shape("X")
+              .reads_shape("Y")
               .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
               .view("Out@GRAD", "X@GRAD")
               .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>());

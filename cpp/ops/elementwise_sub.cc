@@ -22,6 +22,8 @@ void define_elementwise_sub(OpTable& ops) {
               .gradient("elementwise_sub_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_sub_grad")
+              .reads_shape("X")
+              .reads_shape("Y")
               .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
               .view("Out@GRAD", "X@GRAD")
               .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>());

@@ -48,7 +48,7 @@ void define_expand_as_v2(OpTable& ops) {
               .kernel_for_any<ExpandKernel>());
   ops.add(OpSpec("expand_as_v2_grad")
               .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-              .input("X", "as in expand_as_v2; only its shape is looked at")
+              .shape_input("X", "as in expand_as_v2")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .attr("target_shape", Ints{}, "as in expand_as_v2; Out@GRAD has this shape")

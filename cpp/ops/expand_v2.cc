@@ -55,7 +55,7 @@ void define_expand_v2(OpTable& ops) {
               .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
               .kernel_for_any<ExpandKernel>());
   ops.add(with_tensor_ports(OpSpec("expand_v2_grad")
-                                .input("X", "as in expand_v2; only its shape is looked at")
+                                .shape_input("X", "as in expand_v2")
                                 .input("Out@GRAD", "shape of Out")
                                 .output("X@GRAD", "shape of X"),
                             kPorts)

@@ -42,19 +42,23 @@ struct FtrlKernel : Kernel {
         power(-static_cast<T>(init.attr<float>("lr_power"))), gradient(init, param, grad) {}
 
   void run(Device& device) override {
-    FtrlStep<T> step{l1, l2, learning_rate[0], power};
     gradient.walk(
-        device,
-        [&](int64_t at, int64_t count, const T* g) {
-          map(device, count, step,
-              std::tuple(param_out.data() + at, squared_out.data() + at, linear_out.data() + at), param.data() + at,
-              squared.data() + at, linear.data() + at, g);
-        },
+        device, [&](int64_t at, int64_t count, const T* g) { update(device, at, count, g); },
         [&](int64_t at, int64_t count) {
           copy_part(param, param_out, at, count);
           copy_part(squared, squared_out, at, count);
           copy_part(linear, linear_out, at, count);
         });
+  }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
+    update(device, begin, end - begin, grad.data() + begin);
+  }
+
+  void update(Device& device, int64_t at, int64_t count, const T* g) {
+    map(device, count, FtrlStep<T>{l1, l2, learning_rate[0], power},
+        std::tuple(param_out.data() + at, squared_out.data() + at, linear_out.data() + at), param.data() + at,
+        squared.data() + at, linear.data() + at, g);
   }
 };
 
@@ -87,6 +91,7 @@ void define_ftrl(OpTable& ops) {
               })
               .takes_rows("Grad")
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("SquaredAccumulator", "SquaredAccumOut")
               .updates("LinearAccumulator", "LinearAccumOut")

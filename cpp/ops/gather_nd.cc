@@ -65,7 +65,7 @@ void define_gather_nd(OpTable& ops) {
               .kernel_for_any<GatherNdKernel>());
   ops.add(OpSpec("gather_nd_grad")
               .doc("X@GRAD = the sum of Out@GRAD over the times each slab was named.")
-              .input("X", "as in gather_nd; only its shape is looked at")
+              .shape_input("X", "as in gather_nd")
               .input("Index", "as in gather_nd")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")

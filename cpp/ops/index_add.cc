@@ -108,7 +108,7 @@ void define_index_add(OpTable& ops) {
   ops.add(OpSpec("index_add_grad")
               .doc("X@GRAD = Out@GRAD; AddValue@GRAD = what Out@GRAD has at the positions in Index.")
               .input("Index", "as in index_add")
-              .input("AddValue", "as in index_add; only its shape is looked at")
+              .shape_input("AddValue", "as in index_add")
               .input("Out@GRAD", "shape of Out")
               .optional_output("X@GRAD", "shape of X")
               .optional_output("AddValue@GRAD", "shape of AddValue")

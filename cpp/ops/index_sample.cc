@@ -23,7 +23,7 @@ void define_index_sample(OpTable& ops) {
               .kernels<TakeKernel<kRule>::For, float, double, int32_t, int64_t>());
   ops.add(OpSpec("index_sample_grad")
               .doc("X@GRAD = the sum of Out@GRAD over the times each element was taken.")
-              .input("X", "as in index_sample; only its shape is looked at")
+              .shape_input("X", "as in index_sample")
               .input("Index", "as in index_sample")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")

@@ -17,7 +17,7 @@ struct IsEmptyKernel : Kernel {
 void define_is_empty(OpTable& ops) {
   ops.add(OpSpec("is_empty")
               .doc("Out = whether X has no elements.")
-              .input("X", "any shape; only its shape is looked at")
+              .shape_input("X", "any shape")
               .output("Out", "one truth, bool")
               .infer([](InferContext& c) {
                 require_tensors(c);

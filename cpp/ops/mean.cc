@@ -44,7 +44,7 @@ void define_mean(OpTable& ops) {
               .kernels<MeanKernel, float, double>());
   ops.add(OpSpec("mean_grad")
               .doc("X@GRAD = Out@GRAD / n with n elements in X.")
-              .input("X", "as in mean; only its shape is looked at")
+              .shape_input("X", "as in mean")
               .input("Out@GRAD", "one element")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {

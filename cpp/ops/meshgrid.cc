@@ -97,7 +97,7 @@ void define_meshgrid(OpTable& ops) {
               .kernel_for_any<MeshgridKernel>());
   ops.add(OpSpec("meshgrid_grad")
               .doc("X@GRAD[i] = the sum of outputs@GRAD[i] over all axes but axis i.")
-              .input_list("X", "as in meshgrid; only their shapes are looked at")
+              .input_list("X", "as in meshgrid").reads_shape("X")
               .input_list("outputs@GRAD", "the gradients of Out")
               .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .infer([](InferContext& c) {

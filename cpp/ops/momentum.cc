@@ -28,11 +28,15 @@ struct MomentumKernel : Kernel {
     if (init.attr<std::string>("regularization_method") != "l2_decay") decay = T(0);
   }
 
+  MomentumStep<T> step() const { return {mu, learning_rate[0], decay, nesterov}; }
+
   void run(Device& device) override {
-    MomentumStep<T> step{mu, learning_rate[0], decay, nesterov};
-    if (grad.is_rows()) return run_sparse(device, step);
-    map(device, param.numel(), step, std::tuple(param_out.data(), velocity_out.data()), param.data(), velocity.data(),
-        grad.data());
+    if (grad.is_rows()) run_sparse(device, step());
+    else run_part(device, 0, param.numel());
+  }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
+    map(device, end - begin, step(), outputs(begin), param.data() + begin, velocity.data() + begin, grad.data() + begin);
   }
 
   // Every row moves: one that the gradient does not name has gradient 0, and its velocity decays.
@@ -88,6 +92,7 @@ void define_momentum(OpTable& ops) {
               .takes_rows("Grad")
               .infer(infer_momentum)
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Velocity", "VelocityOut")
               .kernels<MomentumKernel, float, double>());

@@ -102,7 +102,7 @@ void define_multiplex(OpTable& ops) {
   ops.add(OpSpec("multiplex_grad")
               .doc("Row i of X@GRAD[Ids[i]] is that of Out@GRAD; all other rows are 0.")
               .input("Ids", "as in multiplex")
-              .input_list("X", "as in multiplex; only their shapes are looked at")
+              .input_list("X", "as in multiplex").reads_shape("X")
               .input("Out@GRAD", "shape of Out")
               .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .infer([](InferContext& c) {

@@ -66,7 +66,7 @@ void define_pad2d(OpTable& ops) {
               .gradient("pad2d_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .kernel_for_any<Pad2dKernel>());
   ops.add(with_attributes(OpSpec("pad2d_grad")
-                              .input("X", "as in pad2d; only its shape is looked at")
+                              .shape_input("X", "as in pad2d")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")

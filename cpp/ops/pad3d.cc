@@ -85,7 +85,7 @@ void define_pad3d(OpTable& ops) {
               .gradient("pad3d_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
               .kernel_for_any<Pad3dKernel>());
   ops.add(with_attributes(OpSpec("pad3d_grad")
-                              .input("X", "as in pad3d; only its shape is looked at")
+                              .shape_input("X", "as in pad3d")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")

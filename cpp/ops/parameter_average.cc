@@ -1,6 +1,7 @@
 // parameter_average: AverageOut = Average + Weight (Param - Average)
+#include "core/half.h"
 #include "core/op_table.h"
-#include "math/map.h"
+#include "math/finite.h"
 
 namespace paddle_mini {
 namespace {
@@ -13,53 +14,124 @@ struct Lerp {
   V operator()(V average, V param) const { return average + V(weight) * (param - average); }
 };
 
+// Kahan 1965: what rounding added to the average is taken off the next step.
 template <class T>
-void copy(int64_t n, const T* from, T* to) {
-  if (from != to) std::copy_n(from, n, to);
-}
+struct CompensatedLerp {
+  T weight;
+  template <class V>
+  std::tuple<V, V> operator()(V average, V residue, V param) const {
+    V step = V(weight) * (param - average) - residue, sum = average + step;
+    return {sum, (sum - average) - step};
+  }
+};
+
+// Elements of Param as T, whatever they are kept as. At most kBlock at a time: they stay in the first cache.
+template <class T>
+class ParamReader {
+ public:
+  static constexpr int64_t kBlock = 2048;
+
+  explicit ParamReader(KernelInit& init)
+      : tensor_(init.input("Param")->tensor), block_(init, tensor_.dtype == dtype_of<T>::value ? 0 : kBlock) {}
+  int64_t numel() const { return tensor_.shape.numel(); }
+
+  const T* read(int64_t at, int64_t count) {
+    if (tensor_.dtype == DType::Float16) return convert(static_cast<const Float16*>(tensor_.data) + at, count);
+    if (tensor_.dtype == DType::BFloat16) return convert(static_cast<const BFloat16*>(tensor_.data) + at, count);
+    return static_cast<const T*>(tensor_.data) + at;
+  }
+
+ private:
+  template <class Half>
+  const T* convert(const Half* from, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) block_[i] = static_cast<T>(to_float(from[i]));
+    return block_.data();
+  }
+
+  const Tensor& tensor_;
+  Scratch<T> block_;
+};
 
 template <class T>
 struct ParameterAverageKernel : Kernel {
-  In<T> param, average, previous;
+  ParamReader<T> param;
+  In<T> average, previous, residue;
   NumberIn weight;
   In<int32_t> roll;
-  Out<T> average_out, previous_out;
+  Out<T> average_out, previous_out, residue_out;
+  bool checks;
 
   explicit ParameterAverageKernel(KernelInit& init)
-      : param(init, "Param"), average(init, "Average"), previous(init, "Previous", optional_port),
-        weight(init, "Weight"), roll(init, "Roll", optional_port), average_out(init, "AverageOut"),
-        previous_out(init, "PreviousOut", optional_port) {}
+      : param(init), average(init, "Average"), previous(init, "Previous", optional_port),
+        residue(init, "Residue", optional_port), weight(init, "Weight"), roll(init, "Roll", optional_port),
+        average_out(init, "AverageOut"), previous_out(init, "PreviousOut", optional_port),
+        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {}
 
-  void run(Device& device) override {
-    int64_t n = param.numel();
+  void run(Device& device) override { run_part(device, 0, param.numel()); }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
     T w = static_cast<T>(weight[0]);
     bool rolls = roll && roll[0] != 0 && w != T(0);
     // A generation that ends is written where the previous one was; the next begins with weight 1,
     // which does not read what Average holds.
-    T* target = rolls ? previous_out.data() : average_out.data();
-    if (w == T(1)) copy(n, param.data(), target);
-    else if (w == T(0)) copy(n, average.data(), target);
-    else map(device, n, Lerp<T>{w}, target, average.data(), param.data());
-    if (rolls) copy(n, average.data(), average_out.data());
-    else if (previous_out) copy(n, previous.data(), previous_out.data());
+    const Out<T>& target = rolls ? previous_out : average_out;
+    if (w == T(0)) {
+      copy(average.data(), average_out, begin, end);
+      if (residue) copy(residue.data(), residue_out, begin, end);
+    } else {
+      for (int64_t at = begin; at < end; at += param.kBlock) {
+        int64_t count = std::min(param.kBlock, end - at);
+        const T* p = param.read(at, count);
+        if (checks) require_finite(p, at, count);  // nothing of this block is averaged yet
+        step(device, w, p, target.data() + at, at, count);
+      }
+    }
+    if (rolls) copy(average.data(), average_out, begin, end);
+    else if (previous_out) copy(previous.data(), previous_out, begin, end);
+  }
+
+  void step(Device& device, T w, const T* p, T* target, int64_t at, int64_t count) {
+    if (w == T(1)) {
+      std::copy_n(p, count, target);
+      if (residue) std::fill_n(residue_out.data() + at, count, T(0));
+    } else if (residue) {
+      map(device, count, CompensatedLerp<T>{w}, std::tuple(target, residue_out.data() + at), average.data() + at,
+          residue.data() + at, p);
+    } else {
+      map(device, count, Lerp<T>{w}, target, average.data() + at, p);
+    }
+  }
+
+  static void copy(const T* from, const Out<T>& to, int64_t begin, int64_t end) {
+    if (from != to.data()) std::copy_n(from + begin, end - begin, to.data() + begin);
   }
 };
 
 void infer_parameter_average(InferContext& c) {
-  require_same_dtype(c, "Param", "Average");
+  DType param = c.input("Param").dtype, average = c.input("Average").dtype;
+  bool fits = param == average || (average == DType::Float32 && (param == DType::Float16 || param == DType::BFloat16));
+  require<ShapeError>(fits, "Param is ", name_of(param), ", Average is ", name_of(average));
   require_same_shape(c, "Param", "Average");
   require_number(c, "Weight");
   require_scalar(c, "Weight");
-  bool given[] = {c.has_input("Previous"), c.has_input("Roll"), c.has_output("PreviousOut")};
-  require<ProgramError>(given[0] == given[1] && given[1] == given[2],
-                        "Previous, Roll and PreviousOut are given all or none");
-  if (given[0]) {
-    require_same_dtype(c, "Param", "Previous");
-    require_same_shape(c, "Param", "Previous");
+  auto given = [&](const char* port) { return c.has_input(port) || c.has_output(port); };
+  auto like_average = [&](const char* port, const char* out) {
+    require_same_dtype(c, "Average", port);
+    require_same_shape(c, "Average", port);
+    c.set_output(out, c.input(port));
+  };
+  if (given("Previous") || given("Roll") || given("PreviousOut")) {
+    require<ProgramError>(c.has_input("Previous") && c.has_input("Roll") && c.has_output("PreviousOut"),
+                          "Previous, Roll and PreviousOut are given all or none");
     require<ShapeError>(c.input("Roll").dtype == DType::Int32, "Roll is ", name_of(c.input("Roll").dtype),
                         ", it must be int32");
     require_scalar(c, "Roll");
-    c.set_output("PreviousOut", c.input("Previous"));
+    like_average("Previous", "PreviousOut");
+  }
+  if (given("Residue") || given("ResidueOut")) {
+    require<ProgramError>(c.has_input("Residue") && c.has_output("ResidueOut") && !given("Previous"),
+                          "Residue and ResidueOut are given both or none, and not with Previous");
+    like_average("Residue", "ResidueOut");
   }
   c.set_output("AverageOut", c.input("Average"));
 }
@@ -72,18 +144,25 @@ void define_parameter_average(OpTable& ops) {
           .doc("AverageOut = Average + Weight (Param - Average), rounded after each of the three operations. Weight 1 "
                "gives Param itself, weight 0 leaves everything as it is. Where Roll is 1 the result goes to "
                "PreviousOut, and Average stays. The Weight comes from average_weight, which knows the scheme; this "
-               "operator does not.")
+               "operator does not. With Residue what rounding adds is kept and taken off the next time. A parameter of "
+               "float16 or bfloat16 has an average of float32.")
           .input("Param", "any shape")
           .input("Average", "shape of Param")
-          .input("Weight", "one element, float32 or float64, between 0 and 1; rounded to Param's dtype")
+          .input("Weight", "one element, float32 or float64, between 0 and 1; rounded to Average's dtype")
           .optional_input("Previous", "shape of Param: the average of the window's previous generation")
           .optional_input("Roll", "one element, int32: 1 where a generation ends")
+          .optional_input("Residue", "shape of Param: what rounding has added so far")
           .output("AverageOut", "the variable of Average")
           .optional_output("PreviousOut", "the variable of Previous")
+          .optional_output("ResidueOut", "the variable of Residue")
+          .attr("check_finite", false, "whether NaN and infinity in Param are refused; parts before them are averaged")
           .infer(infer_parameter_average)
           .no_gradient("an average of parameters is not differentiated")
+          .in_parts()
           .updates("Average", "AverageOut")
           .updates("Previous", "PreviousOut")
+          .updates("Residue", "ResidueOut")
+          .dtype_from_input("Average")
           .kernels<ParameterAverageKernel, float, double>());
 }
 

@@ -29,11 +29,13 @@ struct ProximalAdagradKernel : Kernel {
         param_out(init, "ParamOut"), moment_out(init, "MomentOut"), l1(static_cast<T>(init.attr<float>("l1"))),
         l2(static_cast<T>(init.attr<float>("l2"))) {}
 
-  void run(Device& device) override {
+  void run(Device& device) override { run_part(device, 0, param.numel()); }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
     T rate = learning_rate[0];
     ProximalAdagradStep<T> step{rate, Proximal<T>(rate, l1, l2)};
-    map(device, param.numel(), step, std::tuple(param_out.data(), moment_out.data()), param.data(), moment.data(),
-        grad.data());
+    map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
+        param.data() + begin, moment.data() + begin, grad.data() + begin);
   }
 };
 
@@ -58,6 +60,7 @@ void define_proximal_adagrad(OpTable& ops) {
                 set_updated(c, {"Param", "Moment"});
               })
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .kernels<ProximalAdagradKernel, float, double>());

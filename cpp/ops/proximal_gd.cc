@@ -16,11 +16,13 @@ struct ProximalGdKernel : Kernel {
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
         l1(static_cast<T>(init.attr<float>("l1"))), l2(static_cast<T>(init.attr<float>("l2"))) {}
 
-  void run(Device& device) override {
+  void run(Device& device) override { run_part(device, 0, param.numel()); }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
     T rate = learning_rate[0];
     Proximal<T> proximal(rate, l1, l2);
     auto step = [rate, proximal](auto p, auto g) { return proximal(p - decltype(p)(rate) * g); };
-    map(device, param.numel(), step, param_out.data(), param.data(), grad.data());
+    map(device, end - begin, step, param_out.data() + begin, param.data() + begin, grad.data() + begin);
   }
 };
 
@@ -42,6 +44,7 @@ void define_proximal_gd(OpTable& ops) {
                 set_updated(c, {"Param"});
               })
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .kernels<ProximalGdKernel, float, double>());
 }

@@ -10,6 +10,7 @@ void define_reduce_mean(OpTable& ops) {
               .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .kernels<ReduceKernel<Reduce::Mean>::For, float, double>());
   ops.add(reduction_gradient("reduce_mean_grad")
+              .reads_shape("X")
               .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
               .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>());
 }

@@ -13,6 +13,7 @@ void define_reduce_sum(OpTable& ops) {
               .gradient("reduce_sum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());
   ops.add(reduction_gradient("reduce_sum_grad")
+              .reads_shape("X")
               .doc("X@GRAD = Out@GRAD at each element that was added.")
               .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>());
 }

@@ -28,7 +28,7 @@ void define_reshape(OpTable& ops) {
               .view("X", "Out")
               .kernel_for_any<ReshapeKernel>());
   ops.add(with_tensor_ports(OpSpec("reshape_grad")
-                                .input("X", "as in reshape; only its shape is looked at")
+                                .shape_input("X", "as in reshape")
                                 .optional_input("Out", "of reshape; not read")
                                 .input("Out@GRAD", "shape of Out")
                                 .output("X@GRAD", "shape of X"),

@@ -42,44 +42,32 @@ struct RmspropKernel : Kernel {
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), centered(init.attr<bool>("centered")),
         gradient(init, param, grad) {}
 
+  // Every row moves: one that a sparse gradient does not name has gradient 0, and its averages decay.
   void run(Device& device) override {
-    RmspropStep<T> step{decay, momentum, epsilon, learning_rate[0]};
-    // Every row moves: one that a sparse gradient does not name has gradient 0, and its averages decay.
-    if (centered) run_centered(device, step);
-    else run_plain(device, step);
+    gradient.walk(
+        device, [&](int64_t at, int64_t n, const T* g) { update(device, at, n, g); },
+        [&](int64_t at, int64_t n) { update(device, at, n); });
   }
 
-  void run_plain(Device& device, const RmspropStep<T>& step) {
-    auto idle = [step](auto p, auto s, auto m) { return step(p, s, m, decltype(p)(T(0))); };
-    auto outputs = [&](int64_t at) {
-      return std::tuple(param_out.data() + at, square_out.data() + at, moment_out.data() + at);
-    };
-    gradient.walk(
-        device,
-        [&](int64_t at, int64_t n, const T* g) {
-          map(device, n, step, outputs(at), param.data() + at, square.data() + at, moment.data() + at, g);
-        },
-        [&](int64_t at, int64_t n) {
-          map(device, n, idle, outputs(at), param.data() + at, square.data() + at, moment.data() + at);
-        });
-    if (mean_out) copy_all(mean, mean_out);
+  void run_part(Device& device, int64_t begin, int64_t end) override {
+    update(device, begin, end - begin, grad.data() + begin);
   }
 
-  void run_centered(Device& device, const RmspropStep<T>& step) {
-    auto idle = [step](auto p, auto s, auto m, auto c) { return step(p, s, m, c, decltype(p)(T(0))); };
-    auto outputs = [&](int64_t at) {
-      return std::tuple(param_out.data() + at, square_out.data() + at, moment_out.data() + at, mean_out.data() + at);
+  // With a gradient, or with none where it is 0.
+  template <class... Gradient>
+  void update(Device& device, int64_t at, int64_t n, const Gradient*... g) {
+    auto step = [all = RmspropStep<T>{decay, momentum, epsilon, learning_rate[0]}](auto p, auto... more) {
+      if constexpr (sizeof...(Gradient) == 0) return all(p, more..., decltype(p)(T(0)));
+      else return all(p, more...);
     };
-    gradient.walk(
-        device,
-        [&](int64_t at, int64_t n, const T* g) {
-          map(device, n, step, outputs(at), param.data() + at, square.data() + at, moment.data() + at,
-              mean.data() + at, g);
-        },
-        [&](int64_t at, int64_t n) {
-          map(device, n, idle, outputs(at), param.data() + at, square.data() + at, moment.data() + at,
-              mean.data() + at);
-        });
+    const T *p = param.data() + at, *s = square.data() + at, *m = moment.data() + at;
+    T *p_out = param_out.data() + at, *s_out = square_out.data() + at, *m_out = moment_out.data() + at;
+    if (centered) {
+      map(device, n, step, std::tuple(p_out, s_out, m_out, mean_out.data() + at), p, s, m, mean.data() + at, g...);
+    } else {
+      map(device, n, step, std::tuple(p_out, s_out, m_out), p, s, m, g...);
+      if (mean_out) copy_part(mean, mean_out, at, n);
+    }
   }
 };
 
@@ -119,6 +107,7 @@ void define_rmsprop(OpTable& ops) {
               .infer(infer_rmsprop)
               .takes_rows("Grad")
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .updates("MeanSquare", "MeanSquareOut")

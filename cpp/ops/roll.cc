@@ -50,7 +50,7 @@ void define_roll(OpTable& ops) {
               .kernel_for_any<RollKernel>());
   ops.add(OpSpec("roll_grad")
               .doc("X@GRAD = Out@GRAD moved back.")
-              .input("X", "as in roll; only its shape is looked at")
+              .shape_input("X", "as in roll")
               .input("Out@GRAD", "shape of X")
               .output("X@GRAD", "shape of X")
               .attr("shifts", Longs{}, "as in roll")

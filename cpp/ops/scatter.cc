@@ -110,7 +110,7 @@ void define_scatter(OpTable& ops) {
               .doc("X@GRAD = Out@GRAD, with 0 in the rows that Ids names; Updates@GRAD = those rows of Out@GRAD, also "
                    "for an update that another one overwrote, as in PaddlePaddle.")
               .input("Ids", "as in scatter")
-              .input("Updates", "as in scatter; only its shape is looked at")
+              .shape_input("Updates", "as in scatter")
               .input("Out@GRAD", "shape of Out")
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Updates@GRAD", "shape of Updates")

@@ -80,7 +80,7 @@ void define_scatter_nd_add(OpTable& ops) {
   ops.add(OpSpec("scatter_nd_add_grad")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD = the slabs of Out@GRAD that Index names.")
               .input("Index", "as in scatter_nd_add")
-              .input("Updates", "as in scatter_nd_add; only its shape is looked at")
+              .shape_input("Updates", "as in scatter_nd_add")
               .input("Out@GRAD", "shape of Out")
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Updates@GRAD", "shape of Updates")

@@ -199,7 +199,8 @@ void define_set_value(OpTable& ops) {
       .optional_input("ValueTensor", "the value, of Input's element type")
       .output("Out", "shape of Input; usually the variable of Input");
   backward.input("Out@GRAD", "shape of Out")
-      .optional_input("ValueTensor", "as in set_value; only its shape is looked at")
+      .optional_input("ValueTensor", "as in set_value")
+      .reads_shape("ValueTensor")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("ValueTensor@GRAD", "shape of ValueTensor");
   ops.add(with_attributes(with_tensor_ports(forward, kPorts))

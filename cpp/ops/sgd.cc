@@ -15,19 +15,26 @@ struct SgdKernel : Kernel {
       : param(init, "Param"), learning_rate(init, "LearningRate"), grad(init, "Grad"), param_out(init, "ParamOut"),
         width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1) {}
 
+  auto step() const {
+    return [rate = learning_rate[0]](auto p, auto g) { return p - decltype(p)(rate) * g; };
+  }
+
   void run(Device& device) override {
-    T rate = learning_rate[0];
-    auto step = [rate](auto p, auto g) { return p - decltype(p)(rate) * g; };
-    if (!grad.is_rows()) {
-      map(device, param.numel(), step, param_out.data(), param.data(), grad.data());
-      return;
-    }
+    if (grad.is_rows()) run_sparse(device);
+    else run_part(device, 0, param.numel());
+  }
+
+  void run_part(Device& device, int64_t begin, int64_t end) override {
+    map(device, end - begin, step(), param_out.data() + begin, param.data() + begin, grad.data() + begin);
+  }
+
+  void run_sparse(Device& device) {
     if (param.data() != param_out.data()) std::copy_n(param.data(), param.numel(), param_out.data());
     // Rows that occur several times are subtracted one after the other.
     const std::vector<int64_t>& rows = grad.variable().rows;
     for (size_t i = 0; i < rows.size(); ++i) {
       T* row = param_out.data() + rows[i] * width;
-      map(device, width, step, row, static_cast<const T*>(row), grad.data() + static_cast<int64_t>(i) * width);
+      map(device, width, step(), row, static_cast<const T*>(row), grad.data() + static_cast<int64_t>(i) * width);
     }
   }
 };
@@ -51,6 +58,7 @@ void define_sgd(OpTable& ops) {
                 c.set_output("ParamOut", c.input("Param"));
               })
               .no_gradient("an optimizer's step is not differentiated")
+              .in_parts()
               .updates("Param", "ParamOut")
               .kernels<SgdKernel, float, double>());
 }

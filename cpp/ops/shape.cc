@@ -21,7 +21,7 @@ struct ShapeKernel : Kernel {
 void define_shape(OpTable& ops) {
   ops.add(OpSpec("shape")
               .doc("Out = the dimensions of Input.")
-              .input("Input", "any shape; only its shape is looked at")
+              .shape_input("Input", "any shape")
               .output("Out", "[the number of Input's dimensions], int32")
               .infer([](InferContext& c) {
                 require_tensors(c);

@@ -17,7 +17,7 @@ struct SizeKernel : Kernel {
 void define_size(OpTable& ops) {
   ops.add(OpSpec("size")
               .doc("Out = how many elements Input has.")
-              .input("Input", "any shape; only its shape is looked at")
+              .shape_input("Input", "any shape")
               .output("Out", "one number, int64")
               .infer([](InferContext& c) {
                 require_tensors(c);

@@ -41,7 +41,7 @@ struct Labels {
 // Logits lie this far below the largest at most: PaddlePaddle's kernel cuts them off there, so that
 // no logarithm is below it and no loss above it but for the logarithm of the sum.
 template <class V>
-V shifted(V logit, V largest) { return maximum(logit - largest, V(number_of<V>(-64))); }
+V shifted(V logit, V largest) { return no_less(logit - largest, number_of<V>(-64)); }
 
 // The logarithm of 0, which only probabilities that are given can be, is -1e20: losses stay numbers.
 template <class V>
@@ -98,7 +98,7 @@ struct SoftmaxCrossEntropyKernel : Kernel {
     }
     std::fill_n(sums.data(), inner, T(0));
     auto add = [](auto v, auto top, auto total) {
-      auto e = exp(shifted(v, top));
+      auto e = exp_below(shifted(v, top));
       return std::make_tuple(e, total + e);
     };
     for (int64_t c = 0; c < axis.classes; ++c) {

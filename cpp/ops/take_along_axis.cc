@@ -23,7 +23,7 @@ void define_take_along_axis(OpTable& ops) {
               .kernels<TakeKernel<kRule>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(OpSpec("take_along_axis_grad")
               .doc("Input@GRAD = the sum of Result@GRAD over the times each element was taken.")
-              .input("Input", "as in take_along_axis; only its shape is looked at")
+              .shape_input("Input", "as in take_along_axis")
               .input("Index", "as in take_along_axis")
               .input("Result@GRAD", "shape of Result")
               .output("Input@GRAD", "shape of Input")

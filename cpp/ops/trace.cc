@@ -108,7 +108,7 @@ void define_trace(OpTable& ops) {
               .kernels<TraceKernel, float, double, int32_t, int64_t>());
   ops.add(with_attributes(OpSpec("trace_grad"))
               .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
-              .input("Input", "as in trace; only its shape is looked at")
+              .shape_input("Input", "as in trace")
               .input("Out@GRAD", "shape of Out")
               .output("Input@GRAD", "shape of Input")
               .infer([](InferContext& c) {

@@ -293,6 +293,8 @@ ProgramDesc decode_program(std::string_view bytes) {
                                        [&](Message* b) { return take_block(b, arena.get()); });
   require<ProgramError>(!program.blocks.empty(), "the bytes are not a ProgramDesc: no blocks");
   take_versions(m, &program);
+  program.provenance = read<std::string>(m, f.program_provenance);
+  clear(m, f.program_provenance);
   program.unknown = bytes_of(m, f.program, arena.get());
   return program;
 }
@@ -304,6 +306,7 @@ std::string encode_program(const ProgramDesc& program) {
   write_all(m, f.program_blocks, program.blocks, arena.get(),
             [&](const BlockDesc& b) { return write_block(b, arena.get()); });
   write_versions(program, m, arena.get());
+  if (!program.provenance.empty()) write(m, f.program_provenance, program.provenance, arena.get());
   return bytes_of(m, f.program, arena.get());
 }
 

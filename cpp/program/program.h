@@ -41,6 +41,7 @@ struct ProgramDesc {
   std::vector<BlockDesc> blocks;
   std::optional<int64_t> version;
   std::vector<std::pair<std::string, int32_t>> op_versions;
+  std::string provenance;
   std::string unknown;
 };
 

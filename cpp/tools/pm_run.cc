@@ -17,6 +17,7 @@ namespace {
 constexpr const char kUsage[] = R"(usage: pm_run MODEL.pdmodel [options]
 
   --params FILE        read the program's persistable variables (.pdiparams)
+  --params-for MODEL   with --params: the file is this program's
   --startup MODEL      run this program once before (initial values of a training program)
   --feed NAME=FILE     feed a variable from an .npy file; may be repeated
   --fetch NAME[,NAME]  what to print or write; default: the program's own fetches
@@ -38,7 +39,7 @@ struct UsageError : std::runtime_error {
 };
 
 struct Options {
-  std::string model, params, startup, out, save_params, save_for;
+  std::string model, params, startup, out, params_for, save_params, save_for;
   std::map<std::string, std::string> feeds;
   std::vector<std::string> fetches;
   int64_t steps = 1, batch = 0;
@@ -57,6 +58,7 @@ Options parse(const std::vector<std::string>& words) {
   Options options;
   std::map<std::string, std::string*> files = {{"--params", &options.params},   {"--startup", &options.startup},
                                                {"--out", &options.out},         {"--save-params", &options.save_params},
+                                               {"--params-for", &options.params_for},
                                                {"--save-for", &options.save_for}};
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -85,6 +87,7 @@ Options parse(const std::vector<std::string>& words) {
     }
   }
   if (options.model.empty()) throw UsageError("no program given");
+  if (!options.params_for.empty() && options.params.empty()) throw UsageError("--params-for goes with --params");
   if (!options.save_for.empty() && options.save_params.empty()) throw UsageError("--save-for goes with --save-params");
   return options;
 }
@@ -157,8 +160,9 @@ class Run {
       startup.run({}, device_);
     }
     if (!options_.params.empty()) {
+      ProgramDesc owner = options_.params_for.empty() ? desc : read_program(options_.params_for);
       auto parameters = from_file(options_.params, [&](const std::string& bytes) {
-        return read_parameters(bytes, desc, parameter_file_order(desc));
+        return read_parameters(bytes, owner, parameter_file_order(owner));
       });
       for (const auto& [name, tensor] : parameters) scope_->set(name, tensor);
     }

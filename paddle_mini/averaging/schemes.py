@@ -1,57 +1,273 @@
 # Averages of parameters: the schemes, each a small value.
-"""A scheme says how much the newest parameters weigh in their average, step by step (operator
-`average_weight`); the averaging itself (`parameter_average`) is the same for all. See
-optimizer.ParameterAverage, which puts both into a program.
+"""A scheme says how much the newest parameters weigh in their average, step by step (operator `average_weight`); the
+averaging itself (`parameter_average`) is the same for all. See optimizer.ParameterAverage, which puts both into a
+program. Where a length is asked for, a number means steps; averaging.steps, samples, epochs and fraction make others.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Dict, Union
+import math
+import numbers
+from dataclasses import dataclass, fields
+from typing import Any, Dict, Optional
 
 from .._core import ProgramError
+from .lengths import Length, Lengthy, steps_of, whole_steps
+from .profiles import gamma_of
+
+MOST_STEPS = 2**62
 
 
-@dataclass(frozen=True)
-class Window:
+class Scheme:
+    """What all schemes say of themselves."""
+
+    start = 0
+    """Steps that this scheme leaves out, whatever start_step of ParameterAverage is."""
+    own_every: Optional[int] = None
+    """Steps from one update to the next, where the scheme and not ParameterAverage says them."""
+    generations = 1
+    """Buffers of the parameter's size: 2 for a window."""
+    compensated = False
+    """Whether what rounding adds is kept, in one more buffer, and taken off again."""
+    latest: Optional[int] = None
+    """How many single parameters are kept, where they are."""
+    is_mean = True
+    """Whether it is a mean of parameters and nothing else."""
+    lazy = True
+    """Whether rows of a table that did not change need no work."""
+
+    def __repr__(self) -> str:
+        """As it was written: what is not the default."""
+        given = [(one, getattr(self, one.name)) for one in fields(self) if one.init]  # type: ignore[arg-type]
+        texts = [repr(value) if number == 0 else f"{one.name}={value!r}" for number, (one, value) in enumerate(given)
+                 if value != one.default and not (one.name == "decay" and getattr(self, "half_life", None) is not None)]
+        return f"{type(self).__name__}({', '.join(texts)})"
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        """Attributes of average_weight when every `every`-th step is averaged."""
+        raise NotImplementedError(f"{type(self).__name__} does not say its weights")
+
+    def least_weight(self) -> float:
+        """The smallest weight that the newest parameters ever have, or 0 when it falls without bound."""
+        return 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class Window(Scheme):
     """The mean of the newest parameters: of at least `size` and fewer than 2 `size` steps.
 
-    Two generations are kept. When the current one has `size` members it becomes the previous one,
-    so every number averaged is as small as the parameters themselves and none is lost against a
-    large sum. Costs two floats a parameter.
+    Two generations are kept. When the current one is complete it becomes the previous one, so every number averaged is
+    as small as the parameters themselves and none is lost against a large sum. Costs two floats a parameter.
+
+    size: steps of a generation. Or PaddlePaddle's rule (ModelAverage): a generation of n is complete when n >= min_size
+    and n >= min(max_size, rate * steps so far); rate 0.15 keeps the newest 15 % to 30 % of a run, within these limits.
     """
 
-    size: int
+    size: Optional[Lengthy] = None
+    rate: Optional[float] = None
+    min_size: Lengthy = 10000
+    max_size: Lengthy = 10000
+    generations = 2
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 1 <= self.size < 2**62:
-            raise ProgramError(f"Window({self.size!r}): the size is a whole number of steps, at least 1")
+        if (self.size is None) == (self.rate is None):
+            raise ProgramError("Window takes either a size, as in Window(1000), or a rate, as in Window(rate=0.15)")
+        if self.size is not None:
+            whole_steps("Window(size)", self.size)
+            return
+        if not _is_number(self.rate) or not 0 < self.rate <= 1:
+            raise ProgramError(f"Window(rate={self.rate!r}): the rate is a part of all steps, above 0 and at most 1")
+        least, most = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
+        if least > most:
+            raise ProgramError(f"Window(min_size={least}, max_size={most}): the smallest window is larger than the "
+                               "largest one")
 
-    def attrs(self) -> Dict[str, Any]:
-        return {"scheme": "window", "window_size": self.size}
+    def attrs(self, every: int) -> Dict[str, Any]:
+        if self.size is not None:
+            updates = max(1, round(whole_steps("Window(size)", self.size) / every))
+            return {"scheme": "window", "window_min": updates, "window_max": updates}
+        least, most = (max(1, round(whole_steps("Window", size) / every)) for size in (self.min_size, self.max_size))
+        return {"scheme": "window", "window_rate": float(self.rate or 0), "window_min": least, "window_max": most}
 
 
-@dataclass(frozen=True)
-class Uniform:
-    """The mean over all steps (Ruppert 1988; Polyak and Juditsky 1992). One float a parameter."""
+@dataclass(frozen=True, repr=False)
+class Uniform(Scheme):
+    """The mean over all steps (Ruppert 1988; Polyak and Juditsky 1992). One float a parameter.
 
-    def attrs(self) -> Dict[str, Any]:
+    compensated: keep what rounding adds, in one more float, for runs of more than a million steps.
+    """
+
+    compensated: bool = False
+
+    def attrs(self, every: int) -> Dict[str, Any]:
         return {"scheme": "uniform"}
 
 
-@dataclass(frozen=True)
-class Exponential:
-    """Each step back weighs `decay` times as much as the one after it; the weights add up to 1 from
-    the first step on (the bias correction of Kingma and Ba 2015, section 3). One float a parameter.
-    """
+@dataclass(frozen=True, repr=False)
+class Tail(Scheme):
+    """The mean over all steps after the first `start` ones (suffix averaging). One float a parameter."""
 
-    decay: float
+    start: Lengthy = 0  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.decay, (int, float)) or not 0 <= self.decay < 1:
-            raise ProgramError(f"Exponential({self.decay!r}): the decay is at least 0 and below 1")
+        object.__setattr__(self, "start", whole_steps("Tail(start)", self.start, 0))
 
-    def attrs(self) -> Dict[str, Any]:
-        return {"scheme": "exponential", "decay": float(self.decay)}
+    def attrs(self, every: int) -> Dict[str, Any]:
+        return {"scheme": "uniform"}
 
 
-Scheme = Union[Window, Uniform, Exponential]
+@dataclass(frozen=True, repr=False)
+class Latest(Scheme):
+    """The mean of the k latest parameters, taken every `every` steps (LAWA, Kaddour 2022). k floats a parameter."""
+
+    k: int
+    every: Lengthy = 1
+    lazy = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k < 2**20:
+            raise ProgramError(f"Latest({self.k!r}): k is a whole number of parameters that are kept, at least 1")
+        object.__setattr__(self, "every", whole_steps("Latest(every)", self.every))
+
+    @property
+    def latest(self) -> Optional[int]:  # type: ignore[override]
+        return self.k
+
+    @property
+    def own_every(self) -> Optional[int]:  # type: ignore[override]
+        return int(self.every)  # type: ignore[arg-type]
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        return {"scheme": "uniform"}
+
+
+@dataclass(frozen=True, repr=False)
+class Polynomial(Scheme):
+    """Step s weighs about s^eta: a tail that need not be told where to begin (Shamir and Zhang 2013). One float a
+    parameter; eta=3 is close to the mean of the last half."""
+
+    eta: float = 3.0
+
+    def __post_init__(self) -> None:
+        _at_least("Polynomial", "eta", self.eta, 0)
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        return {"scheme": "polynomial", "exponent": float(self.eta)}
+
+
+@dataclass(frozen=True, repr=False)
+class Power(Scheme):
+    """Step s of t weighs as (s/t)^gamma: an exponential average whose length grows with the run (Karras et al. 2024).
+
+    Give gamma, or relative_width: the standard deviation of the weights as part of the run, such as 0.1. What two of
+    these have kept, averaging.synthesize turns into any other. One float a parameter.
+    """
+
+    gamma: Optional[float] = None
+    relative_width: Optional[float] = None
+
+    def __post_init__(self) -> None:
+        if (self.gamma is None) == (self.relative_width is None):
+            raise ProgramError("Power takes either gamma=6.94 or relative_width=0.1")
+        if self.gamma is not None:
+            _at_least("Power", "gamma", self.gamma, 0)
+        elif not _is_number(self.relative_width) or not 0 < self.relative_width <= 12**-0.5:
+            raise ProgramError(f"Power(relative_width={self.relative_width!r}): it is above 0 and at most 0.2886, the "
+                               "uniform average")
+
+    @property
+    def exponent(self) -> float:
+        return gamma_of(float(self.relative_width or 0)) if self.gamma is None else float(self.gamma)
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        return {"scheme": "power", "exponent": max(0.0, self.exponent)}
+
+
+@dataclass(frozen=True, repr=False)
+class Exponential(Scheme):
+    """Each step back weighs `decay` times as much as the one after it.
+
+    decay: at least 0 and below 1; or half_life: the age at which a step weighs half as much as the newest one.
+    half_life=fraction(0.05) grows with the run. bias_correction: the weights of the steps add up to 1 from the first
+    one on (Kingma and Ba 2015, section 3); without it the first step begins the average. warmup="ratio" bounds the
+    decay at step t by (1 + t)/(10 + t), as TensorFlow does; warmup=(length, power) by 1 - (1 + t/length)^-power. With
+    either the correction divides by the product of the decays that were used. One float a parameter.
+    compensated: keep what rounding adds, in one more float: needed in float32 where 1 - decay is below a millionth.
+    """
+
+    decay: Optional[float] = None
+    half_life: Optional[Lengthy] = None
+    warmup: Any = None
+    bias_correction: bool = True
+    compensated: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.decay is None) == (self.half_life is None):
+            raise ProgramError("Exponential takes either a decay, as in Exponential(0.999), or half_life=1000")
+        if self.decay is not None:
+            if not _is_number(self.decay) or not 0 <= self.decay < 1:
+                raise ProgramError(f"Exponential({self.decay!r}): the decay is at least 0 and below 1")
+        elif isinstance(self.half_life, Length) and self.half_life.part is not None:
+            if self.half_life.part > math.log(2) or self.warmup is not None or not self.bias_correction:
+                raise ProgramError("Exponential: a half-life that grows with the run is at most 0.69 of it, and takes "
+                                   "no warmup and no bias_correction=False; write Power(relative_width=...) instead")
+        else:
+            object.__setattr__(self, "decay", 2 ** (-1 / steps_of("Exponential(half_life)", self.half_life, 1e-3)))
+        self._warmup_attrs()
+
+    def _warmup_attrs(self) -> Dict[str, Any]:
+        if self.warmup is None or self.warmup == "ratio":
+            return {"warmup": self.warmup or "none"}
+        try:
+            length, power = self.warmup
+        except (TypeError, ValueError):
+            raise ProgramError(f"Exponential(warmup={self.warmup!r}): it is None, 'ratio' or (length, power), such as "
+                               "(1, 2/3)") from None
+        steps = steps_of("Exponential(warmup length)", length, 1e-3)
+        if not _is_number(power) or not 0 < power <= 1:
+            raise ProgramError(f"Exponential(warmup={self.warmup!r}): the power is above 0 and at most 1")
+        return {"warmup": "power", "warmup_length": steps, "warmup_power": float(power)}
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        if self.decay is None:  # 1 - 2^(-1/(part t)) falls as the weights of a power profile do
+            assert isinstance(self.half_life, Length) and self.half_life.part is not None
+            return {"scheme": "power", "exponent": math.log(2) / self.half_life.part - 1}
+        return {"scheme": "exponential", "decay": float(self.decay), "bias_correction": bool(self.bias_correction),
+                **self._warmup_attrs()}
+
+    def least_weight(self) -> float:
+        return 0.0 if self.decay is None else 1 - self.decay
+
+
+@dataclass(frozen=True, repr=False)
+class BiasCorrected(Scheme):
+    """An exponential average plus a falling part of what the parameters have moved since the beginning, which makes up
+    for its lag (BEMA, Block and Zhang 2025): after u updates the weight is (rho + gamma (u - 1))^-kappa and
+    (rho + gamma (u - 1))^-eta of the way is added. Best with every=400 or so. Two floats a parameter."""
+
+    kappa: float = 0.5
+    eta: float = 0.2
+    rho: float = 10.0
+    gamma: float = 1.0
+    lazy = False
+    is_mean = False
+
+    def __post_init__(self) -> None:
+        for name in ("kappa", "eta"):
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 < value <= 1:
+                raise ProgramError(f"BiasCorrected({name}={value!r}): it is above 0 and at most 1")
+        _at_least("BiasCorrected", "rho", self.rho, 1)
+        _at_least("BiasCorrected", "gamma", self.gamma, 0)
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        return {"scheme": "falling", "warmup_length": float(self.rho), "warmup_rate": float(self.gamma),
+                "warmup_power": float(self.kappa)}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _at_least(scheme: str, name: str, value: Any, low: float) -> None:
+    if not _is_number(value) or value < low:
+        raise ProgramError(f"{scheme}({name}={value!r}): it is a number, at least {low}")

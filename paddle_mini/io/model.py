@@ -31,15 +31,7 @@ def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, execut
     the program in model_filename (None: __model__), the parameters in params_filename (None: each in a
     file of its name).
     """
-    for argument, given in (("feed_vars", feed_vars), ("fetch_vars", fetch_vars)):
-        if not isinstance(given, (list, tuple)):
-            raise ProgramError(f"save_inference_model: {argument} must be a list, not {type(given).__name__}")
-    if not fetch_vars:
-        raise ProgramError("save_inference_model: fetch_vars is empty")
-    if program is None:
-        if not isinstance(fetch_vars[0], Variable):
-            raise ProgramError("save_inference_model: give the program, or variables instead of names")
-        program = fetch_vars[0].block.program
+    program = program_to_save(feed_vars, fetch_vars, program)
     feeds, fetches = ([name_of(var) for var in vars] for vars in (feed_vars, fetch_vars))
     model = _with_feeds_and_fetches(program.clone(for_test=True).prune(feeds, fetches), feeds, fetches)
     if model_filename is None and params_filename is None:
@@ -50,6 +42,20 @@ def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, execut
         raise ProgramError(f"save_inference_model: '{model_filename}' is the name of a parameter's file too")
     save_persistables(None, prefix, model, params_filename, scope)
     _core.write_file(os.path.join(prefix, model_filename), model.to_bytes())
+
+
+def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Optional[Program]) -> Program:
+    """The program that save_inference_model is about; ProgramError when these arguments do not say it."""
+    for argument, given in (("feed_vars", feed_vars), ("fetch_vars", fetch_vars)):
+        if not isinstance(given, (list, tuple)):
+            raise ProgramError(f"save_inference_model: {argument} must be a list, not {type(given).__name__}")
+    if not fetch_vars:
+        raise ProgramError("save_inference_model: fetch_vars is empty")
+    if program is not None:
+        return program
+    if not isinstance(fetch_vars[0], Variable):
+        raise ProgramError("save_inference_model: give the program, or variables instead of names")
+    return fetch_vars[0].block.program
 
 
 def load_inference_model(prefix: Path, executor: Optional[Executor] = None, scope: Optional[Scope] = None,

@@ -13,12 +13,14 @@ from .decays import (
 )
 from .plateau import ReduceOnPlateau
 from .scheduler import LRScheduler
+from .swa import SWALR
 from .warmup import LinearWarmup
 
 __all__ = [
     "CosineAnnealingDecay", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialDecay", "InverseTimeDecay",
     "LRScheduler", "LambdaDecay", "LinearLR", "LinearWarmup", "MultiStepDecay", "MultiplicativeDecay",
-    "NaturalExpDecay", "NoamDecay", "OneCycleLR", "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "StepDecay",
+    "NaturalExpDecay", "NoamDecay", "OneCycleLR", "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "SWALR",
+    "StepDecay",
     "cosine_decay", "exponential_decay", "inverse_time_decay", "linear_lr_warmup", "natural_exp_decay", "noam_decay",
     "piecewise_decay", "polynomial_decay", "pow2_decay_with_linear_warmup",
 ]

@@ -16,12 +16,15 @@ class Adagrad(Optimizer):
     rows it names change.
     """
 
+    leaves_other_rows = True
+
     def __init__(self, learning_rate: Rate, epsilon: float = 1e-6, initial_accumulator_value: float = 0.0,
                  **common: Any):
         super().__init__(learning_rate, **common)
         self.epsilon = finite("Adagrad: epsilon", epsilon, low=0.0)
         self.initial_accumulator_value = finite(
             "Adagrad: initial_accumulator_value", initial_accumulator_value, low=0.0)
+        self.needs_rows = self.epsilon == self.initial_accumulator_value == 0  # 0 / 0 in rows never named
 
     def create_accumulators(self, parameter: Parameter) -> None:
         self.accumulator("moment", parameter, self.initial_accumulator_value)

@@ -27,7 +27,7 @@ class Adam(Optimizer):
         self.beta1 = finite(f"{kind}: beta1", beta1, low=0.0, below=1.0)
         self.beta2 = finite(f"{kind}: beta2", beta2, low=0.0, below=1.0)
         self.epsilon = finite(f"{kind}: epsilon", epsilon, low=0.0)
-        self.lazy_mode = lazy_mode
+        self.lazy_mode = self.needs_rows = self.leaves_other_rows = lazy_mode
 
     def create_accumulators(self, parameter: Parameter) -> None:
         self.accumulator("moment1", parameter)

@@ -17,6 +17,9 @@ class Ftrl(Optimizer):
     the rows it names change; a dense one works out all, so rows that were never seen become 0.
     """
 
+    leaves_other_rows = True
+    needs_rows = True
+
     def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, lr_power: float = -0.5, **common: Any):
         super().__init__(learning_rate, **common)
         self.l1 = finite("Ftrl: l1", l1, low=0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Mapping, Optional, Set, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from .. import dtypes
 from .._core import ProgramError
@@ -23,29 +23,8 @@ Pairs = List[Tuple[Parameter, Variable]]
 Rate = Union[float, Variable, LRScheduler]
 
 
-class Optimizer(ABC):
-    """What every optimizer shares.
-
-    learning_rate: a number, a variable of one element that the program computes, or an LRScheduler,
-    whose rate the Executor writes before each run.
-    parameter_list: parameters (or their names) to change; None: every trainable one.
-    regularization: for parameters without a regularizer of their own; a number means L2Decay.
-    grad_clip: a GradientClip. Gradients are clipped first, then regularized.
-    """
-
-    def __init__(self, learning_rate: Rate = 0.001, parameter_list: Any = None,
-                 regularization: Union[None, float, Regularizer] = None, grad_clip: Optional[GradientClip] = None,
-                 name: Optional[str] = None):
-        if grad_clip is not None and not isinstance(grad_clip, GradientClip):
-            raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
-        self.learning_rate = learning_rate if isinstance(learning_rate, (Variable, LRScheduler)) else finite(
-            "learning_rate", learning_rate, low=0.0)
-        self.parameter_list = parameter_list
-        self.regularization = L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization
-        self.grad_clip = grad_clip
-        self.name = name
-        self._rates: Dict[Tuple[int, str], Variable] = {}
-        self._accumulators: Dict[Tuple[str, str], Variable] = {}
+class Minimizer(ABC):
+    """From a loss to operators that change the parameters: an optimizer, or what is put around one."""
 
     def minimize(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
                  no_grad_set: Any = None) -> Tuple[List[Operator], Pairs]:
@@ -62,6 +41,45 @@ class Optimizer(ABC):
             pairs = self.backward(loss, parameter_list=parameter_list, no_grad_set=no_grad_set)
             return self.apply_gradients(pairs), pairs
 
+    @abstractmethod
+    def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+                 no_grad_set: Any = None) -> Pairs:
+        """Appends the operators of the gradients; returns the (parameter, gradient) pairs."""
+
+    @abstractmethod
+    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+        """Appends to the current block what changes the parameters."""
+
+
+class Optimizer(Minimizer):
+    """What every optimizer shares.
+
+    learning_rate: a number, a variable of one element that the program computes, or an LRScheduler,
+    whose rate the Executor writes before each run.
+    parameter_list: parameters (or their names) to change; None: every trainable one.
+    regularization: for parameters without a regularizer of their own; a number means L2Decay.
+    grad_clip: a GradientClip. Gradients are clipped first, then regularized.
+    """
+
+    leaves_other_rows = False
+    """Whether a sparse gradient changes the rows it names and no other."""
+    needs_rows = False
+    """Whether a sparse gradient leaves rows alone that zeros in a dense one would change."""
+
+    def __init__(self, learning_rate: Rate = 0.001, parameter_list: Any = None,
+                 regularization: Union[None, float, Regularizer] = None, grad_clip: Optional[GradientClip] = None,
+                 name: Optional[str] = None):
+        if grad_clip is not None and not isinstance(grad_clip, GradientClip):
+            raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
+        self.learning_rate = learning_rate if isinstance(learning_rate, (Variable, LRScheduler)) else finite(
+            "learning_rate", learning_rate, low=0.0)
+        self.parameter_list = parameter_list
+        self.regularization = L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization
+        self.grad_clip = grad_clip
+        self.name = name
+        self._rates: Dict[Tuple[int, str], Variable] = {}
+        self._accumulators: Dict[Tuple[str, str], Variable] = {}
+
     def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
                  no_grad_set: Any = None) -> Pairs:
         """append_backward for this optimizer's parameters."""
@@ -72,14 +90,14 @@ class Optimizer(ABC):
 
     def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
         """Clips, regularizes and appends one operator a parameter, in the order of their names."""
-        block = default_main_program().global_block()
+        block = default_main_program().current_block()
         pairs = sorted(params_grads, key=lambda pair: pair[0].name)
-        _require_unchanged(block, {parameter.name for parameter, _ in pairs})
+        require_unchanged(block.program, pairs)
         if self.grad_clip is not None:
             pairs = self.grad_clip(pairs)
         pairs = append_regularization_ops(pairs, self.regularization)
         for parameter, _ in pairs:
-            self._rate_of_program(parameter.dtype)
+            self.rate_of_program(parameter.dtype)
         for parameter, _ in pairs:
             self.create_accumulators(parameter)
         ops = []
@@ -124,16 +142,17 @@ class Optimizer(ABC):
 
     def rate_of(self, parameter: Parameter) -> Variable:
         """The learning rate for a parameter: the optimizer's, times the parameter's own factor."""
-        rate = self._rate_of_program(parameter.dtype)
+        rate = self.rate_of_program(parameter.dtype)
         if parameter.learning_rate == 1.0:
             return rate
         program = default_main_program()
         name = program.new_name("tmp")
         with op_role_guard(OPTIMIZE | LR_SCHEDULE):
-            program.global_block().append_op("scale", {"X": rate}, {"Out": name}, {"scale": parameter.learning_rate})
-        return program.global_block().var(name)
+            program.current_block().append_op("scale", {"X": rate}, {"Out": name}, {"scale": parameter.learning_rate})
+        return program.current_block().var(name)
 
-    def _rate_of_program(self, dtype: str) -> Variable:
+    def rate_of_program(self, dtype: str) -> Variable:
+        """The optimizer's learning rate, for parameters of this dtype."""
         rate = self.learning_rate
         if isinstance(rate, Variable):
             return rate
@@ -155,10 +174,13 @@ def finite(what: str, value: Any, low: float = -math.inf, below: float = math.in
     raise ProgramError(f"{what} is {value!r}, it must be a finite number{limits}")
 
 
-def _require_unchanged(block: Block, names: Set[str]) -> None:
-    for op in block.ops:
-        if op.attr("op_role", 0) & OPTIMIZE and not names.isdisjoint(op.output("ParamOut")):
-            raise ProgramError(f"'{op.output('ParamOut')[0]}' is changed by an operator {op.type} already; "
+def require_unchanged(program: Program, pairs: Pairs) -> None:
+    """ProgramError when an optimizer's operator changes one of the parameters already."""
+    names = {parameter.name for parameter, _ in pairs}
+    for op in (op for block in program.blocks for op in block.ops):
+        changed = op.output("ParamOut") + op.output("AverageOut")  # Lookahead and ScheduleFree make parameters averages
+        if op.attr("op_role", 0) & OPTIMIZE and not names.isdisjoint(changed):
+            raise ProgramError(f"'{changed[0]}' is changed by an operator {op.type} already; "
                                "give a second optimizer other parameters, with parameter_list")
 
 

@@ -1,138 +1,144 @@
-# ParameterAverage: any optimizer, with an average of the parameters it changes.
+# ParameterAverage: any optimizer, with averages of the parameters it changes.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+import itertools
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
-from .._core import OpError, ProgramError, Scope
-from ..averaging import Exponential, Scheme, Uniform, Window
+from .. import dtypes
+from .._core import ProgramError, Scope
+from ..averaging.applied import Applied, Applier
+from ..averaging.batch_norm import batch_statistics, moving_statistics
+from ..averaging.export import save_models
+from ..averaging.lengths import Lengthy, whole_steps
+from ..averaging.running import RunningAverage
+from ..averaging.schemes import Scheme, Window
+from ..averaging.statistics import Statistics
 from ..executor import Executor
-from ..guards import default_startup_program, program_guard
-from ..initializer import Constant
+from ..guards import default_main_program, default_startup_program
+from ..io.parameters import Path
+from ..operator import Operator
 from ..place import Place
-from ..program import Program
-from ..roles import OPTIMIZE, device_guard, op_role_guard
+from ..program import Block, Program
+from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
 from ..scope import global_scope
-from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Pairs
+from ..variable import Parameter, Variable, name_of
+from .averaged import Averaged
+from .optimizer import Pairs
+from .wrapper import chain, updated_by
+
+Schemes = Union[Scheme, Sequence[Scheme]]
 
 
-class Applied:
-    """What apply() returns: leaving its `with` block gives the raw values back."""
+class ParameterAverage(Averaged):
+    """Any optimizer, with averages of the parameters it changes.
 
-    def __init__(self, restore: Optional[Callable[[], None]]):
-        self._restore = restore
+    optimizer: what changes the parameters, GradientMerge and LossScaling too; its results are the same bits with and
+    without this. scheme: one of paddle_mini.averaging, or a list of them, which share one read of each parameter;
+    window_size=n is short for Window(n). every: steps from one averaging to the next; lengths stay in steps.
+    start_step: steps that are left out at the beginning. parameters: which to average (variables or names); None: every
+    one that the optimizer changes and whose ParamAttr does not say do_model_average=False. place: where the averages
+    live and are computed; None: where training runs.
 
-    def __enter__(self) -> None:
-        """The averages are bound already."""
+    buffers: what else a layer keeps, such as batch normalization's statistics, has with averaged parameters: "copy", the
+    value it has; "average", its average. See reestimate_batch_norm. non_finite: where a parameter is NaN or infinite:
+    "raise": OpError naming it, and the step is not counted; "skip": the step enters no average and is counted in
+    statistics().skipped, which costs one more read of the parameters.
 
-    def __exit__(self, *error: Any) -> None:
-        if self._restore is not None:
-            self._restore()
-
-
-class ParameterAverage:
-    """Any optimizer, with an average of the parameters it changes.
-
-    optimizer: what changes the parameters; its results are the same bits with and without this.
-    scheme: Window(n), Uniform() or Exponential(decay); window_size=n is short for Window(n).
-    every: steps from one averaging to the next; lengths stay in steps. start_step: steps that are
-    left out at the beginning. parameters: which to average (variables or names); None: every one
-    that the optimizer changes and whose ParamAttr does not say do_model_average=False.
-    place: where the averages live and are computed; None: where training runs.
-
-    The averages are float32 for float32 parameters and float64 for float64 ones. What is not a
-    parameter, such as batch normalization's statistics, is not averaged.
+    Only steps that change parameters count: not the other runs of GradientMerge, not those that LossScaling leaves out.
+    A parameter with a sparse gradient is averaged row by row when its rows change, if the optimizer leaves the other
+    rows alone; the result is the same. Averages are float64 for float64 parameters and float32 for all others.
     """
 
-    def __init__(self, optimizer: Optimizer, scheme: Optional[Scheme] = None, window_size: Optional[int] = None,
-                 every: int = 1, start_step: int = 0, parameters: Optional[Sequence[Union[str, Variable]]] = None,
-                 place: Optional[Place] = None):
-        if isinstance(optimizer, type):
-            raise ProgramError(f"ParameterAverage takes an optimizer, not its class: {optimizer.__name__}(...)")
-        if not callable(getattr(optimizer, "minimize", None)) or isinstance(optimizer, ParameterAverage):
-            raise ProgramError(f"ParameterAverage takes an optimizer, not {type(optimizer).__name__}")
-        if (scheme is None) == (window_size is None):
-            raise ProgramError("ParameterAverage takes either a scheme or a window_size")
-        self.scheme = Window(window_size) if scheme is None else scheme  # type: ignore[arg-type]
-        if not isinstance(self.scheme, (Window, Uniform, Exponential)):
-            raise ProgramError(f"scheme is {scheme!r}, it must be Window(n), Uniform() or Exponential(decay)")
-        for name, number, low in (("every", every, 1), ("start_step", start_step, 0)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < low:
-                raise ProgramError(f"{name} is {number!r}, it must be a whole number, at least {low}")
-        self.optimizer = optimizer
-        self.every = every
-        self.start_step = start_step
+    def __init__(self, optimizer: Any, scheme: Optional[Schemes] = None, window_size: Optional[Lengthy] = None,
+                 every: int = 1, start_step: Lengthy = 0, place: Optional[Place] = None,
+                 parameters: Optional[Sequence[Union[str, Variable]]] = None, buffers: str = "copy",
+                 non_finite: str = "raise"):
+        super().__init__(optimizer)
+        if any(isinstance(one, Averaged) for one in chain(optimizer)):
+            raise ProgramError(f"ParameterAverage around {type(optimizer).__name__}, which has averages: give one of "
+                               "them a list of schemes")
+        self.schemes = _schemes(scheme, window_size)
+        self.every = whole_steps("every", every)
+        self.start_step = whole_steps("start_step", start_step, 0)
+        if place is not None and not isinstance(place, Place):
+            raise ProgramError(f"place is {place!r}: give CPUPlace() or CUDAPlace(0)")
+        for name, value, (one, other) in (("buffers", buffers, ("copy", "average")),
+                                          ("non_finite", non_finite, ("raise", "skip"))):
+            if value not in (one, other):
+                raise ProgramError(f"{name} is {value!r}, it must be {one!r} or {other!r}")
         self.place = place
-        self._wanted = None if parameters is None else [getattr(item, "name", item) for item in parameters]
-        self._counters: Optional[Variable] = None
-        self._averages: List[Tuple[Parameter, Variable, Optional[Variable]]] = []
-        self._programs: Dict[bool, Program] = {}
+        self.buffers = buffers
+        self.non_finite = non_finite
+        self._wanted = None if parameters is None else [name_of(item) for item in parameters]
 
-    def minimize(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
-                 no_grad_set: Any = None) -> Tuple[List[Any], Pairs]:
-        """The optimizer's minimize, then the operators of averaging. Returns what the optimizer's
-        minimize returns."""
-        if self._counters is not None:
-            raise ProgramError("this ParameterAverage has its program already; make another one")
-        result = self.optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
-        startup = startup_program or default_startup_program()
-        with program_guard(loss.block.program, startup), op_role_guard(OPTIMIZE), device_guard(self._device()):
-            self._append([parameter for parameter, _ in result[1]], loss.block.program, startup)
-        return result
+    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+        """Appends the optimizer's operators and those of averaging. Returns the optimizer's."""
+        self.require_new()
+        block = default_main_program().current_block()
+        averaged = self._chosen([parameter for parameter, _ in params_grads])
+        running = self._checked(params_grads, averaged)
+        begin = len(block.ops)
+        ops = self.optimizer.apply_gradients(params_grads)
+        with op_role_guard(OPTIMIZE), device_guard(self._device()):
+            rows = self._rows(params_grads, ops)
+            for average in running:
+                average.begin()
+                for parameter in averaged:
+                    average.add(parameter, parameter.name in rows)
+                for buffer in _buffers(block.program) if self.buffers == "average" else ():
+                    average.add(buffer, False)
+            self._append(block, begin, running, averaged, rows)
+        self.averages = Applier(block.program, running, self._device())
+        return ops
 
-    def apply(self, exe: Executor, scope: Optional[Scope] = None, need_restore: bool = True) -> Applied:
-        """`with average.apply(exe):` inside, every averaged parameter has its average as value:
-        evaluate or save there, and do not train.
+    def _checked(self, pairs: Pairs, averaged: List[Parameter]) -> List[RunningAverage]:
+        """The averages, if their schemes suit all parameters; nothing is appended yet."""
+        sparse = {parameter.name for parameter, gradient in pairs
+                  if gradient.kind == dtypes.SELECTED_ROWS and self._leaves_other_rows()}
+        checks = self.non_finite == "raise"
+        running = [RunningAverage(scheme, self.every, self.start_step, checks) for scheme in self.schemes]
+        for average in running:
+            for parameter in averaged:
+                average.check(parameter, parameter.name in sparse)
+        return running
 
-        Afterwards the raw values are back bit for bit, also when the body raises; with
-        need_restore=False, or without `with`, only after restore(). Before the first averaged step
-        the raw values stay. Costs a copy of the parameters' memory while it lasts. OpError when
-        averages are applied in this scope already.
-        """
-        if not isinstance(exe, Executor):
-            raise ProgramError(f"apply takes an Executor, not {type(exe).__name__}")
-        scope = global_scope() if scope is None else scope
-        self._bind(exe, scope)
-        return Applied((lambda: self.restore(exe, scope)) if need_restore else None)
+    def _leaves_other_rows(self) -> bool:
+        return getattr(chain(self.optimizer)[-1], "leaves_other_rows", False)
 
-    def restore(self, exe: Executor, scope: Optional[Scope] = None) -> None:
-        """Gives the raw values back after apply(need_restore=False); does nothing when none are kept."""
-        scope = global_scope() if scope is None else scope
-        for parameter, _, _ in self._averages:
-            aside = _aside(parameter)
-            if aside in scope:
-                scope.swap(parameter.name, aside)
-                scope.erase(aside)
+    def _rows(self, pairs: Pairs, ops: List[Operator]) -> Dict[str, Variable]:
+        """The sparse gradients of parameters that are averaged row by row, by the parameter's name: those whose
+        operator takes selected rows, which a regularizer or GradientMerge may have made dense, and leaves other rows."""
+        def takes_rows(op: Operator) -> bool:
+            gradients = [op.block.find_var(name) for name in op.input("Grad")]
+            return any(gradient is not None and gradient.kind == dtypes.SELECTED_ROWS for gradient in gradients)
 
-    def apply_program(self) -> Program:
-        """A program that overwrites every averaged parameter with its average, for runs without
-        Python. It declares all persistable variables of the training program, so it reads that
-        program's parameter file."""
-        return self._program(in_place=True)
+        gradients = {parameter.name: gradient for parameter, gradient in pairs}
+        names = [op.input("Param")[0] for op in ops if takes_rows(op)] if self._leaves_other_rows() else []
+        return {name: gradients[name] for name in names}
+
+    def _append(self, block: Block, begin: int, running: List[RunningAverage], averaged: List[Parameter],
+                rows: Dict[str, Variable]) -> None:
+        """Averages of rows come before the optimizer's operators, which begin at `begin`, all others behind; weights as
+        early as they are known, so that optimizer and average can run part by part (cpp/executor/fuse.h)."""
+        updated = updated_by(self.optimizer)
+        known = updated is None and self.non_finite == "raise"
+        places = itertools.count(begin)
+
+        def add(*op: Any) -> None:
+            block.insert_op(next(places), *op)
+
+        for average in running:
+            average.append_rows(add, rows)
+            if known:
+                average.append_weight(add)
+        finite = self._finite(block, averaged, rows) if self.non_finite == "skip" else None
+        for average in running:
+            if not known:
+                average.append_weight(block.append_op, updated, finite)
+            average.append_averages(block.append_op)
 
     def _device(self) -> Optional[str]:
         return None if self.place is None else self.place.name
-
-    def _append(self, changed: List[Parameter], main: Program, startup: Program) -> None:
-        parameters = self._chosen(changed)
-        block = main.global_block()
-        self._counters = _state(main, startup, "average_counters", [4], "int64")
-        name = main.new_name("average")
-        window = isinstance(self.scheme, Window)
-        weight, roll = f"{name}.weight", f"{name}.roll"
-        block.append_op("average_weight", {"Counters": self._counters},
-                        {"CountersOut": self._counters, "Weight": weight, "Roll": roll},
-                        {**self.scheme.attrs(), "every": self.every, "start_step": self.start_step})
-        for parameter in parameters:
-            average = _state(main, startup, f"{parameter.name}_average", parameter.shape, parameter.dtype)
-            inputs, outputs = {"Param": parameter, "Average": average, "Weight": weight}, {"AverageOut": average}
-            previous = None
-            if window:
-                previous = _state(main, startup, f"{parameter.name}_previous_average", parameter.shape, parameter.dtype)
-                inputs.update(Previous=previous, Roll=roll)
-                outputs["PreviousOut"] = previous
-            block.append_op("parameter_average", inputs, outputs)
-            self._averages.append((parameter, average, previous))
 
     def _chosen(self, changed: List[Parameter]) -> List[Parameter]:
         by_name = {parameter.name: parameter for parameter in changed}
@@ -148,52 +154,53 @@ class ParameterAverage:
             raise ProgramError("there is no parameter to average")
         return sorted(chosen, key=lambda parameter: parameter.name)
 
-    def _bind(self, exe: Executor, scope: Scope) -> None:
-        program = self._program(in_place=False)
-        applied = next((parameter.name for parameter, _, _ in self._averages if _aside(parameter) in scope), None)
-        if applied is not None:
-            raise OpError(f"averages are applied already: '{applied}' holds one; leave that apply(), or call "
-                          "restore(), first")
-        try:
-            exe.run(program, scope=scope)
-        except BaseException:
-            for parameter, _, _ in self._averages:
-                scope.erase(_aside(parameter))
-            raise
-        for parameter, _, _ in self._averages:
-            scope.swap(parameter.name, _aside(parameter))
-
-    def _program(self, in_place: bool) -> Program:
-        """Computes the averages, into the parameters or beside them."""
-        if self._counters is None:
-            raise ProgramError("there is nothing averaged yet: call minimize() first")
-        if in_place not in self._programs:
-            program = Program()
-            block = program.global_block()
-            for variable in self._counters.block.program.global_block().vars.values():
-                if variable.persistable:
-                    block.create_var(variable.name, shape=variable.shape, dtype=variable.dtype, persistable=True)
-            for parameter, average, previous in self._averages:
-                out = parameter.name
-                if not in_place:
-                    out = _aside(parameter)
-                    block.create_var(out, shape=parameter.shape, dtype=parameter.dtype, persistable=True)
-                inputs = {"Param": parameter.name, "Average": average.name, "Counters": self._counters.name}
-                if previous is not None:
-                    inputs["Previous"] = previous.name
-                with device_guard(self._device()):
-                    block.append_op("average_value", inputs, {"Out": out})
-            self._programs[in_place] = program
-        return self._programs[in_place]
+    @staticmethod
+    def _finite(block: Block, averaged: List[Parameter], rows: Dict[str, Variable]) -> Variable:
+        """Whether all parameters are finite; of tables that are averaged row by row, whether the gradients are."""
+        main, found = block.program, []
+        for dtype in sorted({parameter.dtype for parameter in averaged}):
+            inputs: List[Any] = []
+            for parameter in averaged:
+                if parameter.dtype != dtype:
+                    continue
+                if parameter.name not in rows:
+                    inputs.append(parameter)
+                    continue
+                values = main.new_name(f"{parameter.name}.touched")
+                block.append_op("get_tensor_from_selected_rows", {"X": rows[parameter.name]}, {"Out": values})
+                inputs.append(values)
+            name = main.new_name("all_finite")
+            block.append_op("all_finite", {"X": inputs}, {"Out": name})
+            found.append(name)
+        while len(found) > 1:
+            both = main.new_name("all_finite")
+            block.append_op("logical_and", {"X": found.pop(), "Y": found.pop()}, {"Out": both})
+            found.append(both)
+        return block.var(found[0])
 
 
-def _aside(parameter: Parameter) -> str:
-    """Where the average waits to be bound, and then the raw value to come back."""
-    return f"{parameter.name}@AVERAGE"
+def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy]) -> List[Scheme]:
+    if (scheme is None) == (window_size is None):
+        raise ProgramError("ParameterAverage takes either a scheme or a window_size")
+    schemes = [Window(window_size)] if scheme is None else list(scheme) if isinstance(scheme, (list, tuple)) else [scheme]
+    for one in schemes:
+        if not isinstance(one, Scheme) or type(one) is Scheme:
+            raise ProgramError(f"scheme is {one!r}, it must be one of paddle_mini.averaging, such as Window(n), Uniform() "
+                               "or Exponential(decay)")
+    if not schemes:
+        raise ProgramError("scheme is an empty list")
+    twice = next((one for i, one in enumerate(schemes) if one in schemes[:i]), None)
+    if twice is not None:
+        raise ProgramError(f"{twice!r} is listed twice")
+    return schemes
 
 
-def _state(main: Program, startup: Program, key: str, shape: Any, dtype: str) -> Variable:
-    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
-    name = main.new_name(key)
-    Constant(0.0)(startup.global_block().create_var(name, **facts), startup.global_block())
-    return main.global_block().create_var(name, **facts)
+def _buffers(main: Program) -> List[Variable]:
+    """What operators of the model keep between runs: floats that they both read and write."""
+    names = []
+    block = main.global_block()
+    for op in block.ops:
+        if op.attr("op_role", 0) & ~LOSS:
+            continue
+        names += [name for name in op.output_names if name in op.input_names and block.vars[name].persistable and name not in names]
+    return [block.vars[name] for name in names if block.vars[name].dtype in dtypes.FLOAT_NAMES]

@@ -10,6 +10,8 @@ from .optimizer import Optimizer
 class SGD(Optimizer):
     """p ← p − η g. Of a sparse gradient only the rows it names change."""
 
+    leaves_other_rows = True
+
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return block.append_op(
             "sgd",

@@ -1,0 +1,57 @@
+# How a figure is measured: runtimes that take turns on one core, and the rows of the table that come of it.
+from __future__ import annotations
+
+import statistics
+import sys
+from pathlib import Path
+from typing import Callable, Dict, List, NamedTuple, Optional
+
+from environments import FOLDER
+from worker import Worker, WorkerError
+
+HERE = Path(__file__).parent
+
+
+class Row(NamedTuple):
+    """One line of the table. `ratio` is how much better ours is, unless the bar begins with ≤."""
+
+    figure: str
+    unit: str
+    ours: Optional[float]
+    peer: str = ""
+    theirs: Optional[float] = None
+    ratio: Optional[float] = None
+    bar: str = ""
+    met: Optional[bool] = None
+    note: str = ""
+
+
+class Settings(NamedTuple):
+    rounds: int
+    core: int
+
+
+def in_turn(measures: Dict[str, Callable[[], float]], rounds: int) -> Dict[str, float]:
+    """The median of each, measured once a round in turn, so that a slow minute hits all alike."""
+    times: Dict[str, List[float]] = {name: [] for name in measures}
+    for measure in measures.values():
+        measure()
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            times[name].append(measure())
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def start_ours(workload: str, settings: Settings) -> Worker:
+    return start("ours", [sys.executable, str(HERE / "ours.py")], workload, settings)
+
+
+def start(name: str, command: List[str], workload: str, settings: Settings) -> Worker:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    worker = Worker(command, settings.core, FOLDER / f"{name.replace(' ', '_')}.log")
+    try:
+        worker.prepare(workload)
+    except WorkerError:
+        worker.close()
+        raise
+    return worker

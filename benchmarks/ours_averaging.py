@@ -1,0 +1,152 @@
+# Averaging in paddle_mini, as a runtime that benchmarks/run.py asks: averages alone and behind optimizers, checkpoints.
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import paddle_mini as pm
+import workloads
+from environments import FOLDER
+from ours import OPTIMIZERS, Built, optimizer_step, wide_deep
+from paddle_mini.averaging import Exponential, Uniform, Window
+from worker import serve
+
+
+class Unchanging:
+    """An optimizer without operators: what is averaged behind it is averaged alone."""
+
+    def __init__(self, rate):
+        pass
+
+    def backward(self, *_):
+        return []
+
+    def apply_gradients(self, pairs):
+        return []
+
+
+EXPONENTIAL = Exponential(workloads.DECAY)
+SCHEMES = {
+    "exponential": EXPONENTIAL,
+    "window": Window(workloads.WINDOW),
+    "compensated": Exponential(workloads.DECAY, compensated=True),
+    "two": [EXPONENTIAL, Uniform()],
+    "three": [EXPONENTIAL, Uniform(), Exponential(0.99)],
+    "four": [EXPONENTIAL, Uniform(), Exponential(0.99), Exponential(0.9)],
+}
+
+
+def averaged(optimizer, scheme, tensors, separate=False):
+    """separate: two walks over the parameters, the optimizer's and the average's."""
+    os.environ["PM_FUSE"] = "0" if separate else "1"
+    return optimizer_step(lambda rate: pm.optimizer.ParameterAverage(optimizer(rate), SCHEMES[scheme]), tensors)
+
+
+def averaged_halves(tensors, dtype):
+    """Averages alone, of parameters of two bytes."""
+    os.environ["PM_FUSE"] = "0"
+    built = Built()
+    size = workloads.OPTIMIZER_ELEMENTS // tensors
+    with built.guard():
+        one = pm.layers.create_parameter([size], name="one", default_initializer=pm.initializer.Constant(1.0))
+        startup, halves = built.startup.global_block(), []
+        for i in range(tensors):
+            halves.append(built.main.global_block().create_parameter(f"parameter_{i}", [size], dtype))
+            startup.create_var(f"parameter_{i}", shape=[size], dtype=dtype, persistable=True)
+            startup.append_op("cast", {"X": one.name}, {"Out": f"parameter_{i}"},
+                              {"in_dtype": pm.dtypes.NUMBERS["float32"], "out_dtype": pm.dtypes.NUMBERS[dtype]})
+        pm.optimizer.ParameterAverage(Unchanging(0), EXPONENTIAL).apply_gradients([(half, half) for half in halves])
+    return built.updates()
+
+
+def steps_with_averages():
+    found = {}
+    for tensors in workloads.OPTIMIZER_TENSORS:
+        for scheme in SCHEMES:
+            found[f"alone_{tensors}_{scheme}"] = partial(averaged, Unchanging, scheme, tensors, separate=True)
+            for name, optimizer in OPTIMIZERS.items():
+                both = partial(averaged, optimizer, scheme, tensors)
+                found[f"{name}_{tensors}_{scheme}"] = both
+                found[f"{name}_{tensors}_{scheme}_separate"] = partial(both, separate=True)
+        for name, optimizer in OPTIMIZERS.items():
+            found[f"{name}_{tensors}"] = partial(optimizer_step, optimizer, tensors)
+        for dtype in ("bfloat16", "float16"):
+            found[f"alone_{tensors}_{dtype}"] = partial(averaged_halves, tensors, dtype)
+    return found
+
+
+def averaged_wide_deep(scheme):
+    return wide_deep(lambda optimizer: pm.optimizer.ParameterAverage(optimizer, scheme))
+
+
+class State:
+    """Variables that a checkpoint holds, and a folder for it on the disk."""
+
+    def __init__(self):
+        self.built = Built()
+        tensors = 8
+        size = workloads.CHECKPOINT_BYTES // 4 // tensors
+        with self.built.guard():
+            names = [pm.layers.create_global_var([size], 0.0, name=f"state_{i}").name for i in range(tensors)]
+        self.built.exe.run(self.built.startup, scope=self.built.scope)
+        draw = np.random.default_rng(9)
+        self.arrays = [draw.standard_normal(size, dtype=np.float32) for _ in names]
+        for name, array in zip(names, self.arrays):
+            self.built.scope.set(name, array)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        self.folder = tempfile.TemporaryDirectory(dir=FOLDER)  # gone when the process ends
+        self.manager = pm.io.CheckpointManager(self.folder.name, keep=1)
+
+    def call(self, method, *arguments):
+        return method(*arguments, self.built.main, self.built.exe, self.built.scope)
+
+
+def checkpoint_save():
+    state, saved = State(), 0
+
+    def run(steps):
+        nonlocal saved
+        for _ in range(steps):
+            saved += 1
+            state.call(state.manager.save, saved)
+        return 0.0
+
+    return run
+
+
+def checkpoint_restore():
+    state = State()
+    state.call(state.manager.save, 1)
+
+    def run(steps):
+        for _ in range(steps):
+            state.call(state.manager.restore)
+        return 0.0
+
+    return run
+
+
+def disk_write():
+    """As much into one file, on the disk when it ends; the one before it goes, as with a checkpoint."""
+    state = State()
+    path = Path(state.folder.name) / "file"
+
+    def run(steps):
+        for _ in range(steps):
+            path.unlink(missing_ok=True)
+            with path.open("wb", buffering=0) as file:
+                for array in state.arrays:
+                    file.write(array)
+                os.fsync(file.fileno())
+        return 0.0
+
+    return run
+
+
+if __name__ == "__main__":
+    serve({**steps_with_averages(), "wide_deep": wide_deep,
+           "wide_deep_exponential": partial(averaged_wide_deep, EXPONENTIAL),
+           "wide_deep_uniform": partial(averaged_wide_deep, Uniform()),
+           "checkpoint_save": checkpoint_save, "checkpoint_restore": checkpoint_restore, "disk_write": disk_write})

@@ -1,0 +1,92 @@
+// What the operators of averaging keep between steps: how far an average has come, and how old a row of it is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/op_table.h"
+#include "math/finite.h"
+
+namespace paddle_mini {
+
+// Counters, int64: updates so far; members of this generation and of the previous one; steps; steps that were
+// left out because a parameter was not finite.
+enum AverageCounter { kUpdates = 0, kNewer, kOlder, kSteps, kSkipped, kAverageCounters };
+
+// State, float64.
+//   kLogKept    the sum of log(1 - w) over all weights w: between updates s and t an average keeps the part
+//               exp(log_t - log_s) of itself. A weight of 1 keeps nothing and counts as kForget.
+//   kSquares    the sum of squares of the members' weights; its inverse is the effective number of members
+//   kAge        the weighted mean age of the members, in steps; kOlderAge that of the previous generation
+//   kLogDecay   the sum of log(decay) over all updates, for the bias correction
+//   kRateMost, kRateSum   the largest learning rate, and the sum of its squares
+enum AverageState { kLogKept = 0, kSquares, kAge, kOlderAge, kLogDecay, kRateMost, kRateSum, kAverageState };
+constexpr double kForget = -1000;  // exp of it is 0
+
+inline void require_vector(InferContext& c, const char* port, DType dtype, int64_t size) {
+  const VarInfo& info = c.input(port);
+  require<ShapeError>(info.dtype == dtype, port, " is ", name_of(info.dtype), ", it must be ", name_of(dtype));
+  bool fits = shapes_agree(info.shape, Shape{size});
+  require<ShapeError>(fits, port, " has shape ", info.shape.str(), ", it must be [", size, "]");
+}
+
+// Ring holds k > 0 variables like Param, one after the other.
+inline void require_ring(InferContext& c) {
+  require_same_dtype(c, "Param", "Ring");
+  Shape ring = c.shape("Ring"), param = c.shape("Param");
+  bool fits = ring.rank() == param.rank() + 1 && ring[0] != 0;
+  for (int i = 0; fits && i < param.rank(); ++i) fits = ring[i + 1] == param[i] || ring[i + 1] < 0 || param[i] < 0;
+  require<ShapeError>(fits, "Ring has shape ", ring.str(), ", Param ", param.str());
+}
+
+// A parameter that stood still from update s, which its stamp tells, to update t has the average
+//   a_t = p + k (a_s - p),  k = (1 - w_{s+1}) ... (1 - w_t),
+// so a row that no gradient names need not be averaged until it is read or changed. The stamp of a row is kLogKept at
+// s; in a window, whose members weigh the same and whose generations begin anew, it is the number s of updates.
+// A row that is not finite leaves its average as it is.
+class RowClock {
+ public:
+  RowClock(const int64_t* counters, const double* state, bool window)
+      : counters_(counters), now_(window ? static_cast<double>(counters[kUpdates]) : state[kLogKept]),
+        window_(window) {}
+
+  double now() const { return now_; }
+
+  // The part of itself that the average keeps; of the newer generation and, where it was not over at s, of the previous.
+  double kept(double stamp) const {
+    if (!window_) return stamp == now_ ? 1.0 : std::exp(now_ - stamp);
+    return part(stamp, now_ - static_cast<double>(counters_[kNewer]), static_cast<double>(counters_[kNewer]));
+  }
+  // What the newer average was at s belongs to the previous generation now.
+  bool rolled(double stamp) const {
+    double begin = now_ - static_cast<double>(counters_[kNewer]);
+    return stamp < begin;
+  }
+  double kept_of_previous(double stamp) const {
+    double older = static_cast<double>(counters_[kOlder]);
+    return part(stamp, now_ - static_cast<double>(counters_[kNewer]) - older, older);
+  }
+
+ private:
+  // Of the average over `count` members since `begin`, the part of those that were there at the stamp.
+  static double part(double stamp, double begin, double count) {
+    return stamp <= begin || count == 0 ? 0.0 : (stamp - begin) / count;
+  }
+
+  const int64_t* counters_;
+  double now_;
+  bool window_;
+};
+
+// The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit.
+template <class T>
+void average_row(Device& device, int64_t width, double kept, const T* p, const T* a, T* to) {
+  if (kept == 1) {
+    if (a != to) std::copy_n(a, width, to);
+    return;
+  }
+  auto towards = [kept = static_cast<T>(kept)](auto a, auto p) { return p + decltype(p)(kept) * (a - p); };
+  map(device, width, towards, to, a, p);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,37 @@
+// Whether numbers are finite.
+#pragma once
+
+#include <algorithm>
+
+#include "math/map.h"
+
+namespace paddle_mini {
+
+// 0 * x is NaN where x is not finite, and 0 elsewhere.
+template <class T>
+bool all_finite(int64_t n, const T* x) {
+  constexpr int64_t step = Vec<T>::size;
+  Vec<T> zero(T(0)), sum(T(0));
+  int64_t i = 0;
+  for (; i + step <= n; i += step) sum = sum + zero * Vec<T>::load(x + i);
+  if (i < n) sum = sum + zero * map_loop::load_part(x + i, n - i);
+  return sum_of_lanes(sum) == 0;
+}
+
+// OpError naming the first of x[0] ... x[n - 1], which are the elements from `at` on of a parameter, that is not finite.
+template <class T>
+void require_finite(const T* x, int64_t at, int64_t n) {
+  if (all_finite(n, x)) return;
+  while (std::isfinite(*x)) ++x, ++at;
+  fail<OpError>("element ", at, " of Param is ", *x, ": it does not enter the average");
+}
+
+// Numbers of two bytes: infinity and NaN are those whose exponent is all ones.
+inline bool all_finite(int64_t n, const Float16* x) {
+  return std::none_of(x, x + n, [](Float16 value) { return (value.bits & 0x7c00u) == 0x7c00u; });
+}
+inline bool all_finite(int64_t n, const BFloat16* x) {
+  return std::none_of(x, x + n, [](BFloat16 value) { return (value.bits & 0x7f80u) == 0x7f80u; });
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,59 @@
+// bias_corrected_average: Out = Average + (rho + gamma t)^-eta (Param - Initial)
+#include "math/average_state.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+// An exponential average lags behind parameters that still move; what they have moved since the beginning, in a part
+// that falls with time, makes up for it (BEMA, Block & Zhang 2025, arXiv 2508.00180).
+template <class T>
+struct BiasCorrectedAverageKernel : Kernel {
+  In<T> param, average, initial;
+  In<int64_t> counters;
+  Out<T> out;
+  double rho, gamma, eta;
+
+  explicit BiasCorrectedAverageKernel(KernelInit& init)
+      : param(init, "Param"), average(init, "Average"), initial(init, "Initial"), counters(init, "Counters"),
+        out(init, "Out"), rho(init.attr<double>("rho")), gamma(init.attr<double>("gamma")),
+        eta(init.attr<double>("eta")) {}
+
+  void run(Device& device) override {
+    if (counters[kUpdates] == 0) {
+      if (param.data() != out.data()) std::copy_n(param.data(), param.numel(), out.data());
+      return;
+    }
+    T part = static_cast<T>(std::pow(rho + gamma * static_cast<double>(counters[kUpdates] - 1), -eta));
+    auto correct = [part](auto p, auto a, auto p0) { return a + decltype(p)(part) * (p - p0); };
+    map(device, param.numel(), correct, out.data(), param.data(), average.data(), initial.data());
+  }
+};
+
+}  // namespace
+
+void define_bias_corrected_average(OpTable& ops) {
+  ops.add(OpSpec("bias_corrected_average")
+              .doc("Out = Average + (rho + gamma (u - 1))^-eta (Param - Initial) after u updates; before the first one, Param.")
+              .input("Param", "any shape")
+              .input("Average", "shape of Param, of parameter_average")
+              .input("Initial", "shape of Param: the parameters at the first update")
+              .input("Counters", "[5] int64, of average_weight")
+              .output("Out", "shape of Param")
+              .attr("rho", 10.0, "delays the beginning", at_least(1))
+              .attr("gamma", 1.0, "how fast the correction falls", at_least(0))
+              .attr("eta", 0.2, "power by which the correction falls", between(0, 1))
+              .infer([](InferContext& c) {
+                for (const char* port : {"Average", "Initial"}) {
+                  require_same_dtype(c, "Param", port);
+                  require_same_shape(c, "Param", port);
+                }
+                require_vector(c, "Counters", DType::Int64, kAverageCounters);
+                c.set_output("Out", c.input("Param"));
+              })
+              .no_gradient("an average of parameters is not differentiated")
+              .in_place("Param", "Out")
+              .kernels<BiasCorrectedAverageKernel, float, double>());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,207 @@
+# Averages in use: in place of the parameters for a while, or under their names in another program.
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Callable, Dict, List, Optional
+
+import numpy as np
+
+from .._core import OpError, ProgramError, Scope
+from ..executor import Executor
+from ..program import Block, Program
+from ..roles import device_guard
+from ..scope import global_scope
+from ..variable import Variable
+from .running import AddOp, Member, RunningAverage
+from .schemes import Scheme
+from .statistics import Statistics, statistics
+
+
+class Applied:
+    """What apply() returns: leaving its `with` block gives the raw values back."""
+
+    def __init__(self, restore: Callable[[], None], need_restore: bool):
+        self._restore = restore
+        self._need_restore = need_restore
+
+    def __enter__(self) -> None:
+        """The averages are bound already."""
+
+    def __exit__(self, *error: object) -> None:
+        if self._need_restore:
+            self.restore()
+
+    def __del__(self) -> None:
+        # An interrupt between apply() and `with`, or no `with` at all.
+        if self._need_restore:
+            self.restore()
+
+    def restore(self) -> None:
+        self._restore()
+        self._need_restore = False
+
+
+class Applier:
+    """Averages of one training program, read from a scope."""
+
+    def __init__(self, main: Program, running: List[RunningAverage], device: Optional[str]):
+        self.main = main
+        self._running = running
+        self._device = device
+        self._computing: Dict[int, Program] = {}
+
+    def of(self, scheme: Optional[Scheme]) -> RunningAverage:
+        """The average of a scheme; None: the first."""
+        if scheme is None:
+            return self._running[0]
+        found = next((average for average in self._running if average.scheme == scheme), None)
+        if found is None:
+            raise ProgramError(f"{scheme!r} is not averaged; there is "
+                               f"{', '.join(repr(average.scheme) for average in self._running)}")
+        return found
+
+    def apply(self, exe: Executor, scope: Optional[Scope], scheme: Optional[Scheme], need_restore: bool) -> Applied:
+        if not isinstance(exe, Executor):
+            raise ProgramError(f"apply takes an Executor, not {type(exe).__name__}")
+        scope = global_scope() if scope is None else scope
+        average = self.of(scheme)
+        self.require_raw(scope)
+        handle = Applied(lambda: self.restore(scope), need_restore)
+        try:
+            exe.run(self._aside(average), scope=scope)
+            if not scope.get(average.counters.name)[0]:
+                warnings.warn(f"{average.scheme!r}: no step has been averaged yet, so the raw values stay",
+                              stacklevel=3)
+            scope.exchange([(member.parameter.name, member.pending, member.raw) for member in average.members])
+        except BaseException:
+            handle.restore()
+            raise
+        return handle
+
+    def restore(self, scope: Optional[Scope]) -> None:
+        """All raw values come back, or none: an interrupt finds the scope in one of these two states."""
+        scope = global_scope() if scope is None else scope
+        kept = [member for member in self._members() if member.raw in scope]
+        scope.exchange([(member.parameter.name, member.raw, "") for member in kept])
+        for member in self._members():
+            if member.pending in scope:  # of an apply() that was interrupted
+                scope.erase(member.pending)
+
+    def statistics(self, scope: Optional[Scope], scheme: Optional[Scheme]) -> Statistics:
+        """See ParameterAverage.statistics."""
+        scope, average = global_scope() if scope is None else scope, self.of(scheme)
+        self.require_raw(scope)
+        try:
+            Executor().run(self._aside(average), scope=scope)
+            return statistics(average, scope, lambda member: scope.get(member.pending))
+        finally:
+            self.restore(scope)
+
+    def rebind(self, scope: Optional[Scope], scheme: Optional[Scheme], values: Dict[str, np.ndarray]) -> None:
+        """Other variables than parameters get these values where averages are in use."""
+        scope, average = global_scope() if scope is None else scope, self.of(scheme)
+        held = {member.parameter.name: member for member in average.members}
+        for name, value in values.items():
+            buffer = self.main.global_block().var(name)
+            own = Program().global_block().create_var(f"{name}@{average.state.name}", shape=buffer.shape,
+                                                      dtype=buffer.dtype, persistable=True)
+            scope.set(own.name, value.astype(buffer.dtype))
+            average.members = [one for one in average.members if one is not held.get(name)] + [Member(buffer, own)]
+        self._computing.pop(id(average), None)
+
+    def require_raw(self, scope: Scope) -> None:
+        """OpError while averages are applied."""
+        applied = next((member.parameter.name for member in self._members() if member.raw in scope), None)
+        if applied is not None:
+            raise OpError(f"averages are applied already: '{applied}' holds one; leave that apply(), or call "
+                          "restore(), first")
+
+    def overwriting(self, scheme: Optional[Scheme], keep_raw: bool) -> Program:
+        """See ParameterAverage.apply_program."""
+        average, program = self.of(scheme), self._declaring()
+        block = program.global_block()
+        for member in average.members if keep_raw else ():
+            _declare_as(block, member.raw, member.parameter)
+            block.append_op("assign", {"X": member.parameter.name}, {"Out": member.raw})
+        for member in average.members:
+            _declare(block, member.average)
+            self._append_value(block.append_op, average, member, member.parameter.name)
+        return program
+
+    def restoring(self, scheme: Optional[Scheme]) -> Program:
+        """See ParameterAverage.restore_program."""
+        average, program = self.of(scheme), self._declaring()
+        block = program.global_block()
+        for member in average.members:
+            _declare_as(block, member.raw, member.parameter)
+            block.append_op("assign", {"X": member.raw}, {"Out": member.parameter.name})
+        return program
+
+    def bound(self, original: Program, scheme: Optional[Scheme]) -> Program:
+        """See ParameterAverage.program."""
+        average, program = self.of(scheme), original.clone()
+        block = program.global_block()
+        ops = [op for one in program.blocks for op in one.ops]
+        used = {name for op in ops for name in op.input_names + op.output_names}
+        changed = {name for op in ops for name in op.output_names if not op.attr("is_test", False)}
+        computed = []
+        for member in average.members:
+            name = member.parameter.name
+            if name not in used:
+                continue
+            if name in changed:
+                raise ProgramError(f"this program changes '{name}'; averages are read by a program for testing: "
+                                   "clone(for_test=True)")
+            value = member.average.name if member.is_read_as_it_is else f"{name}@VALUE"
+            for op in ops:
+                op.rename(name, value)
+            if member.is_read_as_it_is:
+                block.vars.pop(name)
+                _declare(block, member.average)
+            else:
+                computed.append((member, value))
+        for number, (member, value) in enumerate(computed):
+            for kept in [average.counters, average.state, *member.kept()]:
+                _declare(block, kept)
+            self._append_value(partial(block.insert_op, number), average, member, value)
+        program.changed()
+        return program
+
+    def _aside(self, average: RunningAverage) -> Program:
+        """Computes the averages beside the parameters; the same program each time, so that its plan is kept."""
+        if id(average) not in self._computing:
+            program = self._declaring()
+            block = program.global_block()
+            for member in average.members:
+                _declare_as(block, member.pending, member.parameter)
+                for kept in member.kept():
+                    _declare(block, kept)
+                self._append_value(block.append_op, average, member, member.pending)
+            self._computing[id(average)] = program  # all of it: an interrupt may come at any line
+        return self._computing[id(average)]
+
+    def _append_value(self, add: AddOp, average: RunningAverage, member: Member, out: str) -> None:
+        with device_guard(self._device):
+            average.append_value(add, member, out)
+
+    def _declaring(self) -> Program:
+        """Declares all persistable variables of the training program, so its parameter file fits."""
+        program = Program()
+        for variable in self.main.global_block().vars.values():
+            if variable.persistable:
+                _declare(program.global_block(), variable)
+        return program
+
+    def _members(self) -> List[Member]:
+        """Every averaged variable once."""
+        return list({member.parameter.name: member for average in self._running for member in average.members}.values())
+
+
+def _declare(block: Block, variable: Variable) -> None:
+    if variable.name not in block.vars:
+        _declare_as(block, variable.name, variable)
+
+
+def _declare_as(block: Block, name: str, like: Variable) -> None:
+    block.create_var(name, shape=like.shape, dtype=like.dtype, persistable=True, stop_gradient=True)

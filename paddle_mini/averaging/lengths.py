@@ -1,0 +1,80 @@
+# Lengths of averages in the units people think in; inside they are steps.
+"""A length stays what it says whatever the batch size, `every` and gradient accumulation are: it is turned into steps
+of the optimizer, and steps that are not averaged still count (Busbridge et al. 2023)."""
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+from .._core import ProgramError
+
+
+@dataclass(frozen=True, repr=False)
+class Length:
+    """A number of steps, or a part of the run so far."""
+
+    steps: Optional[float] = None
+    part: Optional[float] = None
+
+    def __repr__(self) -> str:
+        return f"fraction({self.part:g})" if self.steps is None else f"steps({self.steps:g})"
+
+
+Lengthy = Union[int, float, Length]
+
+
+def steps(n: float) -> Length:
+    """n steps of the optimizer: the same as the plain number."""
+    return Length(steps=_positive("steps", "n", n))
+
+
+def samples(n: float, batch_size: int) -> Length:
+    """As many steps as n samples take in batches of batch_size, gradients that are merged for one step together."""
+    return Length(steps=_positive("samples", "n", n) / _positive("samples", "batch_size", batch_size))
+
+
+def epochs(n: float, steps_per_epoch: int) -> Length:
+    """As many steps as n epochs take."""
+    return Length(steps=_positive("epochs", "n", n) * _positive("epochs", "steps_per_epoch", steps_per_epoch))
+
+
+def fraction(part: float, total_steps: Optional[int] = None) -> Length:
+    """This part of total_steps steps; without total_steps, of the steps so far: an average that grows with the run."""
+    if _positive("fraction", "part", part) >= 1:
+        raise ProgramError(f"fraction({part!r}): the part is below 1")
+    if total_steps is None:
+        return Length(part=float(part))
+    return Length(steps=part * _positive("fraction", "total_steps", total_steps))
+
+
+def steps_of(what: str, length: Any, least: float = 1) -> float:
+    """A number or Length as steps; ProgramError naming `what` otherwise, or when it is less than `least`."""
+    if isinstance(length, Length) and length.steps is None:
+        raise ProgramError(f"{what}: a part of the run so far has no fixed length; write fraction({length.part}, "
+                           "total_steps)")
+    number = length.steps if isinstance(length, Length) else length
+    if not _is_number(number) or number < least:
+        raise ProgramError(f"{what} is {length!r}, it must be at least {least:g} steps")
+    return float(number)
+
+
+def whole_steps(what: str, length: Any, least: int = 1) -> int:
+    """The same, rounded to a whole number for a Length; a plain number must be whole."""
+    number = steps_of(what, length, least)
+    if not isinstance(length, Length) and (isinstance(length, bool) or not isinstance(length, numbers.Integral)):
+        raise ProgramError(f"{what} is {length!r}, it must be a whole number of steps, at least {least}")
+    if number >= 2**62:
+        raise ProgramError(f"{what} is {length!r}, it must be below 2**62")
+    return max(least, round(number))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _positive(function: str, name: str, value: Any) -> float:
+    if not _is_number(value) or value <= 0:
+        raise ProgramError(f"{function}(): {name} is {value!r}, it must be a number above 0")
+    return float(value)

@@ -1,0 +1,245 @@
+# RunningAverage: one scheme in one program: what it keeps, and the operators that keep it up and read it.
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Optional
+
+from .. import dtypes
+from .._core import ProgramError
+from ..guards import default_main_program, default_startup_program
+from ..initializer import Constant
+from ..scope import raw_name
+from ..variable import Variable
+from .schemes import BiasCorrected, Scheme
+
+# Sizes of operator average_weight's Counters and State.
+COUNTERS, STATE = 5, 7
+# A float32 average of smaller weights stands still where it should move (see docs/averaging.md).
+LEAST_WEIGHT = 1e-6
+
+
+AddOp = Callable[..., Any]
+
+
+@dataclass
+class Member:
+    """A parameter, or another variable, and what its average is made of."""
+
+    parameter: Variable
+    average: Variable  # of Latest the ring of parameters
+    previous: Optional[Variable] = None
+    residue: Optional[Variable] = None
+    initial: Optional[Variable] = None
+    stamps: Optional[Variable] = None  # of the rows of a table that is averaged lazily
+    source: Optional[Variable] = None  # what is averaged, where it is not the parameter itself
+
+    @property
+    def pending(self) -> str:
+        """Where the average is computed before it takes the parameter's place."""
+        return f"{self.parameter.name}@AVERAGE"
+
+    @property
+    def raw(self) -> str:
+        """Where the raw value is kept while the average has its place."""
+        return raw_name(self.parameter.name)
+
+    def kept(self) -> List[Variable]:
+        """Everything the average is made of."""
+        parts = (self.average, self.previous, self.residue, self.initial, self.stamps)
+        return [one for one in parts if one is not None]
+
+    @property
+    def is_read_as_it_is(self) -> bool:
+        """Whether the average is one variable like the parameter, so that its name may stand for the parameter's."""
+        return (self.previous is None and self.initial is None and self.stamps is None
+                and self.average.shape == self.parameter.shape and self.average.dtype == self.parameter.dtype)
+
+
+@dataclass
+class RunningAverage:
+    """One scheme with its counters. `append_...` put operators into a program by `add`, which is append_op or places
+    them elsewhere; variables that are kept between runs are persistable ones of the global block, which the startup
+    program begins."""
+
+    scheme: Scheme
+    every: int
+    start_step: int
+    check_finite: bool
+    members: List[Member] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.every = self.scheme.own_every or self.every
+        self.start_step = max(self.start_step, self.scheme.start)
+
+    def begin(self) -> None:
+        main = default_main_program()
+        self.counters = state(main.new_name("average_counters"), [COUNTERS], "int64")
+        self.state = state(main.new_name("average_state"), [STATE], "float64")
+        name = main.new_name("average")
+        self._weight, self._roll = f"{name}.weight", f"{name}.roll"
+        self._next = {"CountersOut": f"{name}.counters", "StateOut": f"{name}.state"}
+        self._first: Optional[str] = None
+
+    def check(self, parameter: Variable, sparse: bool) -> None:
+        """ProgramError when the scheme does not suit a parameter; nothing is made yet."""
+        needs_its_dtype = self.scheme.latest is not None or isinstance(self.scheme, BiasCorrected)
+        if needs_its_dtype and average_dtype(parameter) != parameter.dtype:
+            raise ProgramError(f"{self.scheme!r}: '{parameter.name}' is {parameter.dtype}, which only Uniform(), "
+                               "Exponential(...), Window(...) and others of one weight a step average; leave it out with "
+                               "parameters=[...]")
+        weight = 1 - (1 - self.scheme.least_weight()) ** self.every
+        if average_dtype(parameter) == "float32" and 0 < weight < LEAST_WEIGHT and not self.scheme.compensated:
+            raise ProgramError(f"{self.scheme!r}: '{parameter.name}' weighs {weight:.0e} an update, which float32 mostly "
+                               "rounds to nothing; write compensated=True")
+        if sparse and not self.scheme.lazy:
+            raise ProgramError(f"{self.scheme!r} keeps whole tables, but '{parameter.name}' has a sparse gradient; "
+                               "average it with Uniform(), Exponential(...) or Window(...), or leave it out with "
+                               "parameters=[...]")
+        if sparse and self.scheme.compensated:
+            raise ProgramError(f"{self.scheme!r}: '{parameter.name}' has a sparse gradient, whose rows are not "
+                               "compensated; write compensated=False")
+
+    def add(self, parameter: Variable, lazily: bool) -> None:
+        """Makes what is kept for a parameter; beginning with its value, so that its average is never anything else."""
+        dtype = average_dtype(parameter)
+
+        def kept(key: str) -> Variable:
+            return like(parameter, key, dtype)
+
+        member = Member(parameter, like(parameter, "average", dtype, self.scheme.latest)
+                        if self.scheme.latest is not None else kept("average"))
+        if self.scheme.generations == 2:
+            member.previous = kept("previous_average")
+        if self.scheme.compensated:
+            member.residue = state(default_main_program().new_name(f"{parameter.name}_residue"), parameter.shape, dtype)
+        if isinstance(self.scheme, BiasCorrected):
+            member.initial = kept("initial")
+        if lazily:
+            member.stamps = state(default_main_program().new_name(f"{parameter.name}_row_stamps"), parameter.shape[:1],
+                                  "float64")
+        self.members.append(member)
+
+    def append_rows(self, add: AddOp, gradients: Dict[str, Variable]) -> None:
+        """Before an optimizer changes rows of tables: brings their averages up to date."""
+        for member in self.members:
+            if member.stamps is None:
+                continue
+            inputs = {"Param": member.parameter, "Rows": gradients[member.parameter.name], "Average": member.average,
+                      "Counters": self.counters, "State": self.state, "RowStamps": member.stamps}
+            outputs = {"AverageOut": member.average, "RowStampsOut": member.stamps}
+            if member.previous is not None:
+                inputs["Previous"] = outputs["PreviousOut"] = member.previous
+            add("average_rows", inputs, outputs, {"check_finite": self.check_finite})
+
+    def append_weight(self, add: AddOp, updated: Optional[Variable] = None, finite: Optional[Variable] = None,
+                      rate: Optional[Variable] = None) -> None:
+        """Once a step. updated, finite: whether the parameters changed and are finite. rate: the learning rate."""
+        given = {"Updated": updated, "Finite": finite, "LearningRate": rate}
+        given = {port: variable for port, variable in given.items() if variable is not None}
+        self._inputs = {"Counters": self.counters, "State": self.state, **given}
+        add("average_weight", self._inputs, {**self._next, "Weight": self._weight, "Roll": self._roll}, self._attrs())
+        if isinstance(self.scheme, BiasCorrected):
+            self._first = self.append_second_weight(add, "first", {"scheme": "first"})
+
+    def append_second_weight(self, add: AddOp, key: str, attrs: Dict[str, Any]) -> str:
+        """Another weight for the same steps; it counts nothing. Returns its name."""
+        unused = {port: f"{name}.{key}" for port, name in {**self._next, "Roll": self._roll}.items()}
+        weight = f"{self._weight}.{key}"
+        add("average_weight", self._inputs, {**unused, "Weight": weight}, {**self._attrs(), **attrs})
+        return weight
+
+    def _attrs(self) -> Dict[str, Any]:
+        return {**self.scheme.attrs(self.every), "every": self.every, "start_step": self.start_step}
+
+    def append_averages(self, add: AddOp) -> None:
+        """After the parameters have changed. The step counts when all of them are averaged: if one is refused, the
+        counters stay where they were."""
+        for member in self.members:
+            if member.stamps is None:
+                self._append_average(add, member)
+        add("assign", {"X": self._next["CountersOut"]}, {"Out": self.counters})
+        add("assign", {"X": self._next["StateOut"]}, {"Out": self.state})
+
+    def _append_average(self, add: AddOp, member: Member) -> None:
+        param, average = member.parameter if member.source is None else member.source, member.average
+        attrs = {"check_finite": self.check_finite}
+        if self.scheme.latest is not None:
+            add("parameter_ring", {"Param": param, "Ring": average, "Counters": self._next["CountersOut"],
+                                   "Weight": self._weight}, {"RingOut": average}, attrs)
+            return
+        inputs: Dict[str, Any] = {"Param": param, "Average": average, "Weight": self._weight}
+        outputs: Dict[str, Any] = {"AverageOut": average}
+        if member.previous is not None:
+            inputs.update(Previous=member.previous, Roll=self._roll)
+            outputs["PreviousOut"] = member.previous
+        if member.residue is not None:
+            inputs["Residue"] = outputs["ResidueOut"] = member.residue
+        add("parameter_average", inputs, outputs, attrs)
+        if member.initial is not None:
+            add("parameter_average", {"Param": param, "Average": member.initial, "Weight": self._first},
+                            {"AverageOut": member.initial}, attrs)
+
+    def append_value(self, add: AddOp, member: Member, out: str) -> None:
+        """Writes what stands for a parameter to `out`. Only names are used: `add` may put operators anywhere."""
+        inputs = {"Param": member.parameter.name, "Counters": self.counters.name}
+        if self.scheme.latest is not None:
+            add("ring_mean", {**inputs, "Ring": member.average.name}, {"Out": out})
+            return
+        inputs["Average"] = member.average.name
+        if member.initial is not None:
+            add("bias_corrected_average", {**inputs, "Initial": member.initial.name}, {"Out": out},
+                            {name: float(getattr(self.scheme, name)) for name in ("rho", "gamma", "eta")})
+            return
+        if member.previous is not None:
+            inputs["Previous"] = member.previous.name
+        if member.stamps is not None:
+            inputs.update(State=self.state.name, RowStamps=member.stamps.name)
+        add("average_value", inputs, {"Out": out})
+
+
+class _Beginning(Scheme):
+    """The first parameters for ever."""
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        return {"scheme": "first"}
+
+
+def append_beginning(add: AddOp, members: List[Member]) -> None:
+    """Before an optimizer: in the first run averages become what their parameters are, which may have been loaded after
+    the startup program ran."""
+    begin = RunningAverage(_Beginning(), 1, 0, check_finite=False, members=members)
+    begin.begin()
+    begin.append_weight(add)
+    begin.append_averages(add)
+
+
+def average_dtype(parameter: Variable) -> str:
+    """Sums of numbers of two bytes are kept in four."""
+    return "float32" if parameter.dtype in ("float16", "bfloat16") else parameter.dtype
+
+
+def state(name: str, shape: Any, dtype: str) -> Variable:
+    """A persistable variable that begins with zeros."""
+    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
+    startup = default_startup_program().global_block()
+    Constant(0.0)(startup.create_var(name, **facts), startup)
+    return default_main_program().global_block().create_var(name, **facts)
+
+
+def like(parameter: Variable, key: str, dtype: str, copies: Optional[int] = None) -> Variable:
+    """A persistable variable that begins as the parameter does, or as so many copies of it."""
+    main, startup = default_main_program(), default_startup_program().global_block()
+    name = main.new_name(f"{parameter.name}_{key}")
+    shape = list(parameter.shape) if copies is None else [copies, *parameter.shape]
+    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
+    begun = startup.create_var(name, **facts)
+    if copies is not None or not startup.has_var(parameter.name):
+        Constant(0.0)(begun, startup)
+    elif dtype == parameter.dtype:
+        startup.append_op("assign", {"X": parameter.name}, {"Out": name})
+    else:
+        startup.append_op("cast", {"X": parameter.name}, {"Out": name},
+                          {"in_dtype": dtypes.NUMBERS[parameter.dtype], "out_dtype": dtypes.NUMBERS[dtype]})
+    return main.global_block().create_var(name, **facts)
+
+

@@ -1,0 +1,299 @@
+# One checkpoint: a folder with all that a training run needs to go on, and the manifest that vouches for its files.
+"""
+    variables.pdiparams   the program's persistable tensors, in the format of parameter files and in their order
+    rows.pdiparams        its persistable selected rows, where it has some: of each the rows' numbers, then the values
+    random.txt            the state of the executor's random generator
+    manifest.json         written last: step, data, schedules, and length and SHA-256 of each file
+
+A manifest is {"sha256": …, "checkpoint": {…}} in one spelling: who reads it spells what it says again and compares
+bytes, so no damage to it goes unseen either.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import time
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Tuple
+
+import numpy as np
+
+from .. import _core, dtypes
+from .._core import OpError, ProgramError, Scope, ShapeError
+from ..executor import Executor
+from ..program import Program
+from ..scope import raw_name
+from .values import Lod, check_names, element_type, naming, set_values
+
+FORMAT = 1
+VARIABLES, ROWS, RANDOM, MANIFEST = "variables.pdiparams", "rows.pdiparams", "random.txt", "manifest.json"
+FILES = frozenset((VARIABLES, ROWS, RANDOM, MANIFEST))
+_CHUNK = 1 << 20
+
+
+class Checkpoint(NamedTuple):
+    """A checkpoint that was read and is whole."""
+
+    step: int
+    data: Any
+    program: str  # its program_sum
+    schedules: Dict[str, Tuple[str, Any]]  # class and state
+    tensors: Dict[str, Tuple[np.ndarray, Lod]]
+    rows: Dict[str, Tuple[np.ndarray, np.ndarray, int]]  # numbers, values, rows of the whole table
+    random: str
+
+
+@contextmanager
+def naming_failures(what: str) -> Iterator[None]:
+    """What the system refuses inside is a ProgramError that begins with `what`."""
+    try:
+        yield
+    except OSError as error:
+        file = f" ('{os.path.basename(error.filename)}')" if isinstance(error.filename, str) else ""
+        raise ProgramError(f"{what}: {error.strerror or error}{file}") from None
+
+
+def sync_directory(path: str) -> None:
+    """The names in a directory are on the disk when this returns."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class _NewFile:
+    """A file that was not there; its bytes are on the disk when the `with` block ends."""
+
+    def __init__(self, folder: str, name: str):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self._descriptor = os.open(os.path.join(folder, name), flags, 0o666)
+        self._bytes, self._sum = 0, hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        rest = memoryview(data)
+        while rest:  # a file system may take less than it was given
+            rest = rest[os.write(self._descriptor, rest):]
+        self._sum.update(data)
+        self._bytes += len(data)
+        return len(data)
+
+    def facts(self) -> Dict[str, Any]:
+        return {"bytes": self._bytes, "sha256": self._sum.hexdigest()}
+
+    def __enter__(self) -> _NewFile:
+        return self
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        try:
+            if kind is None:
+                os.fsync(self._descriptor)
+        finally:
+            os.close(self._descriptor)
+
+
+def held_names(program: Program, scope: Scope) -> Tuple[List[str], List[str]]:
+    """The program's persistable tensors, and its selected rows, in byte order.
+
+    OpError when one has no value in the scope or averages stand there in place of parameters, ProgramError for
+    what is neither of the two kinds, ShapeError for a value that would not fit at the restart.
+    """
+    names: Dict[int, List[str]] = {dtypes.TENSOR: [], dtypes.SELECTED_ROWS: []}
+    for var in sorted(program.global_block().vars.values(), key=lambda var: var.name.encode()):
+        if not var.persistable or var.kind in (dtypes.FEED_LIST, dtypes.FETCH_LIST):
+            continue
+        if var.kind not in names:
+            raise ProgramError(f"'{var.name}' is persistable and of kind {var.kind}: "
+                               "a checkpoint holds tensors and selected rows")
+        if var.name not in scope:
+            raise OpError(f"'{var.name}' has no value in the scope to be saved")
+        info = scope.info(var.name)
+        _require_fit(program, var.name, info["kind"], info["dtype"], info["shape"])
+        names[var.kind].append(var.name)
+    _require_raw(names[dtypes.TENSOR], scope)
+    return names[dtypes.TENSOR], names[dtypes.SELECTED_ROWS]
+
+
+def _require_raw(names: Iterable[str], scope: Scope) -> None:
+    applied = next((name for name in names if raw_name(name) in scope), None)
+    if applied is not None:
+        raise OpError(f"'{applied}' holds an average: leave apply(), or call restore() of the ParameterAverage, first")
+
+
+def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: List[int]) -> None:
+    var = program.global_block().var(name)
+    fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
+    if kind != var.kind or dtype != var.dtype or not fits:
+        words = {dtypes.SELECTED_ROWS: "selected rows of "}
+        raise ShapeError(f"'{name}' is {words.get(kind, '')}{shape} {dtype}, "
+                         f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}")
+
+
+def schedule_states(program: Program) -> Dict[str, Any]:
+    """Class and state of the program's learning-rate schedules, by variable; ProgramError for what is no JSON."""
+    schedules: Mapping[str, Any] = program.schedules
+    states = {name: {"class": type(rate).__name__, "state": rate.state_dict()} for name, rate in schedules.items()}
+    try:
+        json.dumps(states)
+    except (TypeError, ValueError) as error:
+        raise ProgramError(f"the state of a learning-rate schedule can't be saved: {error}") from None
+    return states
+
+
+def write_checkpoint(folder: str, facts: Mapping[str, Any], names: Tuple[List[str], List[str]], scope: Scope,
+                     exe: Executor) -> None:
+    """Fills an empty folder; all of it is on the disk afterwards. facts: step, data, schedules, program and what
+    else the manifest shall hold. names: what held_names said."""
+    tensors, rows = names
+    files: Dict[str, _NewFile] = {}
+    about_rows: Dict[str, Any] = {}
+    with _NewFile(folder, VARIABLES) as file:
+        tensor_bytes = {name: file.write(_core.tensor_bytes(scope.get(name), scope.lod(name))) for name in tensors}
+        files[VARIABLES] = file
+    if rows:
+        with _NewFile(folder, ROWS) as file:
+            for name in rows:
+                numbers, values, table = scope.get_rows(name)
+                sizes = [file.write(_core.tensor_bytes(array, [])) for array in (numbers, values)]
+                about_rows[name] = {"height": table, "bytes": sizes}
+            files[ROWS] = file
+    with _NewFile(folder, RANDOM) as file:
+        file.write(exe.random_state().encode("ascii"))
+        files[RANDOM] = file
+    manifest = {
+        "format": FORMAT, **facts, "made_by": _provenance(), "tensors": tensor_bytes, "rows": about_rows,
+        "files": {name: file.facts() for name, file in files.items()},
+    }
+    with _NewFile(folder, MANIFEST) as file:
+        file.write(_spelled(manifest))
+    sync_directory(folder)
+
+
+def program_sum(program: Program) -> str:
+    """SHA-256 of a program's bytes without the lines of Python that added its operators."""
+    description = program.describe()
+    for block in description["blocks"]:
+        for op in block["ops"]:
+            op["attrs"] = [attr for attr in op["attrs"] if attr[0] != "op_callstack"]
+    return hashlib.sha256(_core.encode_program(description)).hexdigest()
+
+
+def _provenance() -> Dict[str, str]:
+    from .. import __version__  # which is set after this module is imported
+    return {"paddle_mini": __version__, "numpy": np.__version__, "machine": os.uname().machine,
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+
+def _spelled(facts: Mapping[str, Any]) -> bytes:
+    total = hashlib.sha256(json.dumps(facts).encode("ascii")).hexdigest()
+    return (json.dumps({"sha256": total, "checkpoint": facts}, indent=1) + "\n").encode("ascii")
+
+
+def read_manifest(folder: str) -> Dict[str, Any]:
+    """What write_checkpoint was told and wrote; ProgramError when the manifest is missing or damaged."""
+    path = os.path.join(folder, MANIFEST)
+    data = _core.read_file(path)
+    with naming(path):
+        try:
+            facts = json.loads(data)["checkpoint"]
+            whole = _spelled(facts) == data
+        except (ValueError, KeyError, TypeError, RecursionError):
+            whole = False
+        if not whole or not isinstance(facts, dict):
+            raise ProgramError("the manifest is cut off or damaged")
+        if facts.get("format") != FORMAT:
+            raise ProgramError(f"the checkpoint is of format {facts.get('format')!r}, {FORMAT} is known")
+    return facts
+
+
+def read_checkpoint(folder: str) -> Checkpoint:
+    """All of a checkpoint, in memory; ProgramError that names the file when one is missing or damaged."""
+    facts = read_manifest(folder)
+    with naming_failures(f"can't read '{folder}'"):
+        try:
+            with _whole_file(folder, VARIABLES, facts) as file:
+                tensors = {name: _tensor(file, size) for name, size in facts["tensors"].items()}
+            rows = {}
+            if facts["rows"]:
+                with _whole_file(folder, ROWS, facts) as file:
+                    for name, about in facts["rows"].items():
+                        numbers, values = (_tensor(file, size)[0] for size in about["bytes"])
+                        Scope().set_rows(name, numbers, values, about["height"])  # refuses rows outside the table
+                        rows[name] = (numbers, values, about["height"])
+            with _whole_file(folder, RANDOM, facts) as file:
+                random = file.read().decode("ascii")
+            schedules = {name: (about["class"], about["state"]) for name, about in facts["schedules"].items()}
+            return Checkpoint(facts["step"], facts["data"], facts["program"], schedules, tensors, rows, random)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ProgramError(f"'{folder}': the manifest does not describe a checkpoint: {error!r}") from None
+
+
+@contextmanager
+def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> Iterator[BinaryIO]:
+    """The file, at its beginning, when it is what the manifest says; it is read to its end inside."""
+    path, expected = os.path.join(folder, name), facts["files"][name]
+    with naming(path):
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            raise ProgramError("it is not a regular file")
+        if found.st_size != expected["bytes"]:
+            raise ProgramError(f"it has {found.st_size} bytes, {expected['bytes']} were written")
+        with open(path, "rb") as file:
+            total = hashlib.sha256()
+            for chunk in iter(lambda: file.read(_CHUNK), b""):
+                total.update(chunk)
+            if total.hexdigest() != expected["sha256"]:
+                raise ProgramError("it is damaged: its SHA-256 is not the manifest's")
+            file.seek(0)
+            yield file
+            if file.tell() != found.st_size:
+                raise ProgramError(f"the manifest accounts for {file.tell()} of its {found.st_size} bytes")
+
+
+def _tensor(file: BinaryIO, size: int) -> Tuple[np.ndarray, Lod]:
+    if not 0 < size <= os.fstat(file.fileno()).st_size:
+        raise ProgramError(f"the manifest has a tensor of {size} bytes in it")
+    data = file.read(size)
+    array, lod, used = _core.read_tensor(data)
+    if used != size:
+        raise ProgramError(f"a tensor ends after {used} of {size} bytes")
+    return array, lod
+
+
+def require_fit(checkpoint: Checkpoint, program: Program, exe: Executor, scope: Scope) -> None:
+    """ProgramError, ShapeError or OpError when put_back would not be right; changes nothing."""
+    kinds = (dtypes.TENSOR, dtypes.SELECTED_ROWS)
+    wanted = {var.name for var in program.global_block().vars.values() if var.persistable and var.kind in kinds}
+    found = checkpoint.tensors.keys() | checkpoint.rows.keys()
+    check_names(sorted(wanted - found), sorted(found - wanted))
+    _require_raw(sorted(found), scope)
+    for name, (array, _) in checkpoint.tensors.items():
+        _require_fit(program, name, dtypes.TENSOR, element_type(array.dtype), list(array.shape))
+    for name, (_, values, height) in checkpoint.rows.items():
+        _require_fit(program, name, dtypes.SELECTED_ROWS, element_type(values.dtype), [height, *values.shape[1:]])
+    schedules = {name: type(rate).__name__ for name, rate in program.schedules.items()}
+    saved = {name: kind for name, (kind, _) in checkpoint.schedules.items()}
+    if schedules != saved:
+        raise ProgramError(f"the program's learning-rate schedules are {schedules or 'none'}, "
+                           f"the checkpoint's {saved or 'none'}")
+    Executor(exe.place).set_random_state(checkpoint.random)  # refuses what is none
+
+
+def put_back(checkpoint: Checkpoint, program: Program, exe: Executor, scope: Scope) -> None:
+    """Gives the program's variables, its schedules and the executor the state of a checkpoint that fits; the
+    schedules go on from where they were when the scope is in use by a run, or refuses for another reason."""
+    schedules: Mapping[str, Any] = program.schedules
+    before = {name: rate.state_dict() for name, rate in schedules.items()}
+    try:
+        for name, rate in schedules.items():
+            rate.set_state_dict(checkpoint.schedules[name][1])
+        set_values(scope, program, checkpoint.tensors)
+        for name, (numbers, values, height) in checkpoint.rows.items():
+            scope.set_rows(name, numbers, values, height)
+        exe.set_random_state(checkpoint.random)
+    except BaseException:
+        for name, rate in schedules.items():
+            rate.set_state_dict(before[name])
+        raise

@@ -1,0 +1,101 @@
+# Averaged: what every optimizer that keeps averages lets its user do with them.
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+
+from .._core import ProgramError, Scope
+from ..averaging.applied import Applied, Applier
+from ..averaging.batch_norm import batch_statistics, moving_statistics
+from ..averaging.export import save_models
+from ..averaging.schemes import Scheme
+from ..averaging.statistics import Statistics
+from ..executor import Executor
+from ..io.parameters import Path
+from ..program import Program
+from ..scope import global_scope
+from ..variable import Variable
+from .wrapper import Around
+
+
+class Averaged(Around):
+    """An optimizer around another one, with averages to evaluate and save.
+
+    In all methods scope is where the training program's variables live, None: the global one; scheme says which of
+    several averages is meant, None: the first.
+    """
+
+    def __init__(self, optimizer: Any):
+        super().__init__(optimizer)
+        self.averages: Optional[Applier] = None
+
+    def require_new(self) -> None:
+        if self.averages is not None:
+            raise ProgramError(f"this {type(self).__name__} has its program already; make another one")
+
+    def apply(self, exe: Executor, scope: Optional[Scope] = None, scheme: Optional[Scheme] = None,
+              need_restore: bool = True) -> Applied:
+        """`with average.apply(exe):` inside, every averaged parameter has its average as value: evaluate or save
+        there, and do not train.
+
+        Afterwards the raw values are back bit for bit, also when the body raises or is interrupted; with
+        need_restore=False only after restore(). scheme: which of several; None: the first. Before the first averaged
+        step the raw values stay, with a warning. Costs a copy of the parameters' memory while it lasts; program() costs
+        none. OpError when averages are applied in this scope already.
+        """
+        return self._made().apply(exe, scope, scheme, need_restore)
+
+    def restore(self, exe: Optional[Executor] = None, scope: Optional[Scope] = None) -> None:
+        """Gives the raw values back after apply(need_restore=False); does nothing when none are kept."""
+        if self.averages is not None:
+            self.averages.restore(scope)
+
+    def apply_program(self, scheme: Optional[Scheme] = None, keep_raw: bool = False) -> Program:
+        """A program that overwrites every averaged parameter with its average, for runs without Python. It declares all
+        persistable variables of the training program, so it reads that program's parameter file. keep_raw: it keeps
+        the raw values beside them, for restore_program()."""
+        return self._made().overwriting(scheme, keep_raw)
+
+    def restore_program(self, scheme: Optional[Scheme] = None) -> Program:
+        """A program that gives the raw values back after apply_program(scheme, keep_raw=True)."""
+        return self._made().restoring(scheme)
+
+    def program(self, program: Program, scheme: Optional[Scheme] = None) -> Program:
+        """A copy of a program, such as that for testing, which reads averages where the original reads parameters.
+
+        Nothing is copied or exchanged: both run in the same scope, at the same time too, each by an Executor of its
+        own. What is no single variable, as the average of a Window, is computed anew at the beginning of each run.
+        """
+        return self._made().bound(program, scheme)
+
+    def statistics(self, scope: Optional[Scope] = None, scheme: Optional[Scheme] = None) -> Statistics:
+        """How far an average has come: steps, updates, skipped, effective_length, mean_age, distance to the raw
+        values, and whether a warmup still sets its length."""
+        return self._made().statistics(scope, scheme)
+
+    def reestimate_batch_norm(self, exe: Executor, program: Program, data: Iterable[Mapping[str, Any]],
+                              scope: Optional[Scope] = None, scheme: Optional[Scheme] = None) -> None:
+        """Gives every batch normalization the statistics that the averaged parameters have on these batches, in place
+        of the moving ones, wherever averages are in use from now on; training goes on with its own.
+
+        program: with batch normalizations, for training or testing. data: feeds, batch by batch; the mean over all of
+        them is taken. They are kept in the scope, not in checkpoints: call this again after loading.
+        """
+        made, testing, scope = self._made(), program.clone(for_test=True), global_scope() if scope is None else scope
+        made.require_raw(scope)
+        names = moving_statistics(testing)
+        made.rebind(scope, scheme, batch_statistics(exe, made.bound(testing, scheme), names, data, scope))
+
+    def save(self, prefix: Path, feed_vars: Sequence[Union[Variable, str]], fetch_vars: Sequence[Union[Variable, str]],
+             exe: Executor, program: Optional[Program] = None, scope: Optional[Scope] = None,
+             scheme: Optional[Scheme] = None, raw: bool = False) -> None:
+        """io.save_inference_model with the averaged parameters; raw: and with the raw ones, as PREFIX.raw.
+
+        The model says which average of which training it holds: Program.provenance of what is loaded, also
+        `python -m paddle_mini show`.
+        """
+        save_models(self._made(), prefix, feed_vars, fetch_vars, exe, program, scope, scheme, raw)
+
+    def _made(self) -> Applier:
+        if self.averages is None:
+            raise ProgramError("there is nothing averaged yet: call minimize() first")
+        return self.averages

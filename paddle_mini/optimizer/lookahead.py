@@ -1,0 +1,78 @@
+# Lookahead: parameters that go a part of the way that k steps of an optimizer went.
+from __future__ import annotations
+
+from typing import Any, Dict, List
+
+from .._core import ProgramError
+from ..averaging.running import RunningAverage, append_beginning
+from ..averaging.schemes import Scheme
+from ..guards import default_main_program
+from ..lr.scheduler import whole
+from ..operator import Operator
+from ..program import Program
+from ..roles import OPTIMIZE, op_role_guard
+from .averaged import Averaged
+from .optimizer import Pairs, finite
+from .wrapper import Around, chain, require_dense, updated_by
+
+
+class _Slow(Scheme):
+    """The slow parameters: they take the part alpha of the way every time, from the beginning on."""
+
+    def __init__(self, alpha: float):
+        self.alpha = alpha
+
+    def __repr__(self) -> str:
+        return f"Lookahead(alpha={self.alpha!r})"
+
+    def attrs(self, every: int) -> Dict[str, Any]:
+        # decay is what stays in one step, and every-th steps count
+        return {"scheme": "constant", "decay": (1 - self.alpha) ** (1 / every)}
+
+
+class Lookahead(Around):
+    """Every k steps of the optimizer: slow ← slow + alpha (p − slow), p ← slow; slow begins as p before the first step.
+
+    Zhang et al., "Lookahead Optimizer: k steps forward, 1 step back", NeurIPS 2019. optimizer: any, GradientMerge and
+    LossScaling too; what it keeps, such as moments, stays. The slow parameters cost one float a parameter; evaluate
+    and save after a multiple of k steps, when the parameters are the slow ones. ProgramError for sparse gradients.
+    """
+
+    def __init__(self, optimizer: Any, k: int = 5, alpha: float = 0.5):
+        super().__init__(optimizer)
+        inside = next((one for one in chain(optimizer) if isinstance(one, (Averaged, Lookahead))), None)
+        if inside is not None:
+            advice = "one of them is enough" if isinstance(inside, Lookahead) else "put that around Lookahead instead"
+            raise ProgramError(f"Lookahead around {type(inside).__name__}: {advice}")
+        self.k = whole(self, "k", k)
+        self.alpha = finite("Lookahead: alpha", alpha, low=0.0)
+        if not 0 < self.alpha <= 1:
+            raise ProgramError(f"Lookahead: alpha is {alpha!r}, it must be above 0 and at most 1")
+        self._made = False
+
+    def check(self, program: Program, pairs: Pairs) -> None:
+        if self._made:
+            raise ProgramError("this Lookahead has its program already; make another one")
+        require_dense("Lookahead", pairs)
+
+    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+        """Appends the optimizer's operators and those of the slow parameters. Returns the optimizer's."""
+        main, add = default_main_program(), default_main_program().current_block().append_op
+        self.check_all(main, params_grads)
+        slow = RunningAverage(_Slow(self.alpha), self.k, 0, check_finite=False)
+        with op_role_guard(OPTIMIZE):
+            slow.begin()
+            for parameter, _ in sorted(params_grads, key=lambda pair: pair[0].name):
+                slow.add(parameter, False)
+            append_beginning(add, slow.members)
+        ops = self.optimizer.apply_gradients(params_grads)
+        with op_role_guard(OPTIMIZE):
+            slow.append_weight(add, updated_by(self.optimizer))
+            # 1 where slow moved, else 0
+            back = slow.append_second_weight(add, "back", {"scheme": "constant", "decay": 0.0})
+            slow.append_averages(add)
+            for member in slow.members:
+                add("parameter_average", {"Param": member.average, "Average": member.parameter, "Weight": back},
+                    {"AverageOut": member.parameter})
+        self._made = True
+        return ops

@@ -1,0 +1,116 @@
+# Wrapper: an optimizer around another one, whose operators then run only where parameters are to change.
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Callable, List, Optional
+
+from .. import dtypes
+from .._core import ProgramError
+from ..guards import default_main_program
+from ..initializer import Constant
+from ..layers.control_flow import ConditionalBlock
+from ..operator import Operator
+from ..program import Program
+from ..roles import OPTIMIZE, op_role_guard
+from ..variable import Variable
+from .optimizer import Minimizer, Pairs, require_unchanged
+
+Step = Optional[Callable[[Pairs], None]]
+
+
+class Around(Minimizer):
+    """What is put around an optimizer, which may be another one of these."""
+
+    def __init__(self, optimizer: Any):
+        kind = type(self).__name__
+        if isinstance(optimizer, type):
+            raise ProgramError(f"{kind} takes an optimizer, not its class: {optimizer.__name__}(...)")
+        if not all(callable(getattr(optimizer, name, None)) for name in ("backward", "apply_gradients")):
+            raise ProgramError(f"{kind} takes an optimizer, not {type(optimizer).__name__}")
+        self.optimizer = optimizer
+
+    def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+                 no_grad_set: Any = None) -> Pairs:
+        """The optimizer's backward."""
+        return self.optimizer.backward(loss, startup_program, parameter_list, no_grad_set)
+
+    def check(self, program: Program, pairs: Pairs) -> None:
+        """ProgramError when this can't be done for these pairs."""
+
+    def check_all(self, program: Program, pairs: Pairs) -> None:
+        """check() of this and of all inside; before anything is appended."""
+        require_unchanged(program, pairs)
+        for one in chain(self):
+            if isinstance(one, Around):
+                one.check(program, pairs)
+
+
+class Wrapper(Around):
+    """What GradientMerge and LossScaling share. `updated`, after minimize: a variable of the global block, bool [1]:
+    whether this run changed the parameters."""
+
+    def __init__(self, optimizer: Any):
+        super().__init__(optimizer)
+        self.updated: Optional[Variable] = None
+
+    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+        """Appends to the current block what says whether parameters change, and the optimizer's operators.
+        Returns those of one operator a parameter, in the order of the parameters' names."""
+        program = default_main_program()
+        pairs = sorted(params_grads, key=lambda pair: pair[0].name)
+        self.check_all(program, pairs)
+        block = program.global_block()
+        updated = block.create_var(program.new_name("updated"), dtype="bool", shape=[1], stop_gradient=True)
+        with op_role_guard(OPTIMIZE):
+            if program.current_block() is not block:
+                Constant(False)(updated, block)  # for runs in which the block around does not run
+            self.updated = updated
+            return self.append(pairs, updated)
+
+    def check(self, program: Program, pairs: Pairs) -> None:
+        if self.updated is not None and self.updated.block.program is program:
+            raise ProgramError(f"this {type(self).__name__} has its operators in the program already; "
+                               "make another one")
+
+    @abstractmethod
+    def append(self, pairs: Pairs, updated: Variable) -> List[Operator]:
+        """Appends everything: what writes `updated`, and the optimizer's operators."""
+
+    def append_optimizer(self, pairs: Pairs, updated: Variable) -> List[Operator]:
+        """The optimizer's operators; `updated` is then what wrappers inside say."""
+        ops = self.optimizer.apply_gradients(pairs)
+        inside = updated_by(self.optimizer)
+        if inside is not None:
+            default_main_program().current_block().append_op("assign", {"X": inside}, {"Out": updated})
+        return ops
+
+    def append_where(self, updated: Variable, pairs: Pairs, before: Step = None, after: Step = None) -> List[Operator]:
+        """append_optimizer in a block that runs where `updated` holds, and what these append to it."""
+        with ConditionalBlock(updated).block():
+            if before is not None:
+                before(pairs)
+            ops = self.append_optimizer(pairs, updated)
+            if after is not None:
+                after(pairs)
+        return ops
+
+
+def chain(optimizer: Any) -> List[Any]:
+    """The optimizer and those that it is around, one in the other."""
+    found = [optimizer]
+    while hasattr(found[-1], "optimizer"):
+        found.append(found[-1].optimizer)
+    return found
+
+
+def require_dense(kind: str, pairs: Pairs) -> None:
+    """ProgramError for a sparse gradient, of which GradientMerge would make a dense one too."""
+    sparse = next((parameter for parameter, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS), None)
+    if sparse is not None:
+        raise ProgramError(f"{kind} changes every row of '{sparse.name}' each step, but has a sparse gradient; make "
+                           "the embedding with is_sparse=False if that is wanted, or leave it out with parameter_list")
+
+
+def updated_by(optimizer: Any) -> Optional[Variable]:
+    """Whether a run changes the parameters, as the outermost Wrapper says; None: every run does."""
+    return next((one.updated for one in chain(optimizer) if getattr(one, "updated", None) is not None), None)

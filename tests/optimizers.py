@@ -1,0 +1,43 @@
+# Every optimizer, and a model with a table: what tests of what is put around optimizers train.
+import numpy as np
+
+import paddle_mini as pm
+
+O = pm.optimizer
+OPTIMIZERS = {
+    "Adadelta": lambda **k: O.Adadelta(0.5, **k), "Adagrad": lambda **k: O.Adagrad(0.1, **k),
+    "Adam": lambda **k: O.Adam(0.05, **k), "AdamW": lambda **k: O.AdamW(0.05, weight_decay=0.1, **k),
+    "Adamax": lambda **k: O.Adamax(0.05, **k), "DecayedAdagrad": lambda **k: O.DecayedAdagrad(0.1, **k),
+    "Dpsgd": lambda **k: O.Dpsgd(0.1, seed=5, **k), "Ftrl": lambda **k: O.Ftrl(0.1, l1=0.01, l2=0.1, **k),
+    "Lamb": lambda **k: O.Lamb(0.05, **k), "LarsMomentum": lambda **k: O.LarsMomentum(0.5, 0.9, lars_coeff=0.1, **k),
+    "Momentum": lambda **k: O.Momentum(0.1, 0.9, **k),
+    "ProximalAdagrad": lambda **k: O.ProximalAdagrad(0.1, l1=0.01, **k),
+    "ProximalGD": lambda **k: O.ProximalGD(0.1, l1=0.01, l2=0.1, **k),
+    "RMSProp": lambda **k: O.RMSProp(0.05, momentum=0.5, **k),
+    "SGD": lambda **k: O.SGD(0.2, **k),
+}
+# Rows of the table, one list a batch.
+SPARSE = [[3, 1, 3, 0], [1, 1, 2, 6], [5, 5, 5, 5], [0, 1, 2, 3]]
+
+
+class Table:
+    """The mean square of the rows of a table that ids name, sparse; and of a weight beside it."""
+
+    def __init__(self, minimize, is_sparse=True):
+        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
+        with pm.program_guard(self.main, self.startup):
+            ids = pm.layers.data("ids", [-1], dtype="int64")
+            rows = pm.layers.embedding(ids, [7, 3], is_sparse=is_sparse, param_attr="table", dtype="float64")
+            minimize(pm.layers.mean(pm.layers.square(pm.layers.fc(rows, 2))))
+        pm.seed(1)
+        self.exe.run(self.startup, scope=self.scope)
+
+    def run(self, *feeds):
+        for ids in feeds:
+            self.exe.run(self.main, {"ids": np.array(ids)}, scope=self.scope)
+        return {name: self.scope.get(name) for name in ("table", "fc_0.w_0")}
+
+
+def assert_close(found, wanted, tolerance=1e-6):
+    for name, value in wanted.items():
+        np.testing.assert_allclose(found[name], value, rtol=tolerance, atol=tolerance, err_msg=name)
