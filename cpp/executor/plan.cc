@@ -27,7 +27,7 @@ class CopyKernel : public Kernel {
 }  // namespace
 
 void PartsKernel::run(Device& device) {
-  constexpr int64_t kPart = 4096;  // of some five arrays at a time: they stay in the first or second cache
+  constexpr int64_t kPart = 2048;  // of some five arrays at a time: they stay in the first or second cache
   for (int64_t begin = 0; begin < elements_; begin += kPart) {
     int64_t end = std::min(begin + kPart, elements_);
     for (at_ = 0; at_ < kernels_.size(); ++at_) kernels_[at_]->run_part(device, begin, end);

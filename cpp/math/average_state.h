@@ -43,7 +43,7 @@ inline void require_ring(InferContext& c) {
 //   a_t = p + k (a_s - p),  k = (1 - w_{s+1}) ... (1 - w_t),
 // so a row that no gradient names need not be averaged until it is read or changed. The stamp of a row is kLogKept at
 // s; in a window, whose members weigh the same and whose generations begin anew, it is the number s of updates.
-// A row that is not finite leaves its average as it is.
+// Where a row is not finite its average stays.
 class RowClock {
  public:
   RowClock(const int64_t* counters, const double* state, bool window)
@@ -78,14 +78,18 @@ class RowClock {
   bool window_;
 };
 
-// The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit.
+// The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit, and where p is not
+// finite, which p - p tells.
 template <class T>
-void average_row(Device& device, int64_t width, double kept, const T* p, const T* a, T* to) {
+inline void average_row(Device& device, int64_t width, double kept, const T* p, const T* a, T* to) {
   if (kept == 1) {
     if (a != to) std::copy_n(a, width, to);
     return;
   }
-  auto towards = [kept = static_cast<T>(kept)](auto a, auto p) { return p + decltype(p)(kept) * (a - p); };
+  auto towards = [kept = static_cast<T>(kept)](auto a, auto p) {
+    using V = decltype(p);
+    return select(p - p == V(T(0)), p + V(kept) * (a - p), a);
+  };
   map(device, width, towards, to, a, p);
 }
 

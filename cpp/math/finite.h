@@ -7,15 +7,28 @@
 
 namespace paddle_mini {
 
-// 0 * x is NaN where x is not finite, and 0 elsewhere.
+// 0 * x is NaN where x is not finite, and 0 elsewhere: one sum tells for many numbers.
+template <class T>
+class FiniteSum {
+ public:
+  void add(int64_t n, const T* x) {
+    constexpr int64_t step = Vec<T>::size;
+    Vec<T> zero(T(0));
+    int64_t i = 0;
+    for (; i + step <= n; i += step) sum_ = sum_ + zero * Vec<T>::load(x + i);
+    if (i < n) sum_ = sum_ + zero * map_loop::load_part(x + i, n - i);
+  }
+  bool finite() const { return sum_of_lanes(sum_) == 0; }
+
+ private:
+  Vec<T> sum_{T(0)};
+};
+
 template <class T>
 bool all_finite(int64_t n, const T* x) {
-  constexpr int64_t step = Vec<T>::size;
-  Vec<T> zero(T(0)), sum(T(0));
-  int64_t i = 0;
-  for (; i + step <= n; i += step) sum = sum + zero * Vec<T>::load(x + i);
-  if (i < n) sum = sum + zero * map_loop::load_part(x + i, n - i);
-  return sum_of_lanes(sum) == 0;
+  FiniteSum<T> sum;
+  sum.add(n, x);
+  return sum.finite();
 }
 
 // OpError naming the first of x[0] ... x[n - 1], which are the elements from `at` on of a parameter, that is not finite.

@@ -15,6 +15,7 @@ struct AverageRowsKernel : Kernel {
   In<double> state, stamps;
   Out<T> average_out, previous_out;
   Out<double> stamps_out;
+  Scratch<double> kept;  // the part of itself that the average of each row keeps
   int64_t width;
   bool checks;
 
@@ -22,45 +23,65 @@ struct AverageRowsKernel : Kernel {
       : param(init, "Param"), grad(init, "Rows"), average(init, "Average"), previous(init, "Previous", optional_port),
         counters(init, "Counters"), state(init, "State"), stamps(init, "RowStamps"), average_out(init, "AverageOut"),
         previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"),
-        width(param.shape().numel(1, param.shape().rank())), checks(init.attr<bool>("check_finite")) {}
+        kept(init, grad.shape()[0]), width(param.shape().numel(1, param.shape().rank())),
+        checks(init.attr<bool>("check_finite")) {}
 
   void run(Device& device) override {
+    const std::vector<int64_t>& rows = grad.variable().rows;
+    if (checks) require_finite(rows);
     copy(average, average_out);
     copy(stamps, stamps_out);
     if (previous) copy(previous, previous_out);
     RowClock clock(counters.data(), state.data(), static_cast<bool>(previous));
-    constexpr size_t kAhead = 8;  // rows lie far apart: they are asked for before their turn
-    const std::vector<int64_t>& rows = grad.variable().rows;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (i + kAhead < rows.size()) fetch(rows[i + kAhead]);
-      double stamp = stamps_out[rows[i]];
-      if (stamp == clock.now()) continue;  // a row that occurs twice, too
-      catch_up(device, clock, stamp, rows[i]);
-      stamps_out[rows[i]] = clock.now();
+    if (previous) run_window(device, clock, rows);
+    else run_rows(device, clock, rows);
+  }
+
+  // Rows lie far apart in memory. All stamps are read first and all rows asked for, so that the memory answers many
+  // requests at once; and the logarithms become parts a register at a time.
+  void run_rows(Device& device, const RowClock& clock, const std::vector<int64_t>& rows) {
+    int64_t count = static_cast<int64_t>(rows.size());
+    double now = clock.now();
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t row = rows[static_cast<size_t>(i)];
+      double& stamp = stamps_out[row];
+      __builtin_prefetch(average_out.data() + row * width, 1, 2);
+      kept[i] = now - stamp;
+      stamp = now;  // a row that occurs twice keeps all of its average the second time
+    }
+    map(device, count, [](auto log) { return exp(log); }, kept.data(), static_cast<const double*>(kept.data()));
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t at = rows[static_cast<size_t>(i)] * width;
+      catch_up(device, kept[i], at, average_out.data() + at);
     }
   }
 
-  void fetch(int64_t row) const {
-    __builtin_prefetch(stamps_out.data() + row, 1);
-    __builtin_prefetch(average_out.data() + row * width, 1);
-    __builtin_prefetch(param.data() + row * width);
-  }
-
-  void catch_up(Device& device, const RowClock& clock, double stamp, int64_t row) {
-    const T* p = param.data() + row * width;
-    T* newer = average_out.data() + row * width;
-    bool finite = all_finite(width, p);
-    if (!finite && checks) refuse(p, row);
-    if (previous_out && clock.rolled(stamp)) {
-      double kept = finite ? clock.kept_of_previous(stamp) : 1;
-      average_row(device, width, kept, p, static_cast<const T*>(newer), previous_out.data() + row * width);
+  void run_window(Device& device, const RowClock& clock, const std::vector<int64_t>& rows) {
+    for (int64_t row : rows) {
+      double& stamp = stamps_out[row];
+      int64_t at = row * width;
+      if (stamp == clock.now()) continue;
+      if (clock.rolled(stamp)) catch_up(device, clock.kept_of_previous(stamp), at, previous_out.data() + at);
+      catch_up(device, clock.kept(stamp), at, average_out.data() + at);
+      stamp = clock.now();
     }
-    average_row(device, width, finite ? clock.kept(stamp) : 1, p, static_cast<const T*>(newer), newer);
   }
 
-  [[noreturn]] static void refuse(const T* p, int64_t row) {
-    while (std::isfinite(*p)) ++p;
-    fail<OpError>("row ", row, " of Param holds ", *p, ": it does not enter the average");
+  // The average of a row as it is now, to one of the two averages.
+  void catch_up(Device& device, double part, int64_t at, T* to) {
+    average_row(device, width, part, param.data() + at, static_cast<const T*>(average_out.data() + at), to);
+  }
+
+  void require_finite(const std::vector<int64_t>& rows) const {
+    FiniteSum<T> sum;
+    for (int64_t row : rows) sum.add(width, param.data() + row * width);
+    if (sum.finite()) return;
+    for (int64_t row : rows) {
+      const T* p = param.data() + row * width;
+      for (int64_t i = 0; i < width; ++i) {
+        if (!std::isfinite(p[i])) fail<OpError>("row ", row, " of Param holds ", p[i], ": it does not enter the average");
+      }
+    }
   }
 
   template <class U>

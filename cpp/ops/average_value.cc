@@ -91,14 +91,12 @@ struct AverageValueKernel : Kernel {
     const T* raw = static_cast<const T*>(param.data);
     for (int64_t row = 0; row < stamps.numel(); ++row) {
       int64_t at = row * width;
-      bool finite = all_finite(width, raw + at);
-      auto kept = [finite](double part) { return finite ? part : 1.0; };
       const T *now = average.data() + at, *older = previous ? previous.data() + at : nullptr;
       if (previous && clock.rolled(stamps[row])) {  // first: Out may be Param
-        average_row(device, width, kept(clock.kept_of_previous(stamps[row])), raw + at, now, previous_row.data());
+        average_row(device, width, clock.kept_of_previous(stamps[row]), raw + at, now, previous_row.data());
         older = previous_row.data();
       }
-      average_row(device, width, kept(clock.kept(stamps[row])), raw + at, now, out.direct() + at);
+      average_row(device, width, clock.kept(stamps[row]), raw + at, now, out.direct() + at);
       if (share == T(0)) continue;
       map(device, width, mean(share), out.direct() + at, static_cast<const T*>(out.direct()) + at, older);
     }

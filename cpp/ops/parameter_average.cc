@@ -1,7 +1,7 @@
 // parameter_average: AverageOut = Average + Weight (Param - Average)
-#include "core/half.h"
 #include "core/op_table.h"
 #include "math/finite.h"
+#include "math/half_floats.h"
 
 namespace paddle_mini {
 namespace {
@@ -25,26 +25,32 @@ struct CompensatedLerp {
   }
 };
 
-// Elements of Param as T, whatever they are kept as. At most kBlock at a time: they stay in the first cache.
+// Elements of Param as T, whatever they are kept as.
 template <class T>
 class ParamReader {
  public:
-  static constexpr int64_t kBlock = 2048;
-
   explicit ParamReader(KernelInit& init)
-      : tensor_(init.input("Param")->tensor), block_(init, tensor_.dtype == dtype_of<T>::value ? 0 : kBlock) {}
+      : tensor_(init.input("Param")->tensor), block_(init, is_plain() ? 0 : kBlock) {}
   int64_t numel() const { return tensor_.shape.numel(); }
 
+  // How many of `count` can be read at once: converted ones stay in the first cache.
+  int64_t most(int64_t count) const { return is_plain() ? count : std::min(count, kBlock); }
+
   const T* read(int64_t at, int64_t count) {
-    if (tensor_.dtype == DType::Float16) return convert(static_cast<const Float16*>(tensor_.data) + at, count);
-    if (tensor_.dtype == DType::BFloat16) return convert(static_cast<const BFloat16*>(tensor_.data) + at, count);
+    if constexpr (std::is_same_v<T, float>) {
+      if (tensor_.dtype == DType::Float16) return convert(static_cast<const Float16*>(tensor_.data) + at, count);
+      if (tensor_.dtype == DType::BFloat16) return convert(static_cast<const BFloat16*>(tensor_.data) + at, count);
+    }
     return static_cast<const T*>(tensor_.data) + at;
   }
 
  private:
+  static constexpr int64_t kBlock = 1024;
+  bool is_plain() const { return tensor_.dtype == dtype_of<T>::value; }
+
   template <class Half>
   const T* convert(const Half* from, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) block_[i] = static_cast<T>(to_float(from[i]));
+    to_floats(count, from, block_.data());
     return block_.data();
   }
 
@@ -79,11 +85,9 @@ struct ParameterAverageKernel : Kernel {
       copy(average.data(), average_out, begin, end);
       if (residue) copy(residue.data(), residue_out, begin, end);
     } else {
-      for (int64_t at = begin; at < end; at += param.kBlock) {
-        int64_t count = std::min(param.kBlock, end - at);
-        const T* p = param.read(at, count);
-        if (checks) require_finite(p, at, count);  // nothing of this block is averaged yet
-        step(device, w, p, target.data() + at, at, count);
+      for (int64_t at = begin, count; at < end; at += count) {
+        count = param.most(end - at);
+        step(device, w, param.read(at, count), target.data() + at, at, count);
       }
     }
     if (rolls) copy(average.data(), average_out, begin, end);
@@ -91,14 +95,28 @@ struct ParameterAverageKernel : Kernel {
   }
 
   void step(Device& device, T w, const T* p, T* target, int64_t at, int64_t count) {
+    const T* a = average.data() + at;
+    if (checks && (w == T(1) || residue)) require_finite(p, at, count);
     if (w == T(1)) {
       std::copy_n(p, count, target);
       if (residue) std::fill_n(residue_out.data() + at, count, T(0));
     } else if (residue) {
-      map(device, count, CompensatedLerp<T>{w}, std::tuple(target, residue_out.data() + at), average.data() + at,
-          residue.data() + at, p);
+      std::tuple outputs(target, residue_out.data() + at);
+      map(device, count, CompensatedLerp<T>{w}, outputs, a, residue.data() + at, p);
+    } else if (checks) {
+      checked_step(device, w, p, a, target, at, count);
     } else {
-      map(device, count, Lerp<T>{w}, target, average.data() + at, p);
+      map(device, count, Lerp<T>{w}, target, a, p);
+    }
+  }
+
+  // Block by block, which stays in the first cache: nothing of a block that is refused is averaged.
+  void checked_step(Device& device, T w, const T* p, const T* a, T* target, int64_t at, int64_t count) {
+    constexpr int64_t kBlock = 512;
+    for (int64_t i = 0; i < count; i += kBlock) {
+      int64_t n = std::min(kBlock, count - i);
+      require_finite(p + i, at + i, n);
+      map(device, n, Lerp<T>{w}, target + i, a + i, p + i);
     }
   }
 

@@ -119,11 +119,13 @@ class RunningAverage:
                                   "float64")
         self.members.append(member)
 
-    def append_rows(self, add: AddOp, gradients: Dict[str, Variable]) -> None:
-        """Before an optimizer changes rows of tables: brings their averages up to date."""
+    def append_rows(self, place: Callable[[str], AddOp], gradients: Dict[str, Variable]) -> None:
+        """Before an optimizer changes rows of tables: brings their averages up to date. place(name): adds operators right
+        before the one that changes this table, while its rows are in the caches."""
         for member in self.members:
             if member.stamps is None:
                 continue
+            add = place(member.parameter.name)
             inputs = {"Param": member.parameter, "Rows": gradients[member.parameter.name], "Average": member.average,
                       "Counters": self.counters, "State": self.state, "RowStamps": member.stamps}
             outputs = {"AverageOut": member.average, "RowStampsOut": member.stamps}

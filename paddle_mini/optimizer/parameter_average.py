@@ -1,26 +1,20 @@
 # ParameterAverage: any optimizer, with averages of the parameters it changes.
 from __future__ import annotations
 
-import itertools
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from functools import partial
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from .. import dtypes
-from .._core import ProgramError, Scope
-from ..averaging.applied import Applied, Applier
-from ..averaging.batch_norm import batch_statistics, moving_statistics
-from ..averaging.export import save_models
+from .._core import ProgramError
+from ..averaging.applied import Applier
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
 from ..averaging.schemes import Scheme, Window
-from ..averaging.statistics import Statistics
-from ..executor import Executor
-from ..guards import default_main_program, default_startup_program
-from ..io.parameters import Path
+from ..guards import default_main_program
 from ..operator import Operator
 from ..place import Place
 from ..program import Block, Program
 from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
-from ..scope import global_scope
 from ..variable import Parameter, Variable, name_of
 from .averaged import Averaged
 from .optimizer import Pairs
@@ -87,7 +81,7 @@ class ParameterAverage(Averaged):
                     average.add(parameter, parameter.name in rows)
                 for buffer in _buffers(block.program) if self.buffers == "average" else ():
                     average.add(buffer, False)
-            self._append(block, begin, running, averaged, rows)
+            self._append(block, ops, begin, running, averaged, rows)
         self.averages = Applier(block.program, running, self._device())
         return ops
 
@@ -95,8 +89,9 @@ class ParameterAverage(Averaged):
         """The averages, if their schemes suit all parameters; nothing is appended yet."""
         sparse = {parameter.name for parameter, gradient in pairs
                   if gradient.kind == dtypes.SELECTED_ROWS and self._leaves_other_rows()}
-        checks = self.non_finite == "raise"
-        running = [RunningAverage(scheme, self.every, self.start_step, checks) for scheme in self.schemes]
+        # The first average looks at a parameter before the others take it.
+        running = [RunningAverage(scheme, self.every, self.start_step, self.non_finite == "raise" and number == 0)
+                   for number, scheme in enumerate(self.schemes)]
         for average in running:
             for parameter in averaged:
                 average.check(parameter, parameter.name in sparse)
@@ -116,21 +111,22 @@ class ParameterAverage(Averaged):
         names = [op.input("Param")[0] for op in ops if takes_rows(op)] if self._leaves_other_rows() else []
         return {name: gradients[name] for name in names}
 
-    def _append(self, block: Block, begin: int, running: List[RunningAverage], averaged: List[Parameter],
-                rows: Dict[str, Variable]) -> None:
-        """Averages of rows come before the optimizer's operators, which begin at `begin`, all others behind; weights as
-        early as they are known, so that optimizer and average can run part by part (cpp/executor/fuse.h)."""
+    def _append(self, block: Block, ops: List[Operator], begin: int, running: List[RunningAverage],
+                averaged: List[Parameter], rows: Dict[str, Variable]) -> None:
+        """Averages of rows come before the optimizer's operators, the first of which is at `begin`, all others behind;
+        weights as early as they are known, so that optimizer and average can run part by part (cpp/executor/fuse.h)."""
         updated = updated_by(self.optimizer)
         known = updated is None and self.non_finite == "raise"
-        places = itertools.count(begin)
+        changes = {op.input("Param")[0]: op for op in ops if op.input("Param") and op.block is block}
 
-        def add(*op: Any) -> None:
-            block.insert_op(next(places), *op)
+        def before(name: str) -> Callable[..., Any]:
+            op = changes.get(name)  # not there: in an inner block
+            return partial(block.insert_op, begin if op is None else op.index)
 
         for average in running:
-            average.append_rows(add, rows)
-            if known:
-                average.append_weight(add)
+            average.append_rows(before, rows)
+        for average in running if known else ():
+            average.append_weight(partial(block.insert_op, begin))
         finite = self._finite(block, averaged, rows) if self.non_finite == "skip" else None
         for average in running:
             if not known:
@@ -182,7 +178,10 @@ class ParameterAverage(Averaged):
 def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy]) -> List[Scheme]:
     if (scheme is None) == (window_size is None):
         raise ProgramError("ParameterAverage takes either a scheme or a window_size")
-    schemes = [Window(window_size)] if scheme is None else list(scheme) if isinstance(scheme, (list, tuple)) else [scheme]
+    if scheme is None:
+        schemes: List[Any] = [Window(window_size)]
+    else:
+        schemes = list(scheme) if isinstance(scheme, (list, tuple)) else [scheme]
     for one in schemes:
         if not isinstance(one, Scheme) or type(one) is Scheme:
             raise ProgramError(f"scheme is {one!r}, it must be one of paddle_mini.averaging, such as Window(n), Uniform() "
@@ -197,10 +196,12 @@ def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy]) -> List[
 
 def _buffers(main: Program) -> List[Variable]:
     """What operators of the model keep between runs: floats that they both read and write."""
-    names = []
+    names: List[str] = []
     block = main.global_block()
     for op in block.ops:
         if op.attr("op_role", 0) & ~LOSS:
             continue
-        names += [name for name in op.output_names if name in op.input_names and block.vars[name].persistable and name not in names]
+        for name in op.output_names:
+            if name in op.input_names and block.vars[name].persistable and name not in names:
+                names.append(name)
     return [block.vars[name] for name in names if block.vars[name].dtype in dtypes.FLOAT_NAMES]

@@ -205,15 +205,15 @@ def test_a_refused_row_keeps_its_average_and_its_stamp(dtype, value, previous):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("previous", [False, True])
-def test_unchecked_a_row_that_is_not_finite_keeps_its_average(value, previous):
-    # As a whole table does, whose steps are left out while it is not finite.
+def test_unchecked_where_a_row_is_not_finite_its_average_stays(value, previous):
+    # As a whole table does, whose steps are left out while it is not finite; other elements of the row go on.
     inputs = with_one(value, 1, of_window(4, 6, [1, 3]) if previous else table(5, 7, rows=[1, 3], stamps=OLD))
     found = run_op("average_rows", inputs)
-    np.testing.assert_array_equal(found["AverageOut"][1], inputs["Average"][1])
-    assert np.isfinite(found["AverageOut"]).all()
+    assert found["AverageOut"][1, -1] == inputs["Average"][1, -1]
+    assert np.isfinite(found["AverageOut"]).all() and (found["AverageOut"][1] != inputs["Average"][1]).any()
     counters = {"Counters": inputs["Counters"], "State": inputs["State"]}
     kept = {name[:-3]: value for name, value in found.items()}
     value = run_op("average_value", {"Param": inputs["Param"], **counters, **kept})["Out"]
     assert np.isfinite(value).all()
     if not previous:
-        np.testing.assert_array_equal(value[1], inputs["Average"][1])
+        assert value[1, -1] == inputs["Average"][1, -1]

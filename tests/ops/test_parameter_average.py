@@ -6,7 +6,7 @@ from bfloat16 import bits_of, numbers_of
 from harness import array, ints, op_tests, run_op
 from one_op import OneOp
 
-BLOCK = 2048  # elements that are looked at, and converted, at a time
+BLOCK = 512
 
 
 def reference(inputs, attrs):
