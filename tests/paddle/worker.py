@@ -62,6 +62,36 @@ def train(folder, fetch, steps):
     np.savez(folder / "results.npz", **results)
 
 
+def averages(folder, kind, steps):
+    """A network with PaddlePaddle's own averages: writes main.pb, apply.pb and restore.pb, the values at the beginning,
+    and all values after the last step, while averages are applied, and afterwards."""
+    main, startup, scope = paddle.static.Program(), paddle.static.Program(), paddle.static.Scope()
+    main.random_seed = startup.random_seed = 7
+    with paddle.static.program_guard(main, startup), paddle.utils.unique_name.guard(), paddle.static.scope_guard(scope):
+        x, y = paddle.static.data("x", [-1, 6]), paddle.static.data("y", [-1, 1])
+        loss = paddle.mean(paddle.square(paddle.static.nn.fc(paddle.static.nn.fc(x, 5, activation="tanh"), 1) - y))
+        paddle.optimizer.SGD(0.1).minimize(loss)
+        if kind == "window":
+            average = paddle.incubate.ModelAverage(0.4, min_average_window=3, max_average_window=9)
+        else:
+            average = paddle.static.ExponentialMovingAverage(0.9)
+            average.update()
+        exe.run(startup)
+        values = {f"begin/{name}": array(name) for name in persistables(main)}
+        random = np.random.RandomState(1)
+        for step in range(steps):
+            feed = {"x": random.randn(8, 6).astype("float32"), "y": random.randn(8, 1).astype("float32")}
+            exe.run(main, feed=feed)
+            values.update({f"feed{step}/{name}": value for name, value in feed.items()})
+        values.update({f"trained/{name}": array(name) for name in persistables(main)})
+        with average.apply(exe):
+            values.update({f"applied/{name.name}": array(name.name) for name in main.all_parameters()})
+        values.update({f"restored/{name.name}": array(name.name) for name in main.all_parameters()})
+    for name, program in {"main": main, "apply": average.apply_program, "restore": average.restore_program}.items():
+        (folder / f"{name}.pb").write_bytes(program.desc.serialize_to_string())
+    np.savez(folder / "values.npz", **values)
+
+
 def operators(folder, cases):
     """Each case is a program of one operator, case.pb, with its inputs, case.npz, and what to fetch. Writes case.out.npz, or
     case.error where PaddlePaddle refuses; after a crash the cases without either are those that were left."""
@@ -161,7 +191,7 @@ def predict(folder, model, params):
     np.savez(folder / "results.npz", *(predictor.get_output_handle(name).copy_to_cpu() for name in predictor.get_output_names()))
 
 
-JOBS = (train, operators, save_vars, load_vars, static_save, static_load, read_state, layers_state, save_inference_model,
+JOBS = (train, averages, operators, save_vars, load_vars, static_save, static_load, read_state, layers_state, save_inference_model,
         load_inference_model, predict)
 
 
