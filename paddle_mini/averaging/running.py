@@ -85,8 +85,8 @@ class RunningAverage:
         needs_its_dtype = self.scheme.latest is not None or isinstance(self.scheme, BiasCorrected)
         if needs_its_dtype and average_dtype(parameter) != parameter.dtype:
             raise ProgramError(f"{self.scheme!r}: '{parameter.name}' is {parameter.dtype}, which only Uniform(), "
-                               "Exponential(...), Window(...) and others of one weight a step average; leave it out with "
-                               "parameters=[...]")
+                               "Exponential(...), Window(...) and others of one weight a step average; leave it out "
+                               "with parameters=[...]")
         weight = 1 - (1 - self.scheme.least_weight()) ** self.every
         if average_dtype(parameter) == "float32" and 0 < weight < LEAST_WEIGHT and not self.scheme.compensated:
             raise ProgramError(f"{self.scheme!r}: '{parameter.name}' weighs {weight:.0e} an update, which float32 mostly "
@@ -179,7 +179,7 @@ class RunningAverage:
         add("parameter_average", inputs, outputs, attrs)
         if member.initial is not None:
             add("parameter_average", {"Param": param, "Average": member.initial, "Weight": self._first},
-                            {"AverageOut": member.initial}, attrs)
+                {"AverageOut": member.initial}, attrs)
 
     def append_value(self, add: AddOp, member: Member, out: str) -> None:
         """Writes what stands for a parameter to `out`. Only names are used: `add` may put operators anywhere."""
@@ -190,7 +190,7 @@ class RunningAverage:
         inputs["Average"] = member.average.name
         if member.initial is not None:
             add("bias_corrected_average", {**inputs, "Initial": member.initial.name}, {"Out": out},
-                            {name: float(getattr(self.scheme, name)) for name in ("rho", "gamma", "eta")})
+                {name: float(getattr(self.scheme, name)) for name in ("rho", "gamma", "eta")})
             return
         if member.previous is not None:
             inputs["Previous"] = member.previous.name
