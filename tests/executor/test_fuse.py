@@ -5,6 +5,7 @@ import pytest
 import paddle_mini as pm
 
 SIZE = 10_007  # five parts, the last one short
+LARGE = 70_001  # shorter parts
 
 
 def state(block, scope, name, values):
@@ -16,7 +17,7 @@ def state(block, scope, name, values):
 class Program:
     """Some parameters with gradients, sgd for each, and then an average of each."""
 
-    def __init__(self, between=lambda block: None, sizes=(SIZE, 3, 4096), optimizer="sgd"):
+    def __init__(self, between=lambda block: None, sizes=(SIZE, 3, LARGE), optimizer="sgd"):
         self.main, self.scope = pm.Program(), pm.Scope()
         block, draw = self.main.global_block(), np.random.default_rng(0)
         state(block, self.scope, "rate", np.float32([0.1]))
