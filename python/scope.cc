@@ -135,10 +135,6 @@ void define_scope(py::module_& m) {
         scope.require_idle();
         scope.erase(name);
       }, py::arg("name"))
-      .def("swap", [](Scope& scope, const std::string& a, const std::string& b) {
-        scope.require_idle();
-        scope.swap(a, b);
-      }, py::arg("a"), py::arg("b"), "Exchanges two values of the same dtype and shape, without copying.")
       .def("exchange", [](Scope& scope, const std::vector<std::tuple<std::string, std::string, std::string>>& triples) {
         std::vector<Scope::Exchange> exchanges;
         for (const auto& [name, by, keep] : triples) exchanges.push_back({name, by, keep});

@@ -1,4 +1,4 @@
-# What the tests of the reductions to an extreme share: cases and refusals of reduce_max, reduce_min, reduce_amax, reduce_amin.
+# What the tests of reductions share: cases and refusals of reduce_max, reduce_min, reduce_amax, reduce_amin, reduce_prod.
 import numpy as np
 
 import paddle_mini as pm

@@ -1,7 +1,9 @@
 # Every optimizer, and a model with a table: what tests of what is put around optimizers train.
 import numpy as np
+import pytest
 
 import paddle_mini as pm
+from small_model import SmallModel, assert_same_bits
 
 O = pm.optimizer
 OPTIMIZERS = {
@@ -41,3 +43,26 @@ class Table:
 def assert_close(found, wanted, tolerance=1e-6):
     for name, value in wanted.items():
         np.testing.assert_allclose(found[name], value, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+def goes_on_from_a_checkpoint(folder, through, first, second):
+    """Three models alike: one trains through, one stops after 10 steps, one goes on from there; the same bits."""
+    manager = pm.io.CheckpointManager(folder)
+    for number in range(23):
+        through.step(number)
+    for number in range(10):
+        first.step(number)
+    manager.save(10, first.main, first.exe, first.scope)
+    manager.restore(second.main, second.exe, second.scope)
+    for number in range(10, 23):
+        second.step(number)
+    assert_same_bits(second.everything(), through.everything())
+
+
+def gets_no_second_optimizer(first, second):
+    """first: around SGD. Its model refuses the second, and has no more operators than before."""
+    model = SmallModel(first.minimize)
+    with pytest.raises(pm.ProgramError, match="already"), pm.program_guard(model.main, model.startup):
+        second.minimize(model.loss)
+    assert sum(op.type == "sgd" for op in model.main.global_block().ops) == len(model.parameters)
+    model.step()

@@ -4,6 +4,7 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini.averaging import Uniform, steps
+from optimizers import goes_on_from_a_checkpoint
 from small_model import SmallModel, assert_same_bits, batch
 from small_model_steps import NAMES, Descent, gradients, merged, of, sgd
 
@@ -103,16 +104,7 @@ def test_a_program_for_testing_has_no_schedule():
 def test_training_goes_on_from_a_checkpoint(tmp_path):
     averaged = [AveragedSGD(0.3, 0.5, start_step=4) for _ in range(3)]
     through, first, second = (SmallModel(one.minimize) for one in averaged)
-    manager = pm.io.CheckpointManager(tmp_path)
-    for number in range(23):
-        through.step(number)
-    for number in range(10):
-        first.step(number)
-    manager.save(10, first.main, first.exe, first.scope)
-    manager.restore(second.main, second.exe, second.scope)
-    for number in range(10, 23):
-        second.step(number)
-    assert_same_bits(second.everything(), through.everything())
+    goes_on_from_a_checkpoint(tmp_path, through, first, second)
     assert_same_bits(averages(averaged[2], second), averages(averaged[0], through))
 
 

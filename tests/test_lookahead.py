@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from optimizers import OPTIMIZERS, Table
+from optimizers import OPTIMIZERS, Table, gets_no_second_optimizer, goes_on_from_a_checkpoint
 from paddle_mini.averaging import Uniform
 from small_model import SmallModel, assert_same_bits, batch
 from small_model_steps import Descent, adam, assert_model_has, gradients, merged, momentum, of, sgd
@@ -121,16 +121,7 @@ def test_an_average_around_it_sees_what_it_leaves():
 
 def test_training_goes_on_from_a_checkpoint(tmp_path):
     through, first, second = (SmallModel(Lookahead(O.Adam(0.05), 4).minimize) for _ in range(3))
-    manager = pm.io.CheckpointManager(tmp_path)
-    for number in range(23):
-        through.step(number)
-    for number in range(10):
-        first.step(number)
-    manager.save(10, first.main, first.exe, first.scope)
-    manager.restore(second.main, second.exe, second.scope)
-    for number in range(10, 23):
-        second.step(number)
-    assert_same_bits(second.everything(), through.everything())
+    goes_on_from_a_checkpoint(tmp_path, through, first, second)
 
 
 def test_a_table_with_sparse_gradients_is_refused():
@@ -173,11 +164,7 @@ def test_wrong_arguments_are_refused(make, words):
                          ids=["itself", "another", "an optimizer"])
 def test_parameters_that_have_it_get_no_second_optimizer(second):
     first = Lookahead(O.SGD(0.1))
-    model = SmallModel(first.minimize)
-    with pytest.raises(pm.ProgramError, match="already"), pm.program_guard(model.main, model.startup):
-        second(first).minimize(model.loss)
-    assert sum(op.type == "sgd" for op in model.main.global_block().ops) == len(model.parameters)
-    model.step()
+    gets_no_second_optimizer(first, second(first))
 
 
 def test_it_serves_one_program():

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from optimizers import Table
+from optimizers import Table, gets_no_second_optimizer, goes_on_from_a_checkpoint
 from paddle_mini.averaging import Uniform
 from paddle_mini.optimizer.wrapper import chain
 from small_model import SmallModel, assert_same_bits, batch
@@ -153,16 +153,7 @@ def test_evaluating_in_between_changes_no_bit(dtype):
 def test_training_goes_on_from_a_checkpoint(tmp_path):
     free = [ScheduleFree(O.AdamW(0.02, beta1=0.0)) for _ in range(3)]
     through, first, second = (SmallModel(one.minimize) for one in free)
-    manager = pm.io.CheckpointManager(tmp_path)
-    for number in range(23):
-        through.step(number)
-    for number in range(10):
-        first.step(number)
-    manager.save(10, first.main, first.exe, first.scope)
-    manager.restore(second.main, second.exe, second.scope)
-    for number in range(10, 23):
-        second.step(number)
-    assert_same_bits(second.everything(), through.everything())
+    goes_on_from_a_checkpoint(tmp_path, through, first, second)
     assert_same_bits(averages(free[2], second), averages(free[0], through))
 
 
@@ -245,11 +236,7 @@ def test_wrong_arguments_are_refused(make, words):
                          ids=["itself", "another", "an optimizer"])
 def test_parameters_that_have_it_get_no_second_optimizer(second):
     first = ScheduleFree(O.SGD(0.1))
-    model = SmallModel(first.minimize)
-    with pytest.raises(pm.ProgramError, match="already"), pm.program_guard(model.main, model.startup):
-        second(first).minimize(model.loss)
-    assert sum(op.type == "sgd" for op in model.main.global_block().ops) == len(NAMES)
-    model.step()
+    gets_no_second_optimizer(first, second(first))
 
 
 def test_it_serves_one_program():

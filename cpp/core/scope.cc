@@ -60,11 +60,6 @@ void Scope::require_alike(const std::string& a, const std::string& b) const {
                       " and '", printable(b), "' ", second->info().str());
 }
 
-void Scope::swap(const std::string& a, const std::string& b) {
-  require_alike(a, b);
-  std::swap(*find(a), *find(b));
-}
-
 void Scope::exchange(const std::vector<Exchange>& exchanges) {
   for (const Exchange& one : exchanges) {
     require_alike(one.name, one.by);

@@ -23,9 +23,6 @@ class Scope {
   // that is there, so nobody's pointer moves.
   void set(const std::string& name, const Tensor& value);
 
-  // Exchanges what two names stand for, without copying; both must have the same dtype and shape.
-  void swap(const std::string& a, const std::string& b);
-
   // Gives names other values, all of them or, on an error, none: `name` gets what `by` stands for, `by` is gone, and
   // what `name` stood for is kept as `keep`, or dropped where that is empty. Nothing is copied.
   struct Exchange {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any, Dict, Optional
 
@@ -17,7 +18,7 @@ from .profiles import gamma_of
 MOST_STEPS = 2**62
 
 
-class Scheme:
+class Scheme(ABC):
     """What all schemes say of themselves."""
 
     start = 0
@@ -42,9 +43,9 @@ class Scheme:
                  if value != one.default and not (one.name == "decay" and getattr(self, "half_life", None) is not None)]
         return f"{type(self).__name__}({', '.join(texts)})"
 
+    @abstractmethod
     def attrs(self, every: int) -> Dict[str, Any]:
         """Attributes of average_weight when every `every`-th step is averaged."""
-        raise NotImplementedError(f"{type(self).__name__} does not say its weights")
 
     def least_weight(self) -> float:
         """The smallest weight that the newest parameters ever have, or 0 when it falls without bound."""

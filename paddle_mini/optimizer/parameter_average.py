@@ -183,7 +183,7 @@ def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy]) -> List[
     else:
         schemes = list(scheme) if isinstance(scheme, (list, tuple)) else [scheme]
     for one in schemes:
-        if not isinstance(one, Scheme) or type(one) is Scheme:
+        if not isinstance(one, Scheme):
             raise ProgramError(f"scheme is {one!r}, it must be one of paddle_mini.averaging, such as Window(n), Uniform() "
                                "or Exponential(decay)")
     if not schemes:

@@ -8,7 +8,7 @@ import pytest
 import paddle_mini as pm
 from paddle_mini import dtypes
 from small_model import SmallModel, assert_same_bits
-from training_run import AVERAGED, OPTIMIZERS, SCHEMES, WRAPPERS, Run, folder_of, refused, saved_twice
+from training_run import AVERAGED, OPTIMIZERS, SCHEMES, WRAPPERS, Run, folder_of, refused
 
 
 def goes_on(tmp_path, steps=13, stop=7, **arguments):
@@ -59,18 +59,6 @@ def test_a_window_goes_on_wherever_it_was(tmp_path, stop):
 ], ids=["plateau", "cyclic", "multiplicative", "restarts"])
 def test_schedules_go_on(tmp_path, schedule):
     goes_on(tmp_path, schedule=schedule)
-
-
-@pytest.fixture
-def run():
-    made = Run()
-    made.train(range(2))
-    return made
-
-
-@pytest.fixture
-def saved(tmp_path, run):
-    return saved_twice(tmp_path / "run", run)
 
 
 def test_sequences_and_selected_rows_come_back(tmp_path):

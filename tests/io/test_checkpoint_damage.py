@@ -9,19 +9,7 @@ import pytest
 import paddle_mini as pm
 from paddle_mini import dtypes
 from paddle_mini.io import checkpoint_files
-from training_run import Run, folder_of, refused, saved_twice
-
-
-@pytest.fixture
-def run():
-    made = Run()
-    made.train(range(2))
-    return made
-
-
-@pytest.fixture
-def saved(tmp_path, run):
-    return saved_twice(tmp_path / "run", run)
+from training_run import Run, folder_of, refused
 
 
 def test_the_newest_good_one_is_taken(saved, run):

@@ -1,36 +1,10 @@
 """reduce_prod: prod of X over some axes."""
 import numpy as np
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from extreme_cases import CASES, REFUSALS, reference_of
+from harness import array, ints, op_tests, run_op
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    axes = tuple(attrs["dim"]) if attrs["dim"] and not attrs["reduce_all"] and x.ndim else None
-    return {"Out": np.asarray(np.prod(x, axis=axes, keepdims=attrs["keep_dim"]))}
-
-
-test_reduce_prod = op_tests(
-    "reduce_prod",
-    reference,
-    cases={
-        "first axis": ({"X": array(3, 4)}, {}),
-        "last axis": ({"X": array(3, 5)}, {"dim": [-1]}),
-        "middle axis": ({"X": array(3, 4, 5)}, {"dim": [1]}),
-        "two axes": ({"X": array(3, 2, 4)}, {"dim": [0, 2]}),
-        "kept": ({"X": array(3, 2, 4)}, {"dim": [0, -1], "keep_dim": True}),
-        "reduce_all": ({"X": array(3, 4)}, {"reduce_all": True}),
-        "no axes named": ({"X": array(3, 4)}, {"dim": []}),
-        "one element": ({"X": array()}, {}),
-        "no rows": ({"X": array(0, 4)}, {"dim": [1]}),
-    },
-    gradients=["X"],
-    refusals={
-        "no such axis": ({"X": array(3, 4)}, {"dim": [2]}, pm.ShapeError, "dim 2"),
-        "other type": ({"X": array(3)}, {"out_dtype": 2}, pm.ProgramError, "out_dtype 2"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-    },
-)
+reference = reference_of(np.prod)
+test_reduce_prod = op_tests("reduce_prod", reference, cases=CASES, gradients=["X"], refusals=REFUSALS)
 
 
 def test_of_nothing():
