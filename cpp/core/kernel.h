@@ -14,9 +14,18 @@
 
 namespace paddle_mini {
 
-// What a running kernel may ask of the executor. On a CPU nothing is needed yet but random numbers.
+// What a kernel on a GPU found wrong with its data, in the device's memory; the first to find something writes it.
+struct Fault {
+  unsigned long long step = 0;  // 1 + Device::step of the one that found it; 0: nothing was found
+  int64_t value = 0, at = 0;    // what it found, and at which element
+};
+
+// What a running kernel may ask of the executor.
 struct Device {
   Place place;
+  void* stream = nullptr;     // of a GPU: where its kernels are launched
+  Fault* fault = nullptr;     // of a GPU: one for the whole run, read when somebody waits for the checks
+  unsigned long long step = 0;  // the number of the running step
   std::mt19937_64 generator;  // for operators whose `seed` is 0
   bool may_touch_files = false;  // operators save and load write and read files whose names the program says
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has
@@ -32,6 +41,8 @@ class Kernel {
   // Where the record says checks_data(): whether this very kernel may refuse. A refusal that can come
   // costs a copy of whatever the run has changed by then.
   virtual bool may_refuse() const { return true; }
+  // Throws what run() on a processor would have thrown for this data. Called on the host.
+  virtual void refuse(const Fault& fault) const { fail<OpError>("refused ", fault.value, " at element ", fault.at); }
 };
 
 // What a kernel's constructor may ask: ports, attributes, scratch memory.

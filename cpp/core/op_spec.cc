@@ -179,6 +179,16 @@ OpSpec& OpSpec::takes_rows(const char* input) { row_ports_.push_back(input); ret
 OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
 OpSpec& OpSpec::decides_lod() { decides_lod_ = true; return *this; }
 OpSpec& OpSpec::control(ControlFunction function) { control_ = function; return *this; }
+OpSpec& OpSpec::on_gpu() {
+  on_gpu_ = true;
+  return *this;
+}
+
+OpSpec& OpSpec::cpu_only(const char* reason) {
+  cpu_only_reason_ = reason;
+  return *this;
+}
+
 OpSpec& OpSpec::role(OpRole role) { role_ = role; return *this; }
 
 bool OpSpec::reads_only_shape(const std::string& input) const {

@@ -105,6 +105,9 @@ class OpSpec {
   // record may have kernels as well: this then is for variables that are no tensors.
   OpSpec& control(ControlFunction function);
   OpSpec& role(OpRole role);
+  // Its kernels do all their work through launchers (math/map.h and its like), so compiled for a GPU they run there.
+  OpSpec& on_gpu();
+  OpSpec& cpu_only(const char* reason);  // why it has no kernel for GPUs
 
   // Checks ports and attributes against the record and fills in defaults; ProgramError otherwise.
   void complete(OpDesc& op) const;
@@ -134,6 +137,8 @@ class OpSpec {
   bool has_kernels() const { return any_kernel_ || !kernels_.empty(); }
   ControlFunction control_function() const { return control_; }
   OpRole role() const { return role_; }
+  bool runs_on_gpu() const { return on_gpu_; }
+  const std::string& cpu_only_reason() const { return cpu_only_reason_; }
 
  private:
   // No lambda: GCC gives its function one name for all files, so that kernels of the same name in unnamed
@@ -143,7 +148,7 @@ class OpSpec {
 
   void set_kernel(DType dtype, KernelFactory factory) { kernels_[dtype] = factory; }
 
-  std::string type_, doc_, no_gradient_reason_;
+  std::string type_, doc_, no_gradient_reason_, cpu_only_reason_;
   std::vector<PortSpec> inputs_, outputs_;
   std::vector<AttrSpec> attrs_;
   InferFunction infer_;
@@ -154,7 +159,7 @@ class OpSpec {
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
   std::vector<std::string> row_ports_;
-  bool in_parts_ = false, checks_data_ = false, decides_lod_ = false;
+  bool in_parts_ = false, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
 };

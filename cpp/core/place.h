@@ -5,17 +5,20 @@
 
 namespace paddle_mini {
 
-enum class DeviceKind { Cpu, Gpu };
+// Emulated: an accelerator made of the processor itself, for tests of everything that is about devices.
+enum class DeviceKind { Cpu, Gpu, Emulated };
 
 struct Place {
   DeviceKind kind = DeviceKind::Cpu;
   int index = 0;
 
+  bool is_cpu() const { return kind == DeviceKind::Cpu; }
   bool operator==(const Place& o) const { return kind == o.kind && index == o.index; }
   bool operator!=(const Place& o) const { return !(*this == o); }
+  bool operator<(const Place& o) const { return kind != o.kind ? kind < o.kind : index < o.index; }
 };
 
-std::string name_of(const Place& place);          // "cpu", "gpu:0"
+std::string name_of(const Place& place);          // "cpu", "gpu:0", "emulated:0"
 Place parse_place(const std::string& spelling);   // refuses anything else with DeviceError
 
 }  // namespace paddle_mini

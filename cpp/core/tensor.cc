@@ -1,15 +1,39 @@
-// Making tensors.
+// Making tensors, and copying them between devices.
 #include "core/tensor.h"
+
+#include <cstring>
+
+#include "core/accelerator.h"
 
 namespace paddle_mini {
 
-Tensor new_tensor(DType dtype, const Shape& shape) {
+Tensor new_tensor(DType dtype, const Shape& shape, Accelerator* device) {
   Tensor tensor;
   tensor.dtype = dtype;
   tensor.shape = shape;
-  tensor.memory = allocate(tensor.bytes());
+  tensor.device = device;
+  tensor.memory = device ? device->allocate(tensor.bytes()) : allocate(tensor.bytes());
   tensor.data = tensor.memory.get();
   return tensor;
 }
+
+void copy_bytes(const Tensor& from, const Tensor& to) {
+  size_t bytes = to.bytes();
+  if (bytes == 0 || from.data == to.data) return;
+  if (from.device == to.device) {
+    if (to.device) to.device->within(to.data, from.data, bytes);
+    else std::memmove(to.data, from.data, bytes);
+  } else if (!to.device) {
+    from.device->to_host(to.data, from.data, bytes);
+  } else if (!from.device) {
+    to.device->to_device(to.data, from.data, bytes);
+  } else {  // between two devices by way of the host
+    std::shared_ptr<void> between = to.device->allocate_staging(bytes);
+    from.device->to_host(between.get(), from.data, bytes);
+    to.device->to_device(to.data, between.get(), bytes);
+  }
+}
+
+Place place_of(const Tensor& tensor) { return tensor.device ? tensor.device->place() : Place{}; }
 
 }  // namespace paddle_mini

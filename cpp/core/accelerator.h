@@ -1,0 +1,67 @@
+// Accelerator: a device beside the processor, with memory, a queue and kernels of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/place.h"
+#include "core/queue.h"
+
+namespace paddle_mini {
+
+class OpTable;
+
+struct MemoryUse {
+  size_t in_use = 0;    // bytes that somebody holds
+  size_t reserved = 0;  // bytes taken from the device, those kept for the next allocation included
+  size_t peak = 0;      // the most that was ever in use
+  size_t total = 0;     // of the device
+};
+
+class Accelerator {
+ public:
+  virtual ~Accelerator() = default;
+  virtual Place place() const = 0;
+  virtual std::string description() const = 0;  // one line: what it is, its memory
+
+  // Kernels for it; operators that have none here are missing or have no kernel.
+  virtual const OpTable& operators() const = 0;
+  virtual bool gains_from_parts() const = 0;  // whether neighbours should run part by part (executor/fuse.h)
+
+  // Uninitialised memory, aligned to 256 bytes, never null; the host can't read it. The pointer keeps the device
+  // alive. DeviceError when there is no more, with how much is in use.
+  virtual std::shared_ptr<void> allocate(size_t bytes) = 0;
+  virtual MemoryUse memory() const = 0;
+  virtual void forget_peak() = 0;
+  // Host memory that transfers are fastest to and from.
+  virtual std::shared_ptr<void> allocate_staging(size_t bytes) = 0;
+
+  // What a kernel of this device is given for an address: the same, or where an emulated device really has it.
+  virtual void* address(void* device) const = 0;
+
+  // Transfers; any thread may ask for them. They return when they are done and do not wait for the queue.
+  virtual void to_host(void* host, const void* device, size_t bytes) = 0;
+  virtual void to_device(void* device, const void* host, size_t bytes) = 0;
+  virtual void within(void* to, const void* from, size_t bytes) = 0;
+
+  // Where kernels run. Given work is called with this as the current device.
+  virtual Queue& compute() = 0;
+  virtual void* stream() const = 0;  // what Device::stream is for kernels; nullptr where kernels need none
+};
+
+// What a library of kernels for accelerators exports, by one function:
+//   extern "C" paddle_mini::AcceleratorLibrary* paddle_mini_cuda(unsigned abi)
+// which returns nullptr for another ABI. The object lives as long as the process.
+inline constexpr unsigned kAcceleratorAbi = 1;
+
+class AcceleratorLibrary {
+ public:
+  virtual ~AcceleratorLibrary() = default;
+  virtual std::string description() const = 0;  // versions: of CUDA, the driver, the libraries found
+  // Why no device can be used ("the driver is too old: 570.1, it must be 580 or newer"), or "".
+  virtual std::string trouble() const = 0;
+  virtual int device_count() const = 0;
+  virtual std::shared_ptr<Accelerator> open(int index) = 0;  // DeviceError when there is no such device
+};
+
+}  // namespace paddle_mini

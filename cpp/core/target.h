@@ -1,0 +1,8 @@
+// What this file is compiled for: the processor, or a GPU (PM_GPU is defined then, by nvcc or for a check on the host).
+#pragma once
+
+#ifdef __CUDACC__
+#define PM_HD __host__ __device__  // of a functor: runs in a loop on the host and in a kernel on a GPU
+#else
+#define PM_HD
+#endif
