@@ -9,7 +9,7 @@
     value, = exe.run(feed={"x": array}, fetch_list=[y])
 """
 from . import clip, initializer, layers, lr, optimizer, regularizer, unique_name
-from . import averaging, data, io, nets
+from . import averaging, data, devices, io, nets
 from ._core import DeviceError, Error, OpError, ProgramError, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
@@ -17,7 +17,7 @@ from .executor import Executor, seed
 from .guards import default_main_program, default_startup_program, program_guard
 from .operator import Operator
 from .param_attr import ParamAttr
-from .place import CPUPlace, CUDAPlace
+from .place import CPUPlace, CUDAPlace, EmulatedPlace
 from .program import Block, Program
 from .roles import device_guard, op_role_guard
 from .scope import LoDTensor, Scope, SelectedRows, global_scope, scope_guard
@@ -26,10 +26,9 @@ from .variable import Parameter, Variable
 __version__ = "0.1.0"
 
 __all__ = [
-    "Block", "CPUPlace", "CUDAPlace", "DeviceError", "Error", "Executor", "LoDTensor", "OpError", "Operator",
+    "Block", "CPUPlace", "CUDAPlace", "DeviceError", "EmulatedPlace", "Error", "Executor", "LoDTensor", "OpError", "Operator",
     "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
     "append_backward", "averaging", "clip", "data", "default_main_program", "default_startup_program", "device_guard",
-    "epochs", "fraction",
-    "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
+    "devices", "epochs", "fraction", "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
     "program_guard", "regularizer", "samples", "scope_guard", "seed", "steps", "unique_name",
 ]

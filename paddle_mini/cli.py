@@ -155,10 +155,6 @@ def _plan(program: pm.Program, shapes: Dict[str, List[int]]) -> str:
 
 def _doctor(_: argparse.Namespace) -> None:
     library = _core.kernel_library()
-    try:
-        cuda = repr(pm.Executor(pm.CUDAPlace(0)).place)
-    except pm.DeviceError as error:
-        cuda = f"no: {error}"
     beside = Path(sys.executable).parent / "pm_run"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -171,7 +167,7 @@ def _doctor(_: argparse.Namespace) -> None:
         ("kernels", f"{library['level']}: {library['reason']}"),
         ("", library["path"]),
         ("operators", str(len(_core.op_types()))),
-        ("cuda", cuda),
+        ("cuda", _core.gpu_text()),
         ("memory", f"{memory:.1f} GiB"),
         ("pm_run", str(beside) if beside.exists() else shutil.which("pm_run") or "not found"),
         ("environment", " ".join(asked) or "nothing set: PM_CPU, PM_LOG, PM_DEBUG"),

@@ -36,14 +36,18 @@ class Executor:
     with these feeds and fetches; later runs reuse that.
 
     files: whether the operators save, save_combine, load and load_combine may write and read the files
-    that a program names. Leave it off for programs of others.
+    that a program names. Leave it off for programs of others. allow_cpu_fallback: operators without a kernel on
+    the place run on the processor, and a line on standard error names them; otherwise they are a DeviceError.
+
+    On a device run returns when the values of fetch_list are there. What the program does besides, such as averages
+    that are kept on the processor, may go on behind it; scope.get and everything else that looks at the scope waits.
     """
 
-    def __init__(self, place: Optional[Place] = None, files: bool = False):
+    def __init__(self, place: Optional[Place] = None, files: bool = False, allow_cpu_fallback: bool = False):
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
-        self._core = _core.Executor(self.place.name, _seed, bool(files))
+        self._core = _core.Executor(self.place.name, _seed, bool(files), bool(allow_cpu_fallback))
         _executors.add(self)
 
     def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 
 class Place:
-    """A device by its name, "cpu" or "gpu:0": the strings of PaddlePaddle's op_device."""
+    """A device by its name, "cpu", "gpu:0" or "emulated:0": the strings of PaddlePaddle's op_device."""
 
     def __init__(self, name: str):
         self.name = name
@@ -36,3 +36,14 @@ class CUDAPlace(Place):
 
     def __repr__(self) -> str:
         return f"CUDAPlace({self.name[4:]})"
+
+
+class EmulatedPlace(Place):
+    """The emulated accelerator number `index`: memory, a queue and a link to the host of its own, made of the processor
+    (see emulate). For tests of everything that is about devices, on machines without one."""
+
+    def __init__(self, index: int = 0):
+        super().__init__(f"emulated:{index}")
+
+    def __repr__(self) -> str:
+        return f"EmulatedPlace({self.name[9:]})"

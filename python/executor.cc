@@ -1,6 +1,4 @@
 // Running programs from Python: arrays in, arrays out, without the GIL in between.
-#include <sstream>
-
 #include "executor/executor.h"
 
 #include "module.h"
@@ -31,11 +29,10 @@ py::object fetched_to_python(const Variable& variable) {
 
 class Executor {
  public:
-  Executor(const std::string& place, std::optional<uint64_t> seed, bool files) : place_(parse_place(place)) {
-    require<DeviceError>(place_.kind == DeviceKind::Cpu, "device '", place, "' is not there; this build runs on cpu");
-    device_.place = place_;
-    device_.may_touch_files = files;
-    device_.generator.seed(seed ? *seed : std::random_device{}());
+  Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback)
+      : placement_{machine(), parse_place(place), cpu_fallback}, devices_(machine(), placement_.place) {
+    devices_.may_touch_files(files);
+    devices_.seed(seed ? *seed : std::random_device{}());
   }
 
   py::list run(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope, const py::tuple& feed_names,
@@ -44,13 +41,15 @@ class Executor {
     std::vector<py::array> kept;
     std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
     Turn::Use executor(turn_, "this executor");
-    // Programs that only read may run in one scope at the same time, each by an executor of its own.
-    Turn::Use in_scope(scope->turn(), "a program in this scope", program->changes_scope ? Turn::Mode::Alone : Turn::Mode::Shared);
+    // Programs that only read may run in one scope at the same time, each by an executor of its own; but not where that may
+    // move values between devices.
+    bool alone = program->changes_scope || !placement_.place.is_cpu() || scope->on_devices();
+    Turn::Use in_scope(scope->turn(), "a program in this scope", alone ? Turn::Mode::Alone : Turn::Mode::Shared);
     {
       py::gil_scoped_release release;
       executor.wait();
       in_scope.wait();
-      session->run(tensors, device_, user_wants_to_stop);
+      session->run(tensors, devices_, user_wants_to_stop);
     }
     py::list results(session->fetch_count());
     for (size_t i = 0; i < session->fetch_count(); ++i) results[i] = fetched_to_python(session->fetched(i));
@@ -70,30 +69,13 @@ class Executor {
   }
 
   std::string random_state() {
-    Turn::Use executor(turn_, "this executor");
-    py::gil_scoped_release release;
-    executor.wait();
-    std::ostringstream state;
-    state << device_.generator;
-    return state.str();
+    return alone([&] { return devices_.random_state(); });
   }
-
   void set_random_state(const std::string& text) {
-    std::istringstream state(text);
-    std::mt19937_64 generator;
-    state >> generator;
-    require<OpError>(!state.fail(), "this is no state of a random generator: ", printable(text, 60));
-    Turn::Use executor(turn_, "this executor");
-    py::gil_scoped_release release;
-    executor.wait();
-    device_.generator = generator;
+    alone([&] { devices_.set_random_state(text); });
   }
-
   void seed(uint64_t seed) {
-    Turn::Use executor(turn_, "this executor");
-    py::gil_scoped_release release;
-    executor.wait();
-    device_.generator.seed(seed);
+    alone([&] { devices_.seed(seed); });
   }
 
  private:
@@ -103,6 +85,16 @@ class Executor {
     py::tuple feeds, fetches;
     std::shared_ptr<Session> session;  // shared with the runs that go on while it is dropped from here
   };
+
+  // Runs f while nobody draws random numbers.
+  template <class F>
+  auto alone(F f) -> decltype(f()) {
+    for (const Entry& entry : entries_) Settled settled(*entry.scope);
+    Turn::Use executor(turn_, "this executor");
+    py::gil_scoped_release release;
+    executor.wait();
+    return f();
+  }
 
   // The callers' arrays; `kept` keeps those alive that had to be copied to be contiguous or aligned.
   static std::vector<Tensor> tensors_of(const Session& session, const py::tuple& feeds, std::vector<py::array>& kept) {
@@ -143,15 +135,15 @@ class Executor {
     constexpr size_t kMostSessions = 64;
     if (entries_.size() == kMostSessions) entries_.erase(entries_.begin());
     using Names = std::vector<std::string>;
-    auto session = std::make_shared<Session>(program, scope, place_, feeds.cast<Names>(), fetches.cast<Names>());
+    auto session = std::make_shared<Session>(program, scope, placement_, feeds.cast<Names>(), fetches.cast<Names>());
     entries_.push_back({program, scope, feeds, fetches, session});
     return session;
   }
 
   static bool same(const py::tuple& a, const py::tuple& b) { return a.ptr() == b.ptr() || a.equal(b); }
 
-  Place place_;
-  Device device_;
+  Placement placement_;
+  Devices devices_;
   Turn turn_;
   std::vector<Entry> entries_;
 };
@@ -162,11 +154,11 @@ void define_executor(py::module_& m) {
   py::class_<VerifiedProgram, std::shared_ptr<VerifiedProgram>>(m, "Program", "A parsed and verified program, ready to run.")
       .def(py::init([](const py::bytes& bytes) {
         ProgramDesc desc = decode_program(static_cast<std::string>(bytes));
-        return std::make_shared<VerifiedProgram>(verify(desc, kernel_library().operators));
+        return std::make_shared<VerifiedProgram>(verify(desc, machine().operators()));
       }));
   py::class_<Executor>(m, "Executor")
-      .def(py::init<const std::string&, std::optional<uint64_t>, bool>(), py::arg("place"), py::arg("seed") = py::none(),
-           py::arg("files") = false)
+      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool>(), py::arg("place"), py::arg("seed") = py::none(),
+           py::arg("files") = false, py::arg("allow_cpu_fallback") = false)
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),

@@ -11,6 +11,7 @@ void load_parameters(Scope& scope, const std::string& path, const py::bytes& pro
   ProgramDesc desc = decode_program(static_cast<std::string>(program));
   auto tensors = from_file(path, [&](const std::string& bytes) { return read_parameters(bytes, desc, names); });
   scope.require_idle();
+  Settled settled(scope);
   for (const auto& [name, tensor] : tensors) scope.set(name, tensor);
 }
 
@@ -20,7 +21,8 @@ void define_files(py::module_& m) {
   m.def("parameter_file_order", [](const py::bytes& program) {
     return parameter_file_order(decode_program(static_cast<std::string>(program)));
   });
-  m.def("save_parameters", [](const Scope& scope, const std::string& path, const std::vector<std::string>& names) {
+  m.def("save_parameters", [](Scope& scope, const std::string& path, const std::vector<std::string>& names) {
+    Settled settled(scope);
     write_file(path, parameter_bytes(scope, names));
   });
   m.def("load_parameters", &load_parameters);

@@ -10,4 +10,5 @@ PYBIND11_MODULE(_core, m) {
   python::define_scope(m);
   python::define_executor(m);
   python::define_files(m);
+  python::define_devices(m);
 }

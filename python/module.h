@@ -2,19 +2,22 @@
 // in the file that converts them.
 #pragma once
 
+#include <optional>
+
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "core/kernel_library.h"
+#include "core/machine.h"
+#include "core/scope.h"
 #include "program/program.h"
 
 namespace paddle_mini::python {
 
 namespace py = pybind11;
 
-// The operators of this process, loaded once when the module is imported.
-const KernelLibrary& kernel_library();
+// What this process runs on; its kernels are loaded once, when the module is imported.
+Machine& machine();
 
 void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Python exceptions
 void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
@@ -22,6 +25,7 @@ void define_operators(py::module_& m); // operators.cc: records, checks, gradien
 void define_scope(py::module_& m);     // scope.cc
 void define_executor(py::module_& m);  // executor.cc
 void define_files(py::module_& m);     // files.cc: parameter files
+void define_devices(py::module_& m);   // devices.cc: what there is to run on
 
 // program.cc: an operator is a dict {"type", "inputs": [(slot, [names])], "outputs", "attrs": [(name, type, value)]}.
 OpDesc op_from_python(const py::dict& op);
@@ -33,7 +37,14 @@ py::object attr_to_python(const AttrValue& value);
 VarInfo info_from_python(const py::dict& info);
 py::dict info_to_python(const VarInfo& info);
 
-// scope.cc: NumPy arrays.
+// scope.cc: looking at a scope's values, or changing them, when no device is at work on them; and NumPy arrays.
+class Settled {
+ public:
+  explicit Settled(Scope& scope);
+
+ private:
+  std::optional<Turn::Use> use_;
+};
 py::dtype numpy_dtype(DType dtype);
 DType dtype_from_numpy(const py::dtype& dtype, const std::string& what);
 DType dtype_from_name(const std::string& name);

@@ -17,7 +17,7 @@ py::list ports_to_python(const std::vector<PortSpec>& ports) {
 }
 
 py::dict contract(const std::string& type) {
-  const OpSpec& spec = kernel_library().operators.at(type);
+  const OpSpec& spec = machine().operators().at(type);
   py::list attrs, dtypes;
   for (const AttrSpec& attr : spec.attrs()) {
     attrs.append(py::dict(py::arg("name") = attr.name, py::arg("type") = static_cast<int>(attr.type),
@@ -42,7 +42,7 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
   OpDesc op = op_from_python(item);
   const OpSpec* spec = nullptr;
   at_op({op}, [&] {
-    spec = &kernel_library().operators.at(op.type);
+    spec = &machine().operators().at(op.type);
     spec->complete(op);
   });
   std::vector<std::vector<VarInfo>> inputs;
@@ -75,16 +75,11 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
 py::list gradient(const py::dict& item) {
   OpDesc op = op_from_python(item);
   py::list result;
-  for (const OpDesc& made : kernel_library().operators.at(op.type).make_gradient(op)) result.append(op_to_python(made));
+  for (const OpDesc& made : machine().operators().at(op.type).make_gradient(op)) result.append(op_to_python(made));
   return result;
 }
 
 }  // namespace
-
-const KernelLibrary& kernel_library() {
-  static const KernelLibrary library = load_kernel_library();
-  return library;
-}
 
 VarInfo info_from_python(const py::dict& info) {
   VarInfo result;
@@ -107,12 +102,12 @@ py::dict info_to_python(const VarInfo& info) {
 }
 
 void define_operators(py::module_& m) {
-  m.def("op_types", [] { return kernel_library().operators.types(); });
+  m.def("op_types", [] { return machine().operators().types(); });
   m.def("contract", &contract);
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
   m.def("kernel_library", [] {
-    const KernelLibrary& library = kernel_library();
+    const KernelLibrary& library = machine().kernels();
     return py::dict(py::arg("level") = library.level, py::arg("path") = library.path, py::arg("reason") = library.reason);
   });
   m.def("processor_levels", &processor_levels);

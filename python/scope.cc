@@ -17,6 +17,7 @@ const Variable& at(const Scope& scope, const std::string& name) {
 
 void set(Scope& scope, const std::string& name, const py::array& array, const py::object& lod) {
   scope.require_idle();
+  Settled settled(scope);
   py::array contiguous = py::array::ensure(array, py::array::c_style);
   require<ShapeError>(static_cast<bool>(contiguous), "'", printable(name), "' can't be made an array");
   Tensor tensor = view_of(contiguous, name);
@@ -27,6 +28,7 @@ void set(Scope& scope, const std::string& name, const py::array& array, const py
 
 void set_rows(Scope& scope, const std::string& name, std::vector<int64_t> rows, const py::array& array, int64_t height) {
   scope.require_idle();
+  Settled settled(scope);
   py::array contiguous = py::array::ensure(array, py::array::c_style);
   Tensor values = view_of(contiguous, name);
   require<ShapeError>(values.shape.rank() > 0 && values.shape[0] == static_cast<int64_t>(rows.size()), "'", name, "' has ",
@@ -43,13 +45,22 @@ void set_rows(Scope& scope, const std::string& name, std::vector<int64_t> rows, 
   scope.changed();
 }
 
-py::tuple get_rows(const Scope& scope, const std::string& name) {
+py::tuple get_rows(Scope& scope, const std::string& name) {
+  Settled settled(scope);
   const Variable& variable = at(scope, name);
   require<ShapeError>(variable.is_rows(), "'", printable(name), "' is not selected rows");
   return variable_to_python(variable).cast<py::tuple>();
 }
 
 }  // namespace
+
+Settled::Settled(Scope& scope) {
+  if (!scope.on_devices()) return;
+  use_.emplace(scope.turn(), "a program in this scope");
+  py::gil_scoped_release release;
+  use_->wait();
+  scope.settle();
+}
 
 DType dtype_from_name(const std::string& name) {
   for (int32_t number = 0; number <= 22; ++number) {
@@ -108,7 +119,7 @@ void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
 
 py::array copy_to_numpy(const Tensor& tensor) {
   py::array array(numpy_dtype(tensor.dtype), tensor.shape.vector());
-  if (tensor.bytes()) std::memcpy(array.mutable_data(), tensor.data, tensor.bytes());
+  if (tensor.bytes()) std::memcpy(array.mutable_data(), on_host(tensor).data, tensor.bytes());
   return array;
 }
 
@@ -124,7 +135,10 @@ void define_scope(py::module_& m) {
       .def(py::init<>())
       .def("set", &set, py::arg("name"), py::arg("array"), py::arg("lod") = py::none(),
            "Gives the variable a copy of the array; `lod` lists offsets of sequences, one list a level.")
-      .def("get", [](const Scope& scope, const std::string& name) { return variable_to_python(at(scope, name)); }, py::arg("name"),
+      .def("get", [](Scope& scope, const std::string& name) {
+        Settled settled(scope);
+        return variable_to_python(at(scope, name));
+      }, py::arg("name"),
            "A copy of the value as a NumPy array.")
       .def("set_rows", &set_rows, py::arg("name"), py::arg("rows"), py::arg("values"), py::arg("height"),
            "Gives the variable selected rows: rows[i] of a table of `height` rows has values[i].")
@@ -133,6 +147,7 @@ void define_scope(py::module_& m) {
       .def("info", [](const Scope& scope, const std::string& name) { return info_to_python(at(scope, name).info()); }, py::arg("name"))
       .def("erase", [](Scope& scope, const std::string& name) {
         scope.require_idle();
+        Settled settled(scope);
         scope.erase(name);
       }, py::arg("name"))
       .def("exchange", [](Scope& scope, const std::vector<std::tuple<std::string, std::string, std::string>>& triples) {
@@ -141,10 +156,15 @@ void define_scope(py::module_& m) {
         Turn::Use use(scope.turn(), "a program in this scope");
         py::gil_scoped_release release;
         use.wait();  // a run of another thread may still be reading
+        scope.settle();
         scope.exchange(exchanges);
       }, py::arg("triples"),
            "For (name, by, keep): name gets the value of by, which is gone; what it had is kept as keep unless that is ''. "
            "All of them or none; waits for runs in the scope to end; nothing is copied.")
+      .def("settle", [](Scope& scope) { Settled settled(scope); },
+           "Waits until no device is at work on the values; raises what a run that has returned has failed with since.")
+      .def("place", [](const Scope& scope, const std::string& name) { return name_of(place_of(at(scope, name).tensor)); }, py::arg("name"),
+           "The device whose memory the value is in.")
       .def("names", &Scope::names)
       .def("__contains__", [](const Scope& scope, const std::string& name) {
         const Variable* variable = scope.find(name);

@@ -58,9 +58,9 @@ class OneOp:
     """A program with one operator, and a scope with its inputs."""
 
     def __init__(self, op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], outputs: Any = None,
-                 aliased: bool = True, temporaries: bool = False):
+                 aliased: bool = True, temporaries: bool = False, place: Any = None):
         self.record = contract(op_type)
-        self.program, self.scope, self.executor = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
+        self.program, self.scope, self.executor = pm.Program(), pm.Scope(), pm.Executor(place)
         self.block = self.program.global_block()
         self.values: Dict[str, Any] = {}
         self.arguments = {port: self._bind(port, value, temporaries) for port, value in inputs.items()}

@@ -35,6 +35,8 @@ class Accelerator {
   virtual void forget_peak() = 0;
   // Host memory that transfers are fastest to and from.
   virtual std::shared_ptr<void> allocate_staging(size_t bytes) = 0;
+  // How many bytes of it one plan takes for values that pass to the host piece by piece.
+  virtual size_t staging_bytes() const { return size_t{1} << 26; }
 
   // What a kernel of this device is given for an address: the same, or where an emulated device really has it.
   virtual void* address(void* device) const = 0;
@@ -42,6 +44,7 @@ class Accelerator {
   // Transfers; any thread may ask for them. They return when they are done and do not wait for the queue.
   virtual void to_host(void* host, const void* device, size_t bytes) = 0;
   virtual void to_device(void* device, const void* host, size_t bytes) = 0;
+  // In the order of compute(): asked for by work that is given there, or followed by waiting for it.
   virtual void within(void* to, const void* from, size_t bytes) = 0;
 
   // Where kernels run. Given work is called with this as the current device.

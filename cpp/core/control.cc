@@ -52,7 +52,7 @@ Tensor copy_of(const Tensor& tensor) {
   if (!tensor.data) return tensor;
   Tensor copy = new_tensor(tensor.dtype, tensor.shape);
   copy.lod = tensor.lod;
-  std::memcpy(copy.data, tensor.data, tensor.bytes());
+  copy_bytes(tensor, copy);
   return copy;
 }
 

@@ -53,7 +53,7 @@ class ControlRun {
 
 using ControlFunction = void (*)(ControlRun&);
 
-Tensor copy_of(const Tensor& tensor);  // with memory of its own
+Tensor copy_of(const Tensor& tensor);  // with memory of its own, of the host
 Variable copy_of(const Variable& variable);
 Variable tensor_variable(Tensor tensor);
 

@@ -20,12 +20,16 @@ struct Fault {
   int64_t value = 0, at = 0;    // what it found, and at which element
 };
 
+class Communicator;  // core/communicator.h
+
 // What a running kernel may ask of the executor.
 struct Device {
   Place place;
   void* stream = nullptr;     // of a GPU: where its kernels are launched
   Fault* fault = nullptr;     // of a GPU: one for the whole run, read when somebody waits for the checks
   unsigned long long step = 0;  // the number of the running step
+  Communicator* communicator = nullptr;  // of an executor that is one of several replicas
+  int rank = 0;                          // and which one
   std::mt19937_64 generator;  // for operators whose `seed` is 0
   bool may_touch_files = false;  // operators save and load write and read files whose names the program says
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has

@@ -2,8 +2,7 @@
 #include "core/scope.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
+#include <utility>
 
 namespace paddle_mini {
 
@@ -14,6 +13,11 @@ uint64_t Scope::next_id() {
 
 void Scope::require_idle() const {
   require<OpError>(turn_.idle(), "the scope is in use by a run: change it before or after");
+}
+
+void Scope::settle() {
+  if (late_error_) std::rethrow_exception(std::exchange(late_error_, nullptr));
+  if (Pending* pending = std::exchange(pending_, nullptr)) pending->settle();
 }
 
 Variable* Scope::find(const std::string& name) const {
@@ -45,7 +49,7 @@ void Scope::set(const std::string& name, const Tensor& value) {
     variable->tensor = fresh;
     changed();
   }
-  if (value.bytes()) std::memmove(variable->tensor.data, value.data, value.bytes());
+  copy_bytes(value, variable->tensor);
   if (variable->tensor.lod != value.lod) {
     variable->tensor.lod = value.lod;
     changed();

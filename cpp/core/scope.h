@@ -1,6 +1,8 @@
 // Scope: the named values that outlive a run, such as parameters.
 #pragma once
 
+#include <atomic>
+#include <exception>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -10,6 +12,13 @@
 #include "core/variable.h"
 
 namespace paddle_mini {
+
+// Work on values of a scope that goes on when the run that gave it has returned.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  virtual void settle() = 0;  // waits until it is done; throws what it failed with
+};
 
 // Pointers to variables stay valid until the variable is erased. `generation` changes whenever a
 // variable appears, disappears or changes shape, so that who keeps pointers can tell.
@@ -34,6 +43,15 @@ class Scope {
   Turn& turn() { return turn_; }
   void require_idle() const;  // OpError while a run uses it, or waits to
 
+  // Who looks at values, or changes them, settles first; at most one plan's work is pending.
+  void settle();
+  Pending* pending() const { return pending_; }
+  void set_pending(Pending* pending) { pending_ = pending; }
+  void fail_later(std::exception_ptr error) { late_error_ = error; }  // the next settle() throws it
+  // Whether values may lie on another device than the host: then runs never share the scope.
+  bool on_devices() const { return on_devices_; }
+  void note_devices() { on_devices_ = true; }
+
   std::vector<std::string> names() const;  // sorted
   uint64_t generation() const { return generation_; }
   void changed() { ++generation_; }
@@ -45,6 +63,9 @@ class Scope {
   uint64_t id_ = next_id();
   uint64_t generation_ = 1;
   Turn turn_;
+  Pending* pending_ = nullptr;
+  std::exception_ptr late_error_;
+  std::atomic<bool> on_devices_{false};
   std::unordered_map<std::string, std::unique_ptr<Variable>> variables_;
 };
 

@@ -21,8 +21,12 @@ void copy_bytes(const Tensor& from, const Tensor& to) {
   size_t bytes = to.bytes();
   if (bytes == 0 || from.data == to.data) return;
   if (from.device == to.device) {
-    if (to.device) to.device->within(to.data, from.data, bytes);
-    else std::memmove(to.data, from.data, bytes);
+    if (!to.device) {
+      std::memmove(to.data, from.data, bytes);
+    } else {
+      to.device->within(to.data, from.data, bytes);
+      to.device->compute().wait(to.device->compute().mark());
+    }
   } else if (!to.device) {
     from.device->to_host(to.data, from.data, bytes);
   } else if (!from.device) {
@@ -32,6 +36,14 @@ void copy_bytes(const Tensor& from, const Tensor& to) {
     from.device->to_host(between.get(), from.data, bytes);
     to.device->to_device(to.data, between.get(), bytes);
   }
+}
+
+Tensor on_host(const Tensor& tensor) {
+  if (!tensor.device) return tensor;
+  Tensor copy = new_tensor(tensor.dtype, tensor.shape);
+  copy.lod = tensor.lod;
+  copy_bytes(tensor, copy);
+  return copy;
 }
 
 Place place_of(const Tensor& tensor) { return tensor.device ? tensor.device->place() : Place{}; }

@@ -39,6 +39,7 @@ struct Tensor {
 Tensor new_tensor(DType dtype, const Shape& shape, Accelerator* device = nullptr);
 // Copies all bytes; both have as many. The bytes may lie on any devices; returns when it is done.
 void copy_bytes(const Tensor& from, const Tensor& to);
+Tensor on_host(const Tensor& tensor);  // itself, or a copy where it lies on a device
 Place place_of(const Tensor& tensor);
 
 }  // namespace paddle_mini

@@ -30,12 +30,12 @@ class Control : public ControlRun {
   bool is_persistable(const std::string& name) const override { return blocks_.is_persistable(frame.block(), name); }
   Variable* find(Frame& from, const std::string& name) override { return blocks_.find(from, name); }
   void set(Frame& from, const std::string& name, Variable value) override { blocks_.set(from, name, std::move(value), state_); }
-  Device& device() override { return state_.device; }
+  Device& device() override { return state_.devices.at(Place{}); }
 
   void write_tensors(const std::string& path, const std::vector<const Variable*>& tensors) override {
     require_files();
     std::string bytes;
-    for (const Variable* variable : tensors) append_tensor(variable->tensor, bytes);
+    for (const Variable* variable : tensors) append_tensor(on_host(variable->tensor), bytes);
     write_file(path, bytes);
   }
 
@@ -50,7 +50,7 @@ class Control : public ControlRun {
 
  private:
   void require_files() const {
-    require<OpError>(state_.device.may_touch_files, "this operator touches a file that the program names; an executor does "
+    require<OpError>(state_.devices.at(Place{}).may_touch_files, "this operator touches a file that the program names; an executor does "
                      "that only where it was made with files=True (pm_run --files)");
   }
 
@@ -85,7 +85,7 @@ Plan* Blocks::run(int block, int begin, Frame& frame, RunState& state) {
       at_[{block, i}].depends_on_data = true;
       continue;
     }
-    plan.run_part({}, frame, state.device, state.stop, state.changes, state.times);
+    plan.run_part({}, frame, state.devices, state.stop, state.changes, state.times);
     hand_on(plan, frame);
     i = plan.end();
     if (i == count) return &plan;
@@ -103,7 +103,7 @@ Plan& Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
   if (found != plans.end()) plans.erase(found);
   InferredProgram inferred = infer(*program_, {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr}, *scope_);
   if (logs("infer")) std::cerr << inferred.str();
-  auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_, arena_);
+  auto plan = std::make_unique<Plan>(std::move(inferred), placement_, *scope_, arenas_);
   if (logs("plan")) std::cerr << plan->str();
   if (plans.size() == kMostPlans) plans.pop_back();
   plans.insert(plans.begin(), std::move(plan));
@@ -155,14 +155,14 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
         outputs.back().push_back(op.desc.outputs[s].arguments[i] == kEmptyName ? nullptr : &made.back());
       }
     }
-    PlacedOp placed = place_op(op, infos, context.outputs(), place_);
+    PlacedOp placed = place_on_host(op, infos, context.outputs());
     KernelInit init(op.desc, std::move(inputs), outputs);
     std::unique_ptr<Kernel> kernel = placed.make(init);
     for (Variable& scratch : init.scratches()) {
       scratch.tensor.memory = allocate(scratch.tensor.bytes());
       scratch.tensor.data = scratch.tensor.memory.get();
     }
-    kernel->run(state.device);
+    kernel->run(state.devices.at(Place{}));
     for (size_t s = 0; s < outputs.size(); ++s) {
       for (size_t i = 0; i < outputs[s].size(); ++i) {
         if (outputs[s][i]) set(frame, op.desc.outputs[s].arguments[i], std::move(*outputs[s][i]), state);
@@ -181,7 +181,12 @@ Variable* Blocks::find(Frame& frame, const std::string& name) {
     if (Variable* held = frame.find(name)) return held->has_value() ? held : nullptr;
   }
   Variable* held = scope_->find(name);
-  return held && held->has_value() ? held : nullptr;
+  if (!held || !held->has_value()) return nullptr;
+  if (held->tensor.device) {  // it goes back when a plan needs it there
+    held->tensor = on_host(held->tensor);
+    scope_->changed();
+  }
+  return held;
 }
 
 void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState& state) {
@@ -195,7 +200,7 @@ void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState
     Variable* held = scope_->find(name);
     if (held && held->has_value() && held->info() == value.info()) {
       state.changes.keep(held);
-      std::memcpy(held->tensor.data, value.tensor.data, value.tensor.bytes());
+      copy_bytes(value.tensor, held->tensor);
       held->rows = value.rows;
       return;
     }

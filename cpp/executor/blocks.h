@@ -13,7 +13,7 @@ bool logs(const char* stage);  // PM_LOG names it
 
 // One run of a program.
 struct RunState {
-  Device& device;
+  Devices& devices;
   StopAsker stop;
   Changes changes;
   const std::vector<std::string>* fetches;  // of block 0
@@ -22,16 +22,16 @@ struct RunState {
 
 class Blocks {
  public:
-  Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place,
-         std::shared_ptr<Arena> arena)
-      : program_(std::move(program)), scope_(std::move(scope)), place_(place), arena_(std::move(arena)) {}
+  Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
+         std::shared_ptr<Arenas> arenas)
+      : program_(std::move(program)), scope_(std::move(scope)), placement_(placement), arenas_(std::move(arenas)) {}
 
   // Runs the block's operators from `begin` on. Returns the plan of its last stretch, whose fetches are
   // then valid, for block 0; nullptr for others.
   Plan* run(int block, int begin, Frame& frame, RunState& state);
 
   void hand_on(Plan& plan, Frame& frame);
-  Variable* find(Frame& frame, const std::string& name);
+  Variable* find(Frame& frame, const std::string& name);  // in the host's memory
   bool is_persistable(int block, const std::string& name) const;
   void set(Frame& frame, const std::string& name, Variable value, RunState& state);
   const VerifiedProgram& program() const { return *program_; }
@@ -48,8 +48,8 @@ class Blocks {
 
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
-  Place place_;
-  std::shared_ptr<Arena> arena_;
+  Placement placement_;
+  std::shared_ptr<Arenas> arenas_;
   std::map<std::pair<int, int>, At> at_;
 };
 

@@ -2,20 +2,24 @@
 #include "executor/changes.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/error.h"
 
 namespace paddle_mini {
 
+Backup::Backup(Variable* variable)
+    : variable(variable), kept(new_tensor(variable->tensor.dtype, variable->tensor.shape, variable->tensor.device)) {}
+
 void Backup::keep() {
-  std::memcpy(bytes.get(), variable->tensor.data, variable->tensor.bytes());
+  kept.shape = variable->tensor.shape;
+  copy_bytes(variable->tensor, kept);
   if (variable->is_rows()) rows = variable->rows;
+  is_kept = true;
 }
 
 void Backup::put_back() const {
   if (variable->is_rows()) variable->set_rows(rows);
-  std::memcpy(variable->tensor.data, bytes.get(), variable->tensor.bytes());
+  copy_bytes(kept, variable->tensor);
 }
 
 void take_back(std::vector<Made>& made, Scope& scope) {
@@ -29,7 +33,7 @@ void take_back(std::vector<Made>& made, Scope& scope) {
 
 void Changes::keep(Variable* variable) {
   if (!kept_.insert(variable).second) return;
-  backups_.push_back({variable, allocate(variable->tensor.bytes()), {}});
+  backups_.emplace_back(variable);
   backups_.back().keep();
 }
 

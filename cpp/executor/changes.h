@@ -13,9 +13,11 @@ namespace paddle_mini {
 
 // The value that a variable of the scope had.
 struct Backup {
+  explicit Backup(Variable* variable);
   Variable* variable;
-  std::shared_ptr<void> bytes;
+  Tensor kept;                // on the variable's device
   std::vector<int64_t> rows;  // of SelectedRows
+  bool is_kept = false;       // in this run
 
   void keep();
   void put_back() const;

@@ -11,10 +11,10 @@ constexpr size_t kMostPlans = 16;
 
 }  // namespace
 
-Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place,
+Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
                  std::vector<std::string> feeds, std::vector<std::string> fetches)
-    : program_(std::move(program)), scope_(std::move(scope)), place_(place), feed_names_(std::move(feeds)),
-      fetches_(std::move(fetches)), blocks_(program_, scope_, place, arena_) {}
+    : program_(std::move(program)), scope_(std::move(scope)), placement_(placement), feed_names_(std::move(feeds)),
+      fetches_(std::move(fetches)), blocks_(program_, scope_, placement, arenas_) {}
 
 Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   auto same_shapes = [&](const Plan& plan) { return plan.fits(feeds); };
@@ -32,20 +32,23 @@ Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   }
   InferredProgram inferred = infer(*program_, {0, 0, &described, nullptr, &fetches_}, *scope_);
   if (logs("infer")) std::cerr << inferred.str();
-  auto plan = std::make_unique<Plan>(std::move(inferred), place_, *scope_, arena_);
+  auto plan = std::make_unique<Plan>(std::move(inferred), placement_, *scope_, arenas_);
   if (logs("plan")) std::cerr << plan->str();
   if (plans_.size() == kMostPlans) plans_.erase(plans_.begin());
   plans_.push_back(std::move(plan));
   return *(current_ = plans_.back().get());
 }
 
-void Session::run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)()) {
+void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)()) {
+  // Only the plan that is still at work may go on without waiting: it knows what each of its steps must wait for.
+  bool goes_on = current_ && scope_->pending() == current_ && current_->fits(feeds) && current_->fits(*scope_);
+  if (!goes_on) scope_->settle();
   Plan& plan = plan_for(feeds);
   static const bool timed = logs("run");
   OpTimes times;
-  RunState state{device, StopAsker(stop), {}, &fetches_, timed ? &times : nullptr};
+  RunState state{devices, StopAsker(stop), {}, &fetches_, timed ? &times : nullptr};
   try {
-    if (plan.is_whole()) plan.run(feeds, device, state.stop, state.times);
+    if (plan.is_whole()) plan.run(feeds, devices, state.stop, state.times);
     else run_in_parts(plan, feeds, state);
   } catch (...) {
     drop(plan);  // its first run may have been the one that made variables, which are gone again
@@ -58,7 +61,7 @@ void Session::run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunSta
   frame_ = std::make_unique<Frame>();
   for (size_t i = 0; i < feeds.size(); ++i) (*frame_)[feed_names_[i]].tensor = feeds[i];
   try {
-    first.run_part(feeds, *frame_, state.device, state.stop, state.changes, state.times);
+    first.run_part(feeds, *frame_, state.devices, state.stop, state.changes, state.times);
     blocks_.hand_on(first, *frame_);
     last_ = blocks_.run(0, first.end(), *frame_, state);
   } catch (...) {
@@ -70,6 +73,7 @@ void Session::run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunSta
 const Variable& Session::fetched(size_t i) const { return current_->is_whole() ? current_->fetched(i) : last_->fetched(i); }
 
 std::string Session::plan_text(const std::vector<Tensor>& feeds) {
+  scope_->settle();
   Plan& plan = plan_for(feeds);
   std::string text = plan.str();
   if (plan.has_run()) return text;

@@ -2,10 +2,10 @@
 //
 //   verify  (verify.h)       is this a program at all
 //   infer   (infer.h)        kind, dtype and shape of every variable, and where each comes from
-//   place   (place.h)        the device and the kernel of every operator
+//   place   (place.h)        the device and the kernel of every operator, and transfers between devices
 //   fuse    (fuse.h)         which operators run part by part with the one before them
-//   plan    (plan.h)         steps in order, memory, what to put back on failure
-//   run     (run.cc)         the loop
+//   plan    (plan.h)         steps in order, memory, what to put back on failure; with several devices, who waits for whom
+//   run     (run.cc)         the loop; with several devices, of giving work to their queues (flow.h)
 //
 // verify happens once a program; infer, place, fuse and plan once for each combination of program, scope,
 // feed shapes, fetches and place. After that a run looks nothing up by name. A program with control
@@ -20,12 +20,13 @@ namespace paddle_mini {
 // One program in one scope with fixed feeds and fetches; keeps a plan for each set of feed shapes.
 class Session {
  public:
-  Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Place& place,
+  Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
           std::vector<std::string> feeds, std::vector<std::string> fetches);
 
   // `feeds` in the order of the names; their memory must stay as it is until this returns.
-  // Afterwards fetched(i) is valid until the next run.
-  void run(const std::vector<Tensor>& feeds, Device& device, bool (*stop)() = nullptr);
+  // Afterwards fetched(i) is valid until the next run. Where several devices work, what is not fetched may still be on its
+  // way: scope->settle() waits for it.
+  void run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)() = nullptr);
   const Variable& fetched(size_t i) const;
   size_t fetch_count() const { return fetches_.size(); }
   const std::vector<std::string>& feed_names() const { return feed_names_; }
@@ -40,9 +41,9 @@ class Session {
 
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
-  Place place_;
+  Placement placement_;
   std::vector<std::string> feed_names_, fetches_;
-  std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
+  std::shared_ptr<Arenas> arenas_ = std::make_shared<Arenas>();
   std::vector<std::unique_ptr<Plan>> plans_;  // the most recently made last
   Plan* current_ = nullptr;
   Blocks blocks_;                 // for what comes after the first stretch of a program

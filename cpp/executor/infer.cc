@@ -55,7 +55,7 @@ class Walk {
 
  private:
   int add_variable(const std::string& name, const VarInfo& info, Origin origin) {
-    result_.variables.push_back({name, info, origin});
+    result_.variables.push_back({name, info, origin, {}});
     return static_cast<int>(result_.variables.size()) - 1;
   }
 

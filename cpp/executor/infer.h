@@ -1,6 +1,8 @@
 // infer: kind, dtype and shape of every variable of one run, and where each comes from.
 #pragma once
 
+#include <deque>
+
 #include "core/frame.h"
 #include "core/scope.h"
 #include "executor/verify.h"
@@ -22,6 +24,7 @@ struct RunVariable {
   std::string name;
   VarInfo info;
   Origin origin;
+  Place place;  // whose memory it is in; decided by place
 };
 
 struct RunOp {
@@ -43,6 +46,7 @@ struct InferredProgram {
   std::string next;    // type of the operator at `end`
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;
+  std::deque<VerifiedOp> transfers;  // operators that place has put in
   std::vector<int> feeds;     // of each feed, its RunVariable
   std::vector<int> captured;  // RunVariables whose values are in the frame
   std::vector<int> carried;   // RunVariables that go into the frame, being needed after `end`

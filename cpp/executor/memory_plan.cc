@@ -62,12 +62,6 @@ class FreeList {
   size_t end_ = 0;
 };
 
-size_t bytes_of(const VarInfo& info) {
-  Shape shape = info.shape;
-  if (info.kind == VarKind::SelectedRows && shape.rank() > 0) shape[0] = info.row_count;
-  return static_cast<size_t>(shape.numel()) * size_of(info.dtype);
-}
-
 // Uses of each variable: at which steps it is written and read.
 struct Uses {
   int first_write = -1, last_use = -1, writes = 0;
@@ -108,6 +102,12 @@ int count_uses(const std::vector<std::vector<int>>& ports, int v) {
 }
 
 }  // namespace
+
+size_t bytes_of(const VarInfo& info) {
+  Shape shape = info.shape;
+  if (info.kind == VarKind::SelectedRows && shape.rank() > 0) shape[0] = info.row_count;
+  return static_cast<size_t>(shape.numel()) * size_of(info.dtype);
+}
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
   std::vector<int> by_first(lifetimes.size()), by_last(lifetimes.size());
@@ -160,6 +160,7 @@ Sharing share_memory(const InferredProgram& program) {
         int out = only_variable(op.op->desc.outputs, op.outputs, output);
         if (in < 0 || out < 0 || in == out || !is_temporary(in) || !is_temporary(out)) continue;
         if (program.variables[in].info.kind == VarKind::SelectedRows) continue;  // their number of rows varies
+        if (program.variables[in].place != program.variables[out].place) continue;  // a transfer
         int root = sharing.share[in];
         bool fresh = sharing.share[out] == out && uses[out].first_write == step && sharing.lifetimes[out].bytes > 0;
         bool same_bytes = bytes_of(program.variables[in].info) == bytes_of(program.variables[out].info) &&

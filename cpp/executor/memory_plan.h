@@ -1,26 +1,41 @@
 // Memory of the temporaries of a run: who shares bytes with whom, and where in one arena each lies.
 #pragma once
 
+#include <map>
+
+#include "core/accelerator.h"
 #include "executor/infer.h"
 
 namespace paddle_mini {
 
-// The memory of temporaries, one block that all plans of a session use: only one of them runs at a time,
+// The memory of temporaries on one device, one block that all plans of a session use: only one of them runs at a time,
 // and batches of many lengths have many plans.
 class Arena {
  public:
+  explicit Arena(Accelerator* device) : device_(device) {}
   char* data() const { return static_cast<char*>(memory_.get()); }
+  Accelerator* device() const { return device_; }  // nullptr: the host
   void reserve(size_t bytes) {  // what it held is lost
     if (memory_ && bytes <= bytes_) return;
     memory_.reset();
     bytes_ = 0;
-    memory_ = allocate(bytes);
+    memory_ = device_ ? device_->allocate(bytes) : allocate(bytes);
     bytes_ = bytes;
   }
 
  private:
+  Accelerator* device_;
   std::shared_ptr<void> memory_;
   size_t bytes_ = 0;
+};
+
+// Those of a session, by place.
+class Arenas {
+ public:
+  Arena& at(const Place& place, Accelerator* device) { return arenas_.try_emplace(place, device).first->second; }
+
+ private:
+  std::map<Place, Arena> arenas_;
 };
 
 // Bytes needed from step `first` to step `last`, both included.
@@ -44,5 +59,7 @@ struct Sharing {
   std::vector<Lifetime> lifetimes;  // of each representative; bytes 0 for whatever is no temporary
 };
 Sharing share_memory(const InferredProgram& program);
+
+size_t bytes_of(const VarInfo& info);  // the most that a variable needs
 
 }  // namespace paddle_mini

@@ -4,44 +4,39 @@
 #include <deque>
 
 #include "executor/changes.h"
+#include "executor/devices.h"
+#include "executor/flow.h"
 #include "executor/memory_plan.h"
+#include "executor/order.h"
 #include "executor/place.h"
+#include "executor/step_kernels.h"
 #include "executor/stop_asker.h"
 
 namespace paddle_mini {
 
-// Kernels that run part by part: all of them over some elements, then over the next (fuse.h).
-class PartsKernel : public Kernel {
- public:
-  explicit PartsKernel(int64_t elements) : elements_(elements) {}
-  void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
-  void run(Device& device) override;
-  size_t at() const { return at_; }  // the one that is running
-
- private:
-  int64_t elements_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;
-  size_t at_ = 0;
-};
-
 struct Step {
   std::unique_ptr<Kernel> kernel;
   const RunOp* op;  // the first of `count` neighbours
+  Place place;
+  Lane lane = Lane::Compute;
   size_t count = 1;
-  PartsKernel* parts = nullptr;  // the kernel, if there are several
+  PartsKernel* parts = nullptr;  // the kernel that runs them, if there are several
   bool poll = false;  // long enough ago since the last one to ask whether the user wants to stop
+  int64_t begin = 0, end = 0;  // of a piece that passes through staging memory: its elements
+  size_t staging = 0;          // and where it lies there
 
-  const RunOp* begin() const { return op; }
-  const RunOp* end() const { return op + count; }
+  const RunOp* first() const { return op; }
+  const RunOp* last() const { return op + count; }
   const RunOp& running() const { return parts ? op[parts->at()] : *op; }
+  bool is_piece() const { return end > begin; }
 };
 
-class Plan {
+class Plan : public Pending {
  public:
-  // Binds the scope: variables that the program makes in it are created. Throws without a trace in
-  // the scope. The program and the scope must outlive the plan.
-  Plan(InferredProgram inferred, const Place& place, Scope& scope, std::shared_ptr<Arena> arena);
-  ~Plan();
+  // Binds the scope: variables that the program makes in it are created, those of it that lie on other devices than the
+  // plan needs are moved. Throws without a trace in the scope. The program and the scope must outlive the plan.
+  Plan(InferredProgram inferred, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas);
+  ~Plan() override;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -55,10 +50,13 @@ class Plan {
 
   // Runs every step. `feeds` are the callers' arrays, in the order of the feeds. Throws with the
   // scope as it was before this plan. `stop` is asked now and then while stopping leaves a whole step.
-  void run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop, OpTimes* times);
+  // With several devices it returns when feeds are read, fetches are there and nothing can refuse its data any more.
+  void run(const std::vector<Tensor>& feeds, Devices& devices, StopAsker& stop, OpTimes* times);
   // Runs every step with values of a frame, as one part of a longer run: what is changed in the scope
   // is noted in `changes`, for whoever ends that run.
-  void run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& device, StopAsker& stop, Changes& changes, OpTimes* times);
+  void run_part(const std::vector<Tensor>& feeds, Frame& frame, Devices& devices, StopAsker& stop, Changes& changes, OpTimes* times);
+  // Waits for what still runs; throws what it failed with.
+  void settle() override;
   // After run_part: calls take(name, variable) for each value that is needed later.
   template <class F>
   void hand_on(F take) {
@@ -76,37 +74,88 @@ class Plan {
   std::string str() const;  // one line a step
 
  private:
-  void bind_scope(Scope& scope);
-  void give_memory(const std::vector<Variable*>& variables);
-  void make_kernels(const std::vector<PlacedOp>& placed);
-  void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel);
-  void note_row_counts();
-  void bind_arena();
-  void assign_memory(const std::vector<std::vector<Variable*>>& scratches);
+  // plan.cc
   void plan_undo();
-  void undo();
   void note_written(int v);
-  void run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes* times);
   bool is_carried(size_t v) const;
   static bool fits(const Variable& there, const VarInfo& info);
   int last_step_that_may_refuse() const;
+  bool may_refuse(const Step& step) const;
+  template <class F>
+  void each_write(const Step& step, F f) const {  // f(v) for each RunVariable
+    for (const RunOp* op = step.first(); op != step.last(); ++op) {
+      for (const auto& slot : op->outputs) for (int v : slot) if (v >= 0) f(v);
+      for (const auto& copy : op->copies_after) f(copy.second);
+    }
+  }
+
+  // plan_binding.cc
+  void bind_scope(Scope& scope);
+  void give_memory(const std::vector<Variable*>& variables, Accelerator* device);
+  void bring_home();
+  void assign_memory(const std::vector<std::vector<Variable*>>& scratches, const std::vector<Place>& places);
+  void bind_arenas();
+  Accelerator* device_of(const Place& place) const;
+  Touch touch(int v, bool writes) const;
+
+  // plan_steps.cc
+  void make_steps(const std::vector<PlacedOp>& placed);
+  std::unique_ptr<Kernel> make_kernel(const RunOp& op, const PlacedOp& placed, std::vector<std::vector<Variable*>>& scratches);
+  void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel);
+  size_t add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std::vector<std::vector<Variable*>>& scratches);
+  void make_flow();
+  int lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes);
+  std::vector<Touch> touches_of(size_t step) const;
+  void set_flow_waits(const std::vector<OrderedStep>& ordered);
+
+  std::string waits_text(size_t step) const;  // plan_text.cc
+
+  // run.cc
+  void run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes* times);
+  void run_flow(Devices& devices, StopAsker& stop, OpTimes* times);
+  void check_faults() const;
+  [[noreturn]] void fail_at(const RunOp& op, std::exception_ptr error) const;
+  [[noreturn]] void fail_with(const FlowFailure& failure) const;
+  void bind_feeds(const std::vector<Tensor>& feeds);
+  void note_row_counts();
+  void undo();
 
   InferredProgram inferred_;
-  std::deque<Variable> own_;           // temporaries and feeds
-  std::vector<Variable*> variables_;   // of each RunVariable
+  Placement placement_;
+  std::deque<Variable> own_;           // temporaries, feeds, and what stands for variables of the scope on devices
+  std::vector<Variable*> variables_;   // of each RunVariable, what kernels are given
+  std::vector<Variable*> held_;        // of each RunVariable in the scope, the scope's
+  std::vector<Location> locations_;    // of each RunVariable
   std::vector<Step> steps_;
   std::vector<std::shared_ptr<std::deque<Variable>>> scratches_;
-  std::shared_ptr<Arena> arena_;
-  size_t arena_bytes_ = 0;
-  char* bound_ = nullptr;  // where the arena was when in_arena_ got its memory
-  std::vector<std::pair<Variable*, size_t>> in_arena_;  // with their offsets
-  std::vector<size_t> offsets_;        // of each RunVariable, for str()
+
+  struct InArena {
+    Location* location;
+    size_t offset;
+  };
+  struct Block {  // what the plan needs of one arena
+    Arena* arena = nullptr;
+    size_t bytes = 0;
+    char* bound = nullptr;  // where the arena was when the variables got their memory
+    std::vector<InArena> variables;
+  };
+  std::shared_ptr<Arenas> arenas_;
+  std::map<Place, Block> blocks_;
+  std::deque<Location> scratch_locations_;
+  std::vector<size_t> offsets_;        // of each RunVariable, for str() and for who waits for whom
+  std::map<Place, std::pair<std::shared_ptr<void>, size_t>> staging_;  // of each device: memory of the host, and its bytes
+
+  std::unique_ptr<Flow> flow_;         // of a plan with several devices
+  std::vector<Place> flow_places_;     // of each lane, for its Device
+  std::vector<Lane> flow_lanes_;
 
   Scope* scope_;
   mutable uint64_t generation_ = 0;
+  uint64_t home_generation_ = 0;       // the scope's when all its variables were seen where the plan needs them
   bool has_run_ = false;
   std::vector<Made> made_;             // taken back when the first run fails
   std::vector<Backup> backups_;
+  std::vector<std::unique_ptr<Kernel>> keeping_;  // what a flow begins with: keeping values for the backups
   std::vector<Variable*> written_;     // of the scope
   std::vector<std::pair<Variable*, size_t>> kept_rows_;  // SelectedRows of the scope, and how many rows they had
   size_t stoppable_steps_ = 0;         // stopping before this step leaves a whole step

@@ -3,8 +3,27 @@
 
 namespace paddle_mini {
 
+// "waits for #7, #9 of the run before"
+std::string Plan::waits_text(size_t step) const {
+  if (!flow_) return "";
+  std::string line;
+  size_t kept = keeping_.size();
+  for (int other : flow_->waits_of(kept + step)) {
+    bool before = static_cast<size_t>(other) >= kept + step;
+    line += text(line.empty() ? "  waits for " : ", ");
+    if (static_cast<size_t>(other) < kept) line += "what is kept";
+    else line += text("#", static_cast<size_t>(other) - kept, before ? " of the run before" : "");
+  }
+  return line;
+}
+
 std::string Plan::str() const {
-  std::string out = text(inferred_.block ? text("block ", inferred_.block, ": ") : "", steps_.size(), " steps, arena of ", arena_bytes_, " bytes\n");
+  std::string memory;
+  for (const auto& [place, block] : blocks_) {
+    memory += text(memory.empty() ? "" : ", ", "arena of ", block.bytes, " bytes", place.is_cpu() ? "" : " on " + name_of(place));
+  }
+  std::string out = text(inferred_.block ? text("block ", inferred_.block, ": ") : "", steps_.size(), " steps, ",
+                         memory.empty() ? "no arena" : memory, "\n");
   auto show = [&](const std::vector<Slot>& slots, const std::vector<std::vector<int>>& ports) {
     std::string line;
     for (size_t s = 0; s < slots.size(); ++s) {
@@ -18,9 +37,14 @@ std::string Plan::str() const {
     return line;
   };
   for (size_t i = 0; i < steps_.size(); ++i) {
-    for (const RunOp& op : steps_[i]) {
-      out += text(op.joined ? "   in parts with it: " : text("#", i, " cpu "), op.op->desc.type, "(",
-                  show(op.op->desc.inputs, op.inputs), ") -> ", show(op.op->desc.outputs, op.outputs), "\n");
+    const Step& step = steps_[i];
+    for (const RunOp* op = step.first(); op != step.last(); ++op) {
+      const char* direction = step.lane == Lane::ToHost ? " to host" : step.lane == Lane::ToDevice ? " from host" : "";
+      if (op == step.first()) out += text("#", i, " ", name_of(step.place), direction, " ");
+      else out += "   in parts with it: ";
+      out += text(op->op->desc.type, "(", show(op->op->desc.inputs, op->inputs), ") -> ", show(op->op->desc.outputs, op->outputs));
+      if (op == step.first() && step.is_piece()) out += text("  elements ", step.begin, " to ", step.end);
+      out += (op == step.first() ? waits_text(i) : "") + "\n";
     }
   }
   if (!inferred_.whole) out += text("then ", inferred_.next, "; what follows is planned when it is reached\n");

@@ -1,5 +1,6 @@
 // Stage 6: the loop, and putting the scope back when it does not end well.
 #include <chrono>
+#include <mutex>
 
 #include "executor/plan.h"
 #include "executor/site.h"
@@ -13,7 +14,7 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 
 std::string name_of(const Step& step) {
   std::string name;
-  for (const RunOp& op : step) name += (name.empty() ? "" : " + ") + op.op->desc.type;
+  for (const RunOp* op = step.first(); op != step.last(); ++op) name += (name.empty() ? "" : " + ") + op->op->desc.type;
   return name;
 }
 
@@ -33,18 +34,84 @@ void Plan::run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes*
       if (steps_[i].poll && i < stoppable && stop()) throw Interrupted("stopped");
     }
   } catch (...) {
-    const RunOp& op = steps_[i].running();
-    auto inputs = infos_of(inferred_, op.inputs);
-    at_op({op.op->desc, op.index, inferred_.block, &inputs}, [] { throw; });
+    fail_at(steps_[i].running(), std::current_exception());
   }
 }
 
-void Plan::run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop, OpTimes* times) {
-  bind_arena();
-  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
-  for (Backup& backup : backups_) backup.keep();
+void Plan::run_flow(Devices& devices, StopAsker& stop, OpTimes* times) {
+  std::vector<FlowLane>& lanes = flow_->lanes();
+  for (size_t i = 0; i < lanes.size(); ++i) lanes[i].device = flow_lanes_[i] == Lane::Compute ? &devices.at(flow_places_[i]) : nullptr;
+  std::mutex mutex;
+  if (times) {
+    flow_->set_timer([&](size_t step, double microseconds) {
+      std::lock_guard<std::mutex> lock(mutex);
+      times->add(step < keeping_.size() ? "keep" : name_of(steps_[step - keeping_.size()]), microseconds);
+    });
+  }
+  scope_->set_pending(this);
   try {
-    run_steps(device, stop, stoppable_steps_, times);
+    flow_->run(stop, [&] { check_faults(); });
+    if (times) flow_->settle();
+  } catch (const FlowFailure& failure) {
+    fail_with(failure);
+  }
+}
+
+// A device whose kernels can't throw says in its memory what they found.
+void Plan::check_faults() const {
+  for (size_t i = 0; i < flow_places_.size(); ++i) {
+    Device* device = flow_->lanes()[i].device;
+    if (!device || !device->fault) continue;
+    Fault fault, none;
+    Accelerator& accelerator = *device_of(flow_places_[i]);
+    accelerator.to_host(&fault, device->fault, sizeof fault);
+    if (fault.step == 0) continue;
+    accelerator.to_device(device->fault, &none, sizeof none);
+    const Step& step = steps_[fault.step - 1 - keeping_.size()];
+    try {
+      step.kernel->refuse(fault);
+    } catch (...) {
+      fail_at(step.running(), std::current_exception());
+    }
+  }
+}
+
+void Plan::settle() {
+  if (!flow_) return;
+  try {
+    flow_->settle();
+  } catch (const FlowFailure& failure) {
+    fail_with(failure);
+  }
+}
+
+void Plan::fail_at(const RunOp& op, std::exception_ptr error) const {
+  auto inputs = infos_of(inferred_, op.inputs);
+  at_op({op.op->desc, op.index, inferred_.block, &inputs}, [&] { std::rethrow_exception(error); });
+  std::rethrow_exception(error);
+}
+
+void Plan::fail_with(const FlowFailure& failure) const {
+  bool of_operator = failure.step != Flow::kNoStep && failure.step >= keeping_.size();
+  if (!of_operator) std::rethrow_exception(failure.error);
+  fail_at(steps_[failure.step - keeping_.size()].running(), failure.error);
+}
+
+void Plan::bind_feeds(const std::vector<Tensor>& feeds) {
+  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
+}
+
+void Plan::run(const std::vector<Tensor>& feeds, Devices& devices, StopAsker& stop, OpTimes* times) {
+  bring_home();
+  bind_arenas();
+  bind_feeds(feeds);
+  for (Backup& backup : backups_) {
+    backup.is_kept = false;
+    if (!flow_) backup.keep();
+  }
+  try {
+    if (flow_) run_flow(devices, stop, times);
+    else run_steps(devices.at(Place{}), stop, stoppable_steps_, times);
   } catch (...) {
     undo();
     throw;
@@ -54,11 +121,12 @@ void Plan::run(const std::vector<Tensor>& feeds, Device& device, StopAsker& stop
   note_row_counts();
 }
 
-void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& device, StopAsker& stop, Changes& changes, OpTimes* times) {
+void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Devices& devices, StopAsker& stop, Changes& changes, OpTimes* times) {
   changes.note_made(std::move(made_), *scope_);
   made_.clear();
-  bind_arena();
-  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
+  bring_home();
+  bind_arenas();
+  bind_feeds(feeds);
   for (int v : inferred_.captured) {
     const Variable& there = *frame.find(inferred_.variables[v].name);
     if (there.kind == VarKind::Tensor) variables_[v]->tensor.data = there.tensor.data;
@@ -72,7 +140,12 @@ void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Device& devi
     tensor.data = tensor.memory.get();
   }
   for (Variable* variable : written_) changes.keep(variable);
-  run_steps(device, stop, steps_.size(), times);
+  if (flow_) {
+    run_flow(devices, stop, times);
+    settle();
+  } else {
+    run_steps(devices.at(Place{}), stop, steps_.size(), times);
+  }
   has_run_ = true;
   note_row_counts();
 }
@@ -87,12 +160,15 @@ void Plan::note_row_counts() {
 }
 
 void Plan::unbind() {
+  flow_.reset();
   backups_.clear();  // nothing has run: they hold no values
   undo();
 }
 
 void Plan::undo() {
-  for (const Backup& backup : backups_) backup.put_back();
+  for (const Backup& backup : backups_) {
+    if (backup.is_kept) backup.put_back();
+  }
   take_back(made_, *scope_);
   note_row_counts();
 }

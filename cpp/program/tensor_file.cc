@@ -169,7 +169,7 @@ std::string parameter_bytes(const Scope& scope, const std::vector<std::string>& 
     const Variable* variable = scope.find(name);
     require<OpError>(variable && variable->has_value() && variable->kind == VarKind::Tensor, "'", printable(name),
                      "' has no value in the scope to be saved");
-    append_tensor(variable->tensor, bytes);
+    append_tensor(on_host(variable->tensor), bytes);
   }
   return bytes;
 }

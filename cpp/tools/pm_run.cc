@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "core/kernel_library.h"
 #include "executor/executor.h"
 #include "program/tensor_file.h"
 #include "tools/npy.h"
@@ -26,6 +25,7 @@ constexpr const char kUsage[] = R"(usage: pm_run MODEL.pdmodel [options]
   --out DIR            write what the last step fetched to DIR/NAME.npy
   --save-params FILE   write the persistable variables afterwards
   --save-for MODEL     with --save-params: those that this program declares, in its order
+  --place DEVICE       where operators run that name no device: cpu (default), gpu:0, emulated:0
   --seed N             seed of operators that have none of their own
   --quiet              print no values
   --files              let the operators save and load touch the files that the program names
@@ -39,7 +39,7 @@ struct UsageError : std::runtime_error {
 };
 
 struct Options {
-  std::string model, params, startup, out, params_for, save_params, save_for;
+  std::string model, params, startup, out, params_for, save_params, save_for, place = "cpu";
   std::map<std::string, std::string> feeds;
   std::vector<std::string> fetches;
   int64_t steps = 1, batch = 0;
@@ -58,7 +58,7 @@ Options parse(const std::vector<std::string>& words) {
   Options options;
   std::map<std::string, std::string*> files = {{"--params", &options.params},   {"--startup", &options.startup},
                                                {"--out", &options.out},         {"--save-params", &options.save_params},
-                                               {"--params-for", &options.params_for},
+                                               {"--params-for", &options.params_for}, {"--place", &options.place},
                                                {"--save-for", &options.save_for}};
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -147,17 +147,19 @@ void print_value(const std::string& name, const Tensor& tensor) {
 
 class Run {
  public:
-  explicit Run(const Options& options) : options_(options), library_(load_kernel_library()) {
-    device_.generator.seed(options.seed);
-    device_.may_touch_files = options.files;
+  explicit Run(const Options& options)
+      : options_(options), placement_{machine_, parse_place(options.place)}, devices_(machine_, placement_.place) {
+    devices_.seed(options.seed);
+    devices_.may_touch_files(options.files);
   }
 
   int operator()() {
     ProgramDesc desc = read_program(options_.model);
     auto program = load(desc);
     if (!options_.startup.empty()) {
-      Session startup(load(read_program(options_.startup)), scope_, Place{}, {}, {});
-      startup.run({}, device_);
+      Session startup(load(read_program(options_.startup)), scope_, placement_, {}, {});
+      startup.run({}, devices_);
+      scope_->settle();
     }
     if (!options_.params.empty()) {
       ProgramDesc owner = options_.params_for.empty() ? desc : read_program(options_.params_for);
@@ -167,13 +169,14 @@ class Run {
       for (const auto& [name, tensor] : parameters) scope_->set(name, tensor);
     }
     bool finished = train(program);
+    scope_->settle();
     if (!options_.save_params.empty()) save(desc);
     return finished ? 0 : 130;
   }
 
  private:
   std::shared_ptr<VerifiedProgram> load(const ProgramDesc& desc) const {
-    return std::make_shared<VerifiedProgram>(verify(desc, library_.operators));
+    return std::make_shared<VerifiedProgram>(verify(desc, machine_.operators()));
   }
 
   // False when the user stopped it; the scope then holds a whole step.
@@ -185,12 +188,12 @@ class Run {
       arrays.push_back(read_npy(path));
     }
     if (options_.batch > 0) require_same_rows(names, arrays);
-    Session session(program, scope_, Place{}, names, fetches);
+    Session session(program, scope_, placement_, names, fetches);
     for (int64_t step = 0; step < options_.steps; ++step) {
       std::vector<Tensor> feeds;
       for (size_t i = 0; i < arrays.size(); ++i) feeds.push_back(rows_of_step(arrays[i], step, options_.batch, names[i]));
       try {
-        session.run(feeds, device_, asked_to_stop);
+        session.run(feeds, devices_, asked_to_stop);
       } catch (const Interrupted&) {
         return false;
       }
@@ -227,8 +230,9 @@ class Run {
   }
 
   const Options& options_;
-  KernelLibrary library_;
-  Device device_;
+  Machine machine_;
+  Placement placement_;
+  Devices devices_;
   std::shared_ptr<Scope> scope_ = std::make_shared<Scope>();
 };
 

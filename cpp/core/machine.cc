@@ -1,0 +1,74 @@
+// Opening devices; finding the library of kernels for GPUs.
+#include "core/machine.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace paddle_mini {
+
+DeviceQueues& Machine::at(const Place& place) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<DeviceQueues>& held = devices_[place];
+  if (!held) {
+    std::shared_ptr<Accelerator> device = open(place);
+    held = std::make_unique<DeviceQueues>();
+    held->device = std::move(device);
+  }
+  return *held;
+}
+
+void Machine::emulate(int index, const Emulation& emulation) {
+  DeviceQueues& queues = at({DeviceKind::Emulated, index});
+  static_cast<EmulatedDevice&>(*queues.device).set(emulation);
+  queues.to_host.delay(emulation.delay_seed + 1, emulation.most_delay);
+  queues.to_device.delay(emulation.delay_seed + 2, emulation.most_delay);
+  host_queue_.delay(emulation.delay_seed + 3, emulation.most_delay);
+}
+
+std::shared_ptr<Accelerator> Machine::open(const Place& place) {
+  if (place.kind == DeviceKind::Emulated) return std::make_shared<EmulatedDevice>(place.index, kernels_.operators);
+  AcceleratorLibrary* library = gpu_library();
+  require<DeviceError>(library, "device '", name_of(place), "' is not there: ", gpu_trouble_);
+  int count = library->device_count();
+  require<DeviceError>(place.index < count, "device '", name_of(place), "' is not there: this machine has ", count, " of them");
+  return library->open(place.index);
+}
+
+// PM_CUDA_LIBRARY names another file than the one beside the kernels for the processor.
+AcceleratorLibrary* Machine::gpu_library() {
+  if (looked_for_gpus_) return gpus_;
+  looked_for_gpus_ = true;
+  const char* named = std::getenv("PM_CUDA_LIBRARY");
+  std::string path = named && *named ? named : kernels_.path.substr(0, kernels_.path.rfind('/')) + "/libpaddle_mini_cuda.so";
+  if (access(path.c_str(), R_OK) != 0) {
+    gpu_trouble_ = "this build has no kernels for GPUs (" + path + "); make cuda builds them";
+    return nullptr;
+  }
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto make = handle ? reinterpret_cast<AcceleratorLibrary* (*)(unsigned)>(dlsym(handle, "paddle_mini_cuda")) : nullptr;
+  if (!make) {
+    const char* reason = dlerror();
+    gpu_trouble_ = text("can't load ", path, ": ", reason ? reason : "it is no kernel library for GPUs");
+    return nullptr;
+  }
+  AcceleratorLibrary* library = make(kAcceleratorAbi);
+  if (!library) gpu_trouble_ = text(path, " was built for another version of paddle_mini (its interface is not ", kAcceleratorAbi, ")");
+  else gpu_trouble_ = library->trouble();
+  return gpus_ = gpu_trouble_.empty() ? library : nullptr;
+}
+
+std::string Machine::gpu_text() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  AcceleratorLibrary* library = gpu_library();
+  return library ? library->description() : gpu_trouble_;
+}
+
+int Machine::gpu_count() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  AcceleratorLibrary* library = gpu_library();
+  return library ? library->device_count() : 0;
+}
+
+}  // namespace paddle_mini

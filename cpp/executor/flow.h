@@ -1,0 +1,86 @@
+// Flow: the steps of a plan in the queues of several devices. A run only gives them their work and waits for what its
+// caller needs; the rest goes on behind it, and behind the beginning of the next run.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include "core/kernel.h"
+#include "core/queue.h"
+#include "executor/stop_asker.h"
+
+namespace paddle_mini {
+
+struct FlowStep {
+  Kernel* kernel = nullptr;
+  int lane = 0;
+  std::vector<int> waits;  // order.h
+  bool poll = false;       // ask here whether the user wants to stop
+};
+
+// A queue, and what kernels in it may ask of.
+struct FlowLane {
+  Queue* queue = nullptr;
+  Device* device = nullptr;  // of the executor that runs; nullptr for transfers
+};
+
+// What a step threw. Steps that began after it were left out.
+struct FlowFailure {
+  size_t step;
+  std::exception_ptr error;
+};
+
+class Flow {
+ public:
+  Flow(std::vector<FlowStep> steps, std::vector<FlowLane> lanes);
+  ~Flow();
+  Flow(const Flow&) = delete;
+  Flow& operator=(const Flow&) = delete;
+
+  // Before step `gate` is given, steps that may refuse their data have not refused; before run returns, these are done
+  // and `needed` ones too.
+  void set_waits(size_t gate, std::vector<int> refusing, std::vector<int> needed);
+  std::vector<FlowLane>& lanes() { return lanes_; }
+  const std::vector<int>& waits_of(size_t step) const { return steps_[step].waits; }
+  // Is called for each step that has run, from any thread, with its number and microseconds; nullptr: for none.
+  void set_timer(std::function<void(size_t, double)> timer) { timer_ = std::move(timer); }
+
+  // Throws FlowFailure, or Interrupted from `stop`, with everything that was given done or left out. `checked` is called
+  // when the steps that may refuse are done, and may throw.
+  void run(StopAsker& stop, const std::function<void()>& checked);
+  void settle();  // waits until everything is done; throws FlowFailure
+  // Of a failure outside of steps: in a queue of a device.
+  static constexpr size_t kNoStep = SIZE_MAX;
+
+ private:
+  struct StepWork : Work {
+    Flow* flow;
+    size_t step;
+    void run() override { flow->carry_out(step); }
+  };
+  void give(size_t step);
+  void carry_out(size_t step);
+  void wait_for(const std::vector<int>& steps);
+  void keep_two_runs();
+  void drain();
+  void throw_failure();
+
+  std::vector<FlowStep> steps_;
+  std::vector<FlowLane> lanes_;
+  Device no_device_;              // for transfers, which ask for nothing
+  std::vector<StepWork> works_;
+  std::vector<bool> marked_;      // whether anybody waits for the step
+  std::vector<Ticket> tickets_;   // of the last time each step was given
+  std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs
+  int turn_ = 0;
+  size_t gate_ = 0;
+  std::vector<int> refusing_, needed_;
+  std::function<void(size_t, double)> timer_;
+
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  FlowFailure failure_{};
+};
+
+}  // namespace paddle_mini

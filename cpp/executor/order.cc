@@ -1,0 +1,106 @@
+// The program is walked twice, as two runs one after the other; what the second one waits for is the answer.
+#include "executor/order.h"
+
+#include <algorithm>
+#include <map>
+
+namespace paddle_mini {
+namespace {
+
+// Who touched some bytes last. Steps of the second run are numbered on from those of the first.
+struct Last {
+  int writer = -1;
+  std::vector<int> readers;  // since then
+};
+
+// Pieces of one memory by where they begin; each reaches to the next one.
+class Pieces {
+ public:
+  template <class F>
+  void each(size_t begin, size_t end, F f) {
+    cut(begin);
+    cut(end);
+    for (auto it = pieces_.lower_bound(begin); it != pieces_.end() && it->first < end; ++it) f(it->second);
+  }
+
+ private:
+  void cut(size_t at) {
+    auto after = pieces_.upper_bound(at);
+    Last before = after == pieces_.begin() ? Last{} : std::prev(after)->second;
+    pieces_.emplace(at, std::move(before));
+  }
+  std::map<size_t, Last> pieces_;
+};
+
+class Walk {
+ public:
+  Walk(const std::vector<OrderedStep>& steps, int queues)
+      : steps_(steps), count_(static_cast<int>(steps.size())), known_(queues, std::vector<int>(queues, -1)), waits_(steps.size()),
+        known_at_(steps.size()) {}
+
+  std::vector<std::vector<int>> run() {
+    for (int i = 0; i < count_; ++i) note(i, i);
+    for (int i = 0; i < count_; ++i) {
+      for (int other : before(i)) wait(i, other);
+      note(i, count_ + i);
+      known_[steps_[i].queue][steps_[i].queue] = count_ + i;
+      known_at_[i] = known_[steps_[i].queue];
+    }
+    return std::move(waits_);
+  }
+
+ private:
+  // The last steps of other queues that step i of the second run must come after, the latest first.
+  std::vector<int> before(int i) {
+    std::vector<int> found;
+    auto add = [&](int other) {
+      if (other >= 0 && steps_[other % count_].queue != steps_[i].queue) found.push_back(other);
+    };
+    for (const Touch& touch : steps_[i].touches) {
+      memories_[touch.memory].each(touch.begin, touch.end, [&](Last& last) {
+        add(last.writer);
+        if (touch.writes) for (int reader : last.readers) add(reader);
+      });
+    }
+    std::sort(found.rbegin(), found.rend());
+    return found;
+  }
+
+  void note(int i, int number) {
+    for (const Touch& touch : steps_[i].touches) {
+      memories_[touch.memory].each(touch.begin, touch.end, [&](Last& last) {
+        if (touch.writes) {
+          last.writer = number;
+          last.readers.clear();
+          return;
+        }
+        auto same_queue = [&](int reader) { return steps_[reader % count_].queue == steps_[i].queue; };
+        last.readers.erase(std::remove_if(last.readers.begin(), last.readers.end(), same_queue), last.readers.end());
+        last.readers.push_back(number);
+      });
+    }
+  }
+
+  void wait(int i, int other) {
+    int queue = steps_[i].queue, there = steps_[other % count_].queue;
+    if (known_[queue][there] >= other) return;
+    waits_[i].push_back(other % count_);
+    known_[queue][there] = other;
+    if (other < count_) return;  // of the run before: what it knew is not kept
+    const std::vector<int>& more = known_at_[other - count_];
+    for (size_t q = 0; q < more.size(); ++q) known_[queue][q] = std::max(known_[queue][q], more[q]);
+  }
+
+  const std::vector<OrderedStep>& steps_;
+  int count_;
+  std::map<int, Pieces> memories_;
+  std::vector<std::vector<int>> known_;     // [queue][other]: the last step of the other that it comes after
+  std::vector<std::vector<int>> waits_;
+  std::vector<std::vector<int>> known_at_;  // known_ of its queue when a step of the second run is done
+};
+
+}  // namespace
+
+std::vector<std::vector<int>> find_waits(const std::vector<OrderedStep>& steps, int queues) { return Walk(steps, queues).run(); }
+
+}  // namespace paddle_mini

@@ -1,0 +1,159 @@
+// Where the variables of a plan lie: those of the scope on the devices that write them, temporaries in arenas.
+#include <algorithm>
+#include <set>
+
+#include "executor/plan.h"
+
+namespace paddle_mini {
+
+Accelerator* Plan::device_of(const Place& place) const {
+  return place.is_cpu() ? nullptr : placement_.machine.at(place).device.get();
+}
+
+void Plan::bind_scope(Scope& scope) {
+  std::set<int> written;
+  for (const RunOp& op : inferred_.ops) {
+    for (const auto& slot : op.outputs) written.insert(slot.begin(), slot.end());
+  }
+  std::map<Place, std::vector<Variable*>> fresh;
+  for (size_t v = 0; v < inferred_.variables.size(); ++v) {
+    const RunVariable& run = inferred_.variables[v];
+    Accelerator* device = device_of(run.place);
+    Variable* held = nullptr;
+    if (run.origin == Origin::InScope) {
+      held = scope.find(run.name);
+      bool fits = held && held->has_value() && held->info() == run.info;
+      if (!fits) {
+        require<OpError>(written.count(static_cast<int>(v)), "'", run.name, "' has no value in the scope");
+        made_.push_back({run.name, held ? std::make_unique<Variable>(*held) : nullptr});
+        held = &scope.create(run.name);
+        *held = Variable();
+        held->describe(run.info);
+        fresh[run.place].push_back(held);
+        scope.changed();
+      }
+    }
+    if (!held || device) {  // what kernels follow is not what the scope says of a device's memory
+      own_.emplace_back();
+      own_.back().describe(run.info);
+    }
+    variables_.push_back(held && !device ? held : &own_.back());
+    held_.push_back(held ? held : variables_.back());
+    locations_.push_back({device, variables_.back(), nullptr});
+  }
+  for (const auto& [place, variables] : fresh) give_memory(variables, device_of(place));
+  for (size_t v = 0; v < held_.size(); ++v) {
+    bool kept = inferred_.variables[v].origin == Origin::InScope && held_[v]->is_rows();
+    if (kept) kept_rows_.emplace_back(held_[v], held_[v]->rows.size());
+  }
+  bring_home();
+}
+
+// Variables that one program makes live as long as each other, so they get one block: many of them
+// together fill large pages (memory.cc) that each alone is too small for.
+void Plan::give_memory(const std::vector<Variable*>& variables, Accelerator* device) {
+  size_t total = 0;
+  for (Variable* variable : variables) total = checked_sum(total, aligned(variable->tensor.bytes()));
+  std::shared_ptr<void> block = device ? device->allocate(total) : allocate(total);
+  char* next = static_cast<char*>(block.get());
+  for (Variable* variable : variables) {
+    variable->tensor.memory = std::shared_ptr<void>(block, next);
+    variable->tensor.data = next;
+    variable->tensor.device = device;
+    next += aligned(variable->tensor.bytes());
+  }
+}
+
+// Values that lie elsewhere, because they were set by the user or used by another program there, move to where this
+// plan needs them; and what stands for those on devices follows them.
+void Plan::bring_home() {
+  if (home_generation_ == scope_->generation()) return;
+  for (size_t v = 0; v < held_.size(); ++v) {
+    if (inferred_.variables[v].origin != Origin::InScope) continue;
+    Tensor& tensor = held_[v]->tensor;
+    Accelerator* home = locations_[v].device;
+    if (tensor.device != home) {
+      Tensor moved = new_tensor(tensor.dtype, tensor.shape, home);
+      moved.lod = tensor.lod;
+      copy_bytes(tensor, moved);
+      tensor = std::move(moved);
+      scope_->changed();  // other plans must look where it is
+    }
+    if (home) {
+      scope_->note_devices();
+      locations_[v].bind(tensor.data);
+    }
+  }
+  home_generation_ = scope_->generation();
+}
+
+void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches, const std::vector<Place>& places) {
+  Sharing sharing = share_memory(inferred_);
+  // What passes between queues is not reused within a run: that would make them wait for each other.
+  for (const Step& step : steps_) {
+    if (step.lane == Lane::Compute) continue;
+    for (int v : {step.op->inputs[0][0], step.op->outputs[0][0]}) {
+      Lifetime& lifetime = sharing.lifetimes[sharing.share[v]];
+      lifetime.first = 0;
+      lifetime.last = static_cast<int>(inferred_.ops.size());
+    }
+    if (step.is_piece()) sharing.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never there as a whole
+  }
+  struct Tenant {
+    int variable;  // of the program, or -1
+    Location* location;
+    Lifetime lifetime;
+  };
+  std::map<Place, std::vector<Tenant>> tenants;
+  offsets_.assign(inferred_.variables.size(), 0);
+  for (size_t v = 0; v < inferred_.variables.size(); ++v) {
+    if (inferred_.variables[v].origin != Origin::Temporary || is_carried(v)) continue;
+    tenants[inferred_.variables[v].place].push_back({static_cast<int>(v), &locations_[v], sharing.lifetimes[v]});
+  }
+  for (size_t i = 0; i < scratches.size(); ++i) {
+    for (Variable* scratch : scratches[i]) {
+      scratch_locations_.push_back({device_of(places[i]), scratch, nullptr});
+      int at = static_cast<int>(i);
+      tenants[places[i]].push_back({-1, &scratch_locations_.back(), {at, at, scratch->tensor.bytes()}});
+    }
+  }
+  for (auto& [place, list] : tenants) {
+    std::vector<Lifetime> lifetimes;
+    for (const Tenant& tenant : list) lifetimes.push_back(tenant.lifetime);
+    MemoryPlan memory = plan_memory(lifetimes);
+    Block& block = blocks_[place];
+    block.arena = &arenas_->at(place, device_of(place));
+    block.bytes = memory.arena_bytes;
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (list[i].variable >= 0) offsets_[list[i].variable] = memory.offsets[i];
+    }
+    for (size_t i = 0; i < list.size(); ++i) {
+      int v = list[i].variable;
+      if (v >= 0) offsets_[v] = offsets_[sharing.share[v]];
+      block.variables.push_back({list[i].location, v >= 0 ? offsets_[v] : memory.offsets[i]});
+    }
+  }
+  bind_arenas();
+}
+
+// An arena may have grown, and moved, for another plan.
+void Plan::bind_arenas() {
+  for (auto& [place, block] : blocks_) {
+    block.arena->reserve(block.bytes);
+    if (block.bound == block.arena->data()) continue;
+    block.bound = block.arena->data();
+    for (const InArena& tenant : block.variables) tenant.location->bind(block.bound + tenant.offset);
+  }
+}
+
+// The bytes of a variable: of the scope, of the caller and of what is carried on each has memory of its own; temporaries
+// of a place share theirs.
+Touch Plan::touch(int v, bool writes) const {
+  const RunVariable& run = inferred_.variables[v];
+  size_t bytes = std::max<size_t>(bytes_of(run.info), 1);
+  if (run.origin != Origin::Temporary || is_carried(v)) return {v, 0, bytes, writes};
+  int arena = static_cast<int>(inferred_.variables.size() + std::distance(blocks_.begin(), blocks_.find(run.place)));
+  return {arena, offsets_[v], offsets_[v] + bytes, writes};
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,46 @@
+// Moving bytes within and between devices; running part by part.
+#include "executor/step_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace paddle_mini {
+
+void CopyKernel::run(Device&) {
+  if (from_.variable->is_rows()) to_.variable->set_rows(from_.variable->rows);
+  size_t bytes = to_.variable->tensor.bytes();
+  if (to_.device) to_.device->within(to_.where(), from_.where(), bytes);
+  else std::memcpy(to_.where(), from_.where(), bytes);
+}
+
+void TransferKernel::run(Device&) {
+  if (from_.variable->is_rows()) to_.variable->set_rows(from_.variable->rows);
+  size_t bytes = to_.variable->tensor.bytes();
+  if (to_.device) to_.device->to_device(to_.where(), from_.where(), bytes);
+  else from_.device->to_host(to_.where(), from_.where(), bytes);
+}
+
+void PartsKernel::run_part(Device& device, int64_t begin, int64_t end) {
+  // Arrays that come from memory do best in short turns: the processor follows each of them for some lines, and up to
+  // six at once. Those that lie in a cache need only few calls.
+  int64_t part = elements_ > 1 << 16 ? 256 : 2048;
+  for (int64_t at = begin; at < end; at += part) {
+    int64_t next = std::min(at + part, end);
+    for (at_ = 0; at_ < kernels_.size(); ++at_) kernels_[at_]->run_part(device, at, next);
+  }
+}
+
+void PieceTransferKernel::run(Device&) {
+  size_t size = size_of(piece_.staged->tensor.dtype);
+  auto from = static_cast<const char*>(piece_.from->where()) + static_cast<size_t>(piece_.begin) * size;
+  piece_.from->device->to_host(piece_.staging, from, static_cast<size_t>(piece_.end - piece_.begin) * size);
+}
+
+// Kernels count elements from the variable's beginning.
+void PieceKernel::run(Device& device) {
+  Tensor& tensor = piece_.staged->tensor;
+  tensor.data = piece_.staging - static_cast<size_t>(piece_.begin) * size_of(tensor.dtype);
+  parts_->run_part(device, piece_.begin, piece_.end);
+}
+
+}  // namespace paddle_mini

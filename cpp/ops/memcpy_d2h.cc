@@ -1,0 +1,38 @@
+// memcpy_d2h, memcpy_h2d: Out = X, from a device to the host and from the host to a device
+#include "core/op_table.h"
+#include "math/reshape.h"
+
+namespace paddle_mini {
+namespace {
+
+// As an operator of a program it copies where it runs. What a program's devices make necessary the executor puts in
+// and carries out itself: operators of these types too.
+struct MemcpyKernel : MoveKernel {
+  explicit MemcpyKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
+};
+
+// The gradient goes the other way.
+OpSpec transfer(const char* type, const char* back, const char* doc, const char* where) {
+  return OpSpec(type)
+      .doc(doc)
+      .input("X", "any shape")
+      .output("Out", "shape of X")
+      .attr("dst_place_type", 0, where)
+      .infer([](InferContext& c) { c.set_output("Out", c.input("X")); })
+      .gradient([back](const OpDesc& forward) {
+        return std::vector<OpDesc>{make_op(back, {{"X", gradient_names(forward.output("Out"))}},
+                                           {{"Out", gradient_names(forward.input("X"))}})};
+      })
+      .view("X", "Out")
+      .kernel_for_any<MemcpyKernel>();
+}
+
+}  // namespace
+
+void define_memcpy_d2h(OpTable& ops) {
+  ops.add(transfer("memcpy_d2h", "memcpy_h2d", "Out = X, in the memory of the host.", "kind of host memory; not used"));
+  ops.add(transfer("memcpy_h2d", "memcpy_d2h", "Out = X, in the memory of the device.",
+                   "kind of device; not used: op_device says it"));
+}
+
+}  // namespace paddle_mini

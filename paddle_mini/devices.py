@@ -1,0 +1,49 @@
+# Devices: how much memory they have in use, how many GPUs there are, and what emulated ones are like.
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+from . import _core
+from ._core import ProgramError
+from .place import Place
+
+
+class MemoryUse(NamedTuple):
+    """Bytes of a device's memory. in_use: that somebody holds; reserved: taken from the device, with those kept for the next
+    allocation; peak: the most ever in use; total: that it has."""
+
+    in_use: int
+    reserved: int
+    peak: int
+    total: int
+
+
+def memory_use(place: Place, forget_peak: bool = False) -> MemoryUse:
+    """How much memory of a device is in use. forget_peak: the peak begins anew afterwards. DeviceError for the processor,
+    whose memory nobody counts here, and for devices that are not there."""
+    use = MemoryUse(**_core.device_memory(place.name))
+    if forget_peak:
+        _core.forget_peak(place.name)
+    return use
+
+
+def gpu_count() -> int:
+    """How many GPUs can be used; `paddle-mini doctor` says why not."""
+    return _core.gpu_count()
+
+
+def emulate(index: int = 0, bandwidth: Optional[float] = None, latency: float = 0.0, memory: int = 1 << 34,
+            staging: int = 1 << 26, delays: Optional[int] = None, most_delay: float = 50e-6) -> None:
+    """Makes EmulatedPlace(index) like this, while no program runs there.
+
+    bandwidth: of its link to the host, bytes a second in either direction; None: as fast as memory. latency: seconds that
+    every transfer takes besides. memory: bytes that it has. staging: bytes of the host for values that pass to it piece by
+    piece. delays: seed of random pauses of up to most_delay seconds before everything that its queues and the host's do:
+    what is ordered only by luck shows.
+    """
+    if bandwidth is not None and not bandwidth > 0:
+        raise ProgramError(f"bandwidth is {bandwidth!r}, it must be above 0")
+    if not latency >= 0 or memory < 0 or staging < 4096:
+        raise ProgramError("latency and memory must not be negative, and staging at least 4096 bytes")
+    pauses = 0 if delays is None else max(1, round(most_delay * 1e6))
+    _core.emulate(index, bandwidth or 0.0, latency, memory, staging, delays or 0, pauses)

@@ -1,0 +1,39 @@
+// Devices from Python: what there is, emulated ones, and their memory.
+#include "module.h"
+
+namespace paddle_mini::python {
+namespace {
+
+py::dict memory_of(const std::string& place) {
+  MemoryUse use = machine().at(parse_place(place)).device->memory();
+  return py::dict(py::arg("in_use") = use.in_use, py::arg("reserved") = use.reserved, py::arg("peak") = use.peak,
+                  py::arg("total") = use.total);
+}
+
+}  // namespace
+
+Machine& machine() {
+  static Machine machine;
+  return machine;
+}
+
+void define_devices(py::module_& m) {
+  m.def("emulate", [](int index, double bandwidth, double latency, size_t memory, size_t staging, uint64_t delay_seed, int most_delay) {
+    Emulation emulation;
+    emulation.bandwidth = bandwidth;
+    emulation.latency = latency;
+    emulation.memory = memory;
+    emulation.staging = staging;
+    emulation.delay_seed = delay_seed;
+    emulation.most_delay = most_delay;
+    machine().emulate(index, emulation);
+  }, py::arg("index"), py::arg("bandwidth"), py::arg("latency"), py::arg("memory"), py::arg("staging"), py::arg("delay_seed"),
+        py::arg("most_delay"));
+  m.def("device_memory", &memory_of, py::arg("place"), "Bytes in use, reserved, at the peak, and in total, of a device.");
+  m.def("forget_peak", [](const std::string& place) { machine().at(parse_place(place)).device->forget_peak(); }, py::arg("place"));
+  m.def("device_text", [](const std::string& place) { return machine().at(parse_place(place)).device->description(); }, py::arg("place"));
+  m.def("gpu_text", [] { return machine().gpu_text(); }, "Versions of what GPUs need, or why there are none.");
+  m.def("gpu_count", [] { return machine().gpu_count(); });
+}
+
+}  // namespace paddle_mini::python
