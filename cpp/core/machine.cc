@@ -28,6 +28,7 @@ void Machine::emulate(int index, const Emulation& emulation) {
 }
 
 std::shared_ptr<Accelerator> Machine::open(const Place& place) {
+  require<DeviceError>(!place.is_cpu(), "cpu is no device beside the processor");
   if (place.kind == DeviceKind::Emulated) return std::make_shared<EmulatedDevice>(place.index, kernels_.operators);
   AcceleratorLibrary* library = gpu_library();
   require<DeviceError>(library, "device '", name_of(place), "' is not there: ", gpu_trouble_);

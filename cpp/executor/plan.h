@@ -74,6 +74,19 @@ class Plan : public Pending {
   std::string str() const;  // one line a step
 
  private:
+  struct Tenant {  // of an arena
+    Location* location;
+    int variable;  // of the program; -1: scratch memory
+    Lifetime lifetime;
+    size_t offset;
+  };
+  struct Block {  // what the plan needs of one arena
+    Arena* arena = nullptr;
+    size_t bytes = 0;
+    char* bound = nullptr;  // where the arena was when the tenants got their memory
+    std::vector<Tenant> tenants;
+  };
+
   // plan.cc
   void plan_undo();
   void note_written(int v);
@@ -95,6 +108,7 @@ class Plan : public Pending {
   void bring_home();
   void assign_memory(const std::vector<std::vector<Variable*>>& scratches, const std::vector<Place>& places);
   void bind_arenas();
+  [[noreturn]] void fail_for_memory(const Block& block, const std::string& message) const;
   Accelerator* device_of(const Place& place) const;
   Touch touch(int v, bool writes) const;
 
@@ -129,16 +143,6 @@ class Plan : public Pending {
   std::vector<Step> steps_;
   std::vector<std::shared_ptr<std::deque<Variable>>> scratches_;
 
-  struct InArena {
-    Location* location;
-    size_t offset;
-  };
-  struct Block {  // what the plan needs of one arena
-    Arena* arena = nullptr;
-    size_t bytes = 0;
-    char* bound = nullptr;  // where the arena was when the variables got their memory
-    std::vector<InArena> variables;
-  };
   std::shared_ptr<Arenas> arenas_;
   std::map<Place, Block> blocks_;
   std::deque<Location> scratch_locations_;
