@@ -26,11 +26,23 @@ def everything(run):
 
 
 @pytest.mark.parametrize("scheme", [*sorted(SCHEMES), "Window+Exponential+Uniform"])
-@pytest.mark.parametrize("table", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("table", [False, True], ids=["dense", "table"])
 def test_every_scheme(place, scheme, table):
     here = everything(trained(pm.CPUPlace(), scheme=scheme, table=table))
     assert_same_bits(everything(trained(place, scheme=scheme, table=table)), here)
     assert_same_bits(everything(trained(place, pm.CPUPlace(), scheme=scheme, table=table)), here)
+
+
+@pytest.mark.parametrize("scheme", ["Window", "Uniform", "Exponential", "Window+Exponential"])
+def test_rows_of_tables(place, scheme):
+    """SGD leaves rows without gradient alone, so a table's averages are lazy: of the table only rows that change cross."""
+    arguments = dict(optimizer="SGD", scheme=scheme, table=True)
+    here, there = trained(pm.CPUPlace(), **arguments), trained(place, pm.CPUPlace(), **arguments)
+    assert_same_bits(everything(there), everything(here))
+    text = there.exe.plan_text(there.main, batch(0), [], there.scope)
+    copied = [line for line in text.splitlines() if " memcpy_d2h(" in line]
+    assert " average_rows(" in text and any("selected rows" in line or "_rows" in line for line in copied), text
+    assert not any("X=embedding_0.w_0 " in line for line in copied), copied
 
 
 @pytest.mark.parametrize("arguments", [dict(every=3), dict(start_step=4), dict(every=2, start_step=3), dict(non_finite="skip"),
