@@ -30,7 +30,7 @@ py::object fetched_to_python(const Variable& variable) {
 class Executor {
  public:
   Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback)
-      : placement_{machine(), parse_place(place), cpu_fallback}, devices_(machine(), placement_.place) {
+      : placement_(machine(), parse_place(place), cpu_fallback), devices_(machine(), placement_.place) {
     devices_.may_touch_files(files);
     devices_.seed(seed ? *seed : std::random_device{}());
   }

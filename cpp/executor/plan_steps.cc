@@ -128,10 +128,9 @@ int Plan::lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes) {
   for (size_t i = 0; i < lanes.size(); ++i) {
     if (flow_places_[i] == place && flow_lanes_[i] == lane) return static_cast<int>(i);
   }
-  Machine& machine = placement_.machine;
-  Queue* queue = &machine.host_queue();
+  Queue* queue = placement_.host_queue.get();
   if (!place.is_cpu()) {
-    DeviceQueues& queues = machine.at(place);
+    DeviceQueues& queues = placement_.machine.at(place);
     queue = lane == Lane::Compute ? &queues.device->compute() : lane == Lane::ToHost ? &queues.to_host : &queues.to_device;
   }
   lanes.push_back({queue, nullptr});
