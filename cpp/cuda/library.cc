@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "cuda/check.h"
+#include "cuda/cublas.h"
 #include "cuda/gpu.h"
 
 extern "C" void paddle_mini_define_gpu_operators(paddle_mini::OpTable& ops);  // made by CMake
@@ -36,7 +37,7 @@ class CudaLibrary : public AcceleratorLibrary {
   std::string description() const override {
     int runtime = 0;
     cudaRuntimeGetVersion(&runtime);
-    return text("CUDA ", version_text(runtime), ", driver ", driver().empty() ? "none" : driver());
+    return text("CUDA ", version_text(runtime), ", driver ", driver().empty() ? "none" : driver(), ", ", cublas_description());
   }
 
   std::string trouble() const override {

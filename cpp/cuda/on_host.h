@@ -49,8 +49,12 @@ inline cudaError_t cudaFreeHost(void* memory) { return cudaFree(memory); }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
   return std::memmove(to, from, bytes), cudaSuccess;
 }
-inline cudaError_t cudaMemsetAsync(void* to, int byte, size_t bytes, cudaStream_t) {
-  return std::memset(to, byte, bytes), cudaSuccess;
+inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from, size_t from_step, size_t bytes,
+                                     size_t rows, cudaMemcpyKind, cudaStream_t) {
+  for (size_t row = 0; row < rows; ++row) {
+    std::memcpy(static_cast<char*>(to) + row * to_step, static_cast<const char*>(from) + row * from_step, bytes);
+  }
+  return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return *stream = nullptr, cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }

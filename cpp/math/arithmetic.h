@@ -5,6 +5,11 @@
 
 namespace paddle_mini {
 
+struct Itself {
+  template <class V>
+  PM_HD V operator()(V v) const { return v; }
+};
+
 struct Plus {
   template <class V>
   PM_HD V operator()(V a, V b) const { return a + b; }

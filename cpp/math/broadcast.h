@@ -42,6 +42,11 @@ class Broadcast {
   bool same_shape() const { return same_shape_; }
   int64_t numel() const { return numel_; }
 
+ private:
+  struct Dim {
+    int64_t size, x_step, y_step;
+  };
+
   // f(position in x, in y, in the result) of each run of elements that both walk in one way.
   template <class F>
   void each_row(F f) const {
@@ -60,11 +65,6 @@ class Broadcast {
       }
     }
   }
-
- private:
-  struct Dim {
-    int64_t size, x_step, y_step;
-  };
 
   template <class T, bool ToX, class F>
   void sum_to(Device& device, F f, const T* x, const T* y, const T* gradient, T* to, int64_t to_numel) const;

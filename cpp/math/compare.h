@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "math/arithmetic.h"
 #include "math/broadcast.h"
 
 namespace paddle_mini {
@@ -14,10 +15,6 @@ template <class F>
 struct IsTrue {
   template <class... V>
   PM_HD bool operator()(V... v) const { return F{}(v...) != 0; }
-};
-struct Itself {
-  template <class V>
-  PM_HD V operator()(V v) const { return v; }
 };
 
 // Out = F(X) != 0

@@ -26,12 +26,7 @@ struct ConstantOf {
 
 template <class T>
 void fill_n(Device& device, T* to, int64_t n, const Uniform<std::common_type_t<T>>& value) {
-#ifdef PM_GPU
   map(device, n, ConstantOf<T>{value}, to);
-#else
-  (void)device;
-  std::fill_n(to, n, value());
-#endif
 }
 
 // The arrays do not overlap.

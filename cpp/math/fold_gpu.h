@@ -30,6 +30,22 @@ inline Shares shares(int64_t results, int64_t length, bool along_fold, size_t by
   return s;
 }
 
+// The fold of the values of the lanes with one result, for each of them. All threads of the block call it.
+template <class A, class Join>
+PM_DEVICE A fold_lanes(A* shared, int lanes, int results, int lane, int mine, A value, Join join) {
+  shared[lane * results + mine] = value;
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    sync_block();
+    if (lane >= half) continue;
+    A& to = shared[lane * results + mine];
+    to = join(to, shared[(lane + half) * results + mine]);
+  }
+  sync_block();
+  A total = shared[mine];
+  sync_block();
+  return total;
+}
+
 // put(o, the fold of get(offsets) over the walk `folded`, from where `kept` leads for o)
 template <class A, int arrays, class Get, class Join, class Put>
 struct Body {
@@ -51,19 +67,11 @@ struct Body {
     int64_t blocks = (kept.count + results - 1) / results * slices;
     for (int64_t task = block_index(); task < blocks; task += block_count()) {
       int64_t slice = task % slices, o = task / slices * results + mine;
-      shared[lane * results + mine] = o < kept.count ? fold(o, slice * lanes + lane) : first;
-      for (int half = lanes / 2; half > 0; half /= 2) {
-        sync_block();
-        if (lane < half) {
-          A& to = shared[lane * results + mine];
-          to = join(to, shared[(lane + half) * results + mine]);
-        }
-      }
-      if (lane == 0 && o < kept.count) {
-        if (slices == 1) put(o, shared[mine]);
-        else partial[slice * kept.count + o] = shared[mine];
-      }
-      sync_block();
+      A value = o < kept.count ? fold(o, slice * lanes + lane) : first;
+      A total = fold_lanes(shared, lanes, results, lane, mine, value, join);
+      if (lane != 0 || o >= kept.count) continue;
+      if (slices == 1) put(o, total);
+      else partial[slice * kept.count + o] = total;
     }
   }
 

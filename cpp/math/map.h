@@ -47,12 +47,14 @@ void store_part(Vec<T> value, T* to, int64_t count) {
 
 }  // namespace map_loop
 
-// out[i] = f(in[i]...). Outputs may be the same arrays as inputs. The last, partial register is
+// out[i] = f(in[i]...), the same everywhere without inputs. Outputs may be the same arrays as inputs. The last, partial register is
 // computed as a whole one too, so an element's value does not depend on its position.
 template <class T, class F, class... Inputs>
 void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
   auto f = ready(functor);
-  if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
+  if constexpr (sizeof...(Inputs) == 0) {
+    std::fill_n(out, n, f());
+  } else if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
     constexpr int64_t step = Vec<T>::size;
     int64_t i = 0;
     // Unrolled, but stored one by one: loads of two registers ahead of the stores cost 7 % of the memory's speed.

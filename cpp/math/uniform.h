@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/kernel.h"
+#include "core/target.h"
 
 namespace paddle_mini {
 

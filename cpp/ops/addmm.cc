@@ -59,7 +59,7 @@ struct AddmmGradKernel : Kernel {
     if (y_gradient) to_y.run(device, x.data(), g, y_gradient.data());
     if (!input_gradient) return;
     T* to = input_gradient.data();
-    stretch.add_back(g, to);
+    stretch.add_back(device, g, to);
     auto scaled = [b = beta](auto v) { return v * decltype(v)(b); };
     map(device, input.numel(), scaled, to, static_cast<const T*>(to));
   }

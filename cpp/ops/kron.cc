@@ -85,11 +85,11 @@ struct KronGradKernel : Kernel {
   }
 
   void pass(Device& device, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
-    over_other.copy(other, products.data(), T(0));
+    over_other.copy(device, other, products.data(), T(0));
     const T* stretched = products.data();
     auto multiply = [](auto v, auto g) { return v * g; };
     map(device, products.numel(), multiply, products.data(), stretched, out_gradient.data());
-    over_own.add_back(stretched, to);
+    over_own.add_back(device, stretched, to);
   }
 };
 

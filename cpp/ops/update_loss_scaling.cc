@@ -32,7 +32,7 @@ struct UpdateLossScalingKernel : Kernel {
     bool infinite = found[0];
     for (size_t i = 0; i < xs.size(); ++i) {
       if (infinite) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
-      else copy_all(xs[i], outs[i]);
+      else copy_all(device, xs[i], outs[i]);
     }
     T now = scale[0];
     int32_t good_steps = good[0], bad_steps = bad[0];
