@@ -18,7 +18,8 @@ void copy_bytes(Device& device, const void* from, size_t bytes, void* to) {
   copy(device, from, bytes, to, cudaMemcpyDeviceToDevice);
 }
 
-void copy_rows(Device& device, int64_t rows, size_t bytes, const void* from, size_t from_step, void* to, size_t to_step) {
+void copy_rows(Device& device, int64_t rows, size_t bytes, const void* from, size_t from_step, void* to,
+               size_t to_step) {
   if (rows <= 1) return copy_bytes(device, from, rows == 1 ? bytes : 0, to);
   device.launch_waiting();
   if (bytes == 0) return;

@@ -1,5 +1,5 @@
-// Loading cuBLAS, whose interface has been the same since CUDA 6; the declarations are our own, so that building needs no
-// headers of it.
+// Loading cuBLAS, whose interface has been the same since CUDA 6; the declarations are our own, so that building needs
+// no headers of it.
 #include "cuda/cublas.h"
 
 #include <dlfcn.h>

@@ -22,7 +22,9 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
   std::shared_ptr<void> allocate(size_t bytes) override { return memory_->allocate(bytes, shared_from_this()); }
   MemoryUse memory() const override { return memory_->use(); }
   void forget_peak() override { memory_->forget_peak(); }
-  std::shared_ptr<void> allocate_staging(size_t bytes) override { return staging_->allocate(bytes, shared_from_this()); }
+  std::shared_ptr<void> allocate_staging(size_t bytes) override {
+    return staging_->allocate(bytes, shared_from_this());
+  }
   void* address(void* device) const override { return device; }
 
   void to_host(void* host, const void* device, size_t bytes) override { up_.copy(index_, host, device, bytes); }

@@ -37,7 +37,8 @@ class CudaLibrary : public AcceleratorLibrary {
   std::string description() const override {
     int runtime = 0;
     cudaRuntimeGetVersion(&runtime);
-    return text("CUDA ", version_text(runtime), ", driver ", driver().empty() ? "none" : driver(), ", ", cublas_description());
+    return text("CUDA ", version_text(runtime), ", driver ", driver().empty() ? "none" : driver(), ", ",
+                cublas_description());
   }
 
   std::string trouble() const override {

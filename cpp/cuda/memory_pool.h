@@ -22,7 +22,8 @@ extern const MemorySource device_memory, pinned_memory;
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   // Work that may still touch freed memory is on `stream`.
-  MemoryPool(int device, MemorySource source, cudaStream_t stream) : device_(device), source_(source), stream_(stream) {}
+  MemoryPool(int device, MemorySource source, cudaStream_t stream)
+      : device_(device), source_(source), stream_(stream) {}
   ~MemoryPool();
 
   // The memory keeps the pool alive, and `owner`.

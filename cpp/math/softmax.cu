@@ -24,7 +24,8 @@ struct Lines {
   template <class F>
   PM_DEVICE void each(F f) const {
     int t = thread_index(), results = kThreads / shares.lanes;
-    int lane = shares.along_fold ? t % shares.lanes : t / results, mine = shares.along_fold ? t / shares.lanes : t % results;
+    int lane = shares.along_fold ? t % shares.lanes : t / results;
+    int mine = shares.along_fold ? t / shares.lanes : t % results;
     for (int64_t block = block_index(); block < (count + results - 1) / results; block += block_count()) {
       int64_t line = block * results + mine;
       f(line / inner * size * inner + line % inner, lane, mine, line < count ? size : 0);
@@ -68,7 +69,9 @@ struct Backward : Lines<T> {
     int lanes = this->shares.lanes, results = kThreads / lanes;
     this->each([&](int64_t base, int lane, int mine, int64_t size) {
       double sum = 0;
-      for (int64_t i = lane; i < size; i += lanes) sum += out[base + i * this->inner] * gradient[base + i * this->inner];
+      for (int64_t i = lane; i < size; i += lanes) {
+        sum += out[base + i * this->inner] * gradient[base + i * this->inner];
+      }
       T dot = static_cast<T>(fold_gpu::fold_lanes(sums, lanes, results, lane, mine, sum, Plus{}));
       for (int64_t i = lane; i < size; i += lanes) {
         int64_t at = base + i * this->inner;

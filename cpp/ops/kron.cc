@@ -49,8 +49,8 @@ struct KronKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(Sizes(x.shape(), y.shape()).loop(true)),
         over_y(Sizes(x.shape(), y.shape()).loop(false)) {}
 
-  void run(Device&) override {
-    over_x.copy(x.data(), out.data(), T(0));
+  void run(Device& device) override {
+    over_x.copy(device, x.data(), out.data(), T(0));
     int64_t block = over_y.block();
     over_y.each_block([&](int64_t to, int64_t from) {
       for (int64_t i = 0; i < block; ++i) out[to + i] = times(out[to + i], y[from + i]);

@@ -28,7 +28,7 @@ struct UpdateLossScalingKernel : Kernel {
         growth(static_cast<T>(init.attr<float>("incr_ratio"))), fall(static_cast<T>(init.attr<float>("decr_ratio"))),
         always_stops(init.attr<bool>("stop_update")) {}
 
-  void run(Device&) override {
+  void run(Device& device) override {
     bool infinite = found[0];
     for (size_t i = 0; i < xs.size(); ++i) {
       if (infinite) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
