@@ -20,14 +20,15 @@ struct Step {
   Place place;
   Lane lane = Lane::Compute;
   size_t count = 1;
-  PartsKernel* parts = nullptr;  // the kernel that runs them, if there are several
+  SeveralKernels* several = nullptr;  // the kernel that runs them, if there are several
+  bool is_batch = false;         // and if they are launched together
   bool poll = false;  // long enough ago since the last one to ask whether the user wants to stop
   int64_t begin = 0, end = 0;  // of a piece that passes through staging memory: its elements
   size_t staging = 0;          // and where it lies there
 
   const RunOp* first() const { return op; }
   const RunOp* last() const { return op + count; }
-  const RunOp& running() const { return parts ? op[parts->at()] : *op; }
+  const RunOp& running() const { return several ? op[several->at()] : *op; }
   bool is_piece() const { return end > begin; }
 };
 
@@ -116,6 +117,8 @@ class Plan : public Pending {
   void make_steps(const std::vector<PlacedOp>& placed);
   std::unique_ptr<Kernel> make_kernel(const RunOp& op, const PlacedOp& placed, std::vector<std::vector<Variable*>>& scratches);
   void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel);
+  bool may_join_batch(const RunOp& op, const PlacedOp& placed) const;
+  std::vector<int> ends_of_batches() const;
   size_t add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std::vector<std::vector<Variable*>>& scratches);
   void make_flow();
   int lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes);

@@ -108,6 +108,16 @@ void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches, c
     }
     if (step.is_piece()) sharing.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never there as a whole
   }
+  std::vector<int> ends = ends_of_batches();  // until then what is launched together needs its memory
+  for (size_t i = 0; i < ends.size(); ++i) {
+    for (const auto& slot : inferred_.ops[i].inputs) {
+      for (int v : slot) {
+        if (v < 0) continue;
+        Lifetime& lifetime = sharing.lifetimes[sharing.share[v]];
+        if (ends[i] > static_cast<int>(i)) lifetime.last = std::max(lifetime.last, ends[i]);
+      }
+    }
+  }
   std::map<Place, std::vector<Tenant>> tenants;
   offsets_.assign(inferred_.variables.size(), 0);
   for (size_t v = 0; v < inferred_.variables.size(); ++v) {
@@ -117,8 +127,7 @@ void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches, c
   for (size_t i = 0; i < scratches.size(); ++i) {
     for (Variable* scratch : scratches[i]) {
       scratch_locations_.push_back({device_of(places[i]), scratch, nullptr});
-      int at = static_cast<int>(i);
-      tenants[places[i]].push_back({&scratch_locations_.back(), -1, {at, at, scratch->tensor.bytes()}, 0});
+      tenants[places[i]].push_back({&scratch_locations_.back(), -1, {static_cast<int>(i), ends[i], scratch->tensor.bytes()}, 0});
     }
   }
   for (auto& [place, list] : tenants) {
