@@ -27,10 +27,10 @@ __global__ void __launch_bounds__(kThreads) run_body(const __grid_constant__ Bod
 #else
 #define PM_DEVICE
 #define PM_SHARED static thread_local  // blocks run one after the other
-inline int thread_index() { return on_host::here.thread; }
-inline int64_t block_index() { return on_host::here.block; }
-inline int64_t block_count() { return on_host::here.blocks; }
-inline void sync_block() { on_host::sync_block(); }
+inline int thread_index() { return emulation::here.thread; }
+inline int64_t block_index() { return emulation::here.block; }
+inline int64_t block_count() { return emulation::here.blocks; }
+inline void sync_block() { emulation::sync_block(); }
 #endif
 
 // Bodies whose threads wait for each other say `static constexpr bool syncs = true`: the emulation needs to know.
@@ -50,7 +50,7 @@ void launch_now(Device& device, int64_t blocks, const Body& body) {
 #else
   (void)device;
   auto call = [](const void* argument) { (*static_cast<const Body*>(argument))(); };
-  on_host::run_blocks(blocks, kThreads, body_syncs<Body>, call, &body);
+  emulation::run_blocks(blocks, kThreads, body_syncs<Body>, call, &body);
 #endif
 }
 

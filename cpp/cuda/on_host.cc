@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 
-namespace paddle_mini::on_host {
+namespace paddle_mini::emulation {
 
 thread_local Here here;
 
@@ -100,5 +100,5 @@ void run_blocks(int64_t blocks, int threads, bool syncs, void (*body)(const void
   running = nullptr;
 }
 
-}  // namespace paddle_mini::on_host
+}  // namespace paddle_mini::emulation
 #endif

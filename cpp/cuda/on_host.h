@@ -66,7 +66,7 @@ inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSucce
 inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 
-namespace paddle_mini::on_host {
+namespace paddle_mini::emulation {
 
 // The thread that is running.
 struct Here {
@@ -80,4 +80,4 @@ void run_blocks(int64_t blocks, int threads, bool syncs, void (*body)(const void
 
 void sync_block();
 
-}  // namespace paddle_mini::on_host
+}  // namespace paddle_mini::emulation
