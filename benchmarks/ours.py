@@ -1,8 +1,12 @@
 # paddle_mini itself, through its public names, as a runtime that benchmarks/run.py asks.
 
+import os
+
 import paddle_mini as pm
 import workloads
 from worker import serve
+
+PLACE = pm.CUDAPlace(0) if os.environ.get("PM_BENCH_PLACE") == "gpu" else pm.CPUPlace()
 
 
 class Built:
@@ -10,7 +14,7 @@ class Built:
 
     def __init__(self):
         self.main, self.startup, self.scope = pm.Program(), pm.Program(), pm.Scope()
-        self.exe = pm.Executor(pm.CPUPlace())
+        self.exe = pm.Executor(PLACE)
 
     def guard(self):
         return pm.program_guard(self.main, self.startup)

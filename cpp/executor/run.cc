@@ -61,7 +61,7 @@ void Plan::run_flow(Devices& devices, StopAsker& stop, OpTimes* times) {
 void Plan::check_faults() const {
   for (size_t i = 0; i < flow_places_.size(); ++i) {
     Device* device = flow_->lanes()[i].device;
-    if (!device || !device->fault) continue;
+    if (!device || !device->fault) continue;  // it has not run yet, or its kernels throw
     Fault fault, none;
     Accelerator& accelerator = *device_of(flow_places_[i]);
     accelerator.to_host(&fault, device->fault, sizeof fault);
@@ -83,6 +83,7 @@ void Plan::settle() {
   } catch (const FlowFailure& failure) {
     fail_with(failure);
   }
+  check_faults();
 }
 
 void Plan::fail_at(const RunOp& op, std::exception_ptr error) const {

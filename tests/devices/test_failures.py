@@ -8,6 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from small_model import SmallModel, assert_same_bits, batch
+from devices.test_offload import reference
 
 
 def averaged(place, **arguments):
@@ -23,7 +24,7 @@ def with_label(value):
 
 
 def test_refused_data_changes_nothing(place):
-    model, same = averaged(place), averaged(pm.CPUPlace())
+    model, same = averaged(place), averaged(reference(place))
     for number in range(4):
         model.step(number), same.step(number)
     before = model.everything()
@@ -50,7 +51,7 @@ def test_refused_data_behind_statistics_that_moved(place):
         pm.seed(1)
         exe.run(startup, scope=scope)
         return lambda feed: exe.run(main, feed, [loss], scope), lambda: {name: scope.get(name) for name in sorted(scope.names())}
-    (step, values), (same, same_values) = model(place), model(pm.CPUPlace())
+    (step, values), (same, same_values) = model(place), model(reference(place))
     for number in range(5):
         step(batch(number)), same(batch(number))
         before = values()
@@ -158,7 +159,7 @@ def test_dropping_everything_while_a_device_works(place):
 
 def test_threads_share_a_device(place):
     models = [averaged(place) for _ in range(3)]
-    same = averaged(pm.CPUPlace())
+    same = averaged(reference(place))
 
     def train(model):
         for number in range(20):
