@@ -14,6 +14,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import staged  # noqa: E402
+
 BUILD = ROOT / "build/gpu"
 PACKAGE = BUILD / "package"
 
@@ -25,19 +28,13 @@ def build(eigen, protobuf):
     subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD, "-DCMAKE_BUILD_TYPE=Release", "-DPM_CUDA=ON",
                     f"-Dpybind11_DIR={pybind11}", f"-DPython_EXECUTABLE={sys.executable}", *given], check=True)
     subprocess.run(["cmake", "--build", BUILD, "--target", "all", "paddle_mini_cuda"], check=True)
-    target = PACKAGE / "paddle_mini"
-    target.mkdir(parents=True, exist_ok=True)
-    for source in [*(ROOT / "paddle_mini").iterdir(), *BUILD.glob("*.so"), *BUILD.glob("cuda/*.so")]:
-        link = target / source.name
-        link.unlink(missing_ok=True)
-        link.symlink_to(source)
+    staged.stage(BUILD)
 
 
 def checked(seconds):
-    """The tests on the GPU; their last line."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/gpu", "-x", "--maxfail=20"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds,
-                         env={**os.environ, "PYTHONPATH": f"{PACKAGE}:{ROOT / 'tests'}"})
+    """The tests on the GPU."""
+    command = [sys.executable, ROOT / "tests/staged.py", BUILD, "tests/gpu", "--maxfail=20"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
     print(run.stdout[-6000:], run.stderr[-1000:])
     return "passed" if run.returncode == 0 else f"FAILED: {run.stdout.strip().splitlines()[-1] if run.stdout else 'no output'}"
 

@@ -1,0 +1,48 @@
+# The tests on a build that is not installed: python tests/staged.py [--preload LIBRARY] BUILD [arguments of pytest]
+"""BUILD is a build directory of CMake. Its libraries and the package's files are laid out in BUILD/package, which comes
+before what is installed. --preload: libtsan.so or libasan.so, of the compiler that built it."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def stage(build):
+    """The directory to put first on Python's path."""
+    package = Path(build).resolve() / "package"
+    target = package / "paddle_mini"
+    target.mkdir(parents=True, exist_ok=True)
+    libraries = [*package.parent.glob("*.so"), *package.parent.glob("cuda/*.so")]
+    for source in [*(ROOT / "paddle_mini").iterdir(), *libraries]:
+        link = target / source.name
+        link.unlink(missing_ok=True)
+        link.symlink_to(source)
+    return package
+
+
+def environment(package, preload=None):
+    paths = [str(package), str(ROOT / "tests")]
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    if preload:
+        libraries = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in (preload, "libstdc++.so")]
+        variables.update(LD_PRELOAD=" ".join(libraries), TSAN_OPTIONS="exitcode=66 history_size=4", ASAN_OPTIONS="detect_leaks=0")
+    return variables
+
+
+def main():
+    words = sys.argv[1:]
+    preload = words.pop(1) if words[:1] == ["--preload"] else None
+    words = words[1:] if preload else words
+    package = stage(words[0])
+    # An editable install answers for its package before PYTHONPATH does: it is left out with -S, and the rest put back.
+    site = next(path for path in sys.path if path.endswith("site-packages"))
+    code = f"import sys; sys.path.append({site!r}); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    fixed = ["setarch", "-R"] if preload == "libtsan.so" else []  # where memory lies is not random: libtsan asks for it
+    command = [*fixed, sys.executable, "-S", "-c", code, "-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", *words[1:]]
+    sys.exit(subprocess.run(command, cwd=ROOT, env=environment(package, preload)).returncode)
+
+
+if __name__ == "__main__":
+    main()
