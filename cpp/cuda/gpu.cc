@@ -19,6 +19,12 @@ std::string Gpu::description() const {
               properties.multiProcessorCount, " multiprocessors, ", properties.totalGlobalMem >> 20, " MiB");
 }
 
+void Gpu::within(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaSetDevice(index_), "choosing a device");
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, queue_.stream()), "copying");
+}
+
 Gpu::Lane::Lane() : stream_(new_stream()) {}
 Gpu::Lane::~Lane() { cudaStreamDestroy(stream_); }
 

@@ -29,7 +29,7 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
 
   void to_host(void* host, const void* device, size_t bytes) override { up_.copy(index_, host, device, bytes); }
   void to_device(void* device, const void* host, size_t bytes) override { down_.copy(index_, device, host, bytes); }
-  void within(void* to, const void* from, size_t bytes) override { across_.copy(index_, to, from, bytes); }
+  void within(void* to, const void* from, size_t bytes) override;
 
   Queue& compute() override { return queue_; }
   void* stream() const override { return queue_.stream(); }
@@ -52,7 +52,7 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
   const OpTable& operators_;
   StreamQueue queue_;  // makes the device current for what follows
   std::shared_ptr<MemoryPool> memory_, staging_;
-  Lane up_, down_, across_;
+  Lane up_, down_;
 };
 
 }  // namespace paddle_mini

@@ -75,8 +75,8 @@ void* MemoryPool::take(size_t size) {
     give_back_kept();
     memory = source_.take(size);
   }
-  require<DeviceError>(memory, "no memory for ", size, " bytes on GPU ", device_, ": ", in_use_,
-                       " bytes are in use of ", total_memory(device_));
+  require<DeviceError>(memory, "out of memory on gpu:", device_, ": ", size, " bytes are wanted, ", in_use_, " of ",
+                       total_memory(device_), " are in use");
   reserved_ += size;
   return memory;
 }
