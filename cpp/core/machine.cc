@@ -24,7 +24,7 @@ void Machine::emulate(int index, const Emulation& emulation) {
   static_cast<EmulatedDevice&>(*queues.device).set(emulation);
   queues.to_host.delay(emulation.delay_seed + 1, emulation.most_delay);
   queues.to_device.delay(emulation.delay_seed + 2, emulation.most_delay);
-  host_queue_.delay(emulation.delay_seed + 3, emulation.most_delay);
+  queues.beside.delay(emulation.delay_seed + 3, emulation.most_delay);
 }
 
 std::shared_ptr<Accelerator> Machine::open(const Place& place) {

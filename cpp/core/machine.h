@@ -6,10 +6,11 @@
 
 namespace paddle_mini {
 
-// An accelerator and its two directions of transfers, each in order.
+// An accelerator and its two directions of transfers, each in order. `beside`: what programs that run there do on the
+// processor; one for each device, because what replicas on several devices do there may wait for each other.
 struct DeviceQueues {
   std::shared_ptr<Accelerator> device;
-  ThreadQueue to_host, to_device;
+  ThreadQueue to_host, to_device, beside;
 };
 
 class Machine {
@@ -20,8 +21,8 @@ class Machine {
 
   const KernelLibrary& kernels() const { return kernels_; }
   const OpTable& operators() const { return kernels_.operators; }
-  // For operators on the processor of a program that runs on several devices.
-  ThreadQueue& host_queue() { return host_queue_; }
+  // For operators on the processor of a program that runs on several devices, this one before all.
+  ThreadQueue& host_queue(const Place& place) { return place.is_cpu() ? host_queue_ : at(place).beside; }
   // DeviceError when there is no such device, saying why. Any index of the emulated kind is there.
   DeviceQueues& at(const Place& place);
   void emulate(int index, const Emulation& emulation);

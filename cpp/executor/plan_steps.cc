@@ -129,7 +129,7 @@ int Plan::lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes) {
     if (flow_places_[i] == place && flow_lanes_[i] == lane) return static_cast<int>(i);
   }
   Machine& machine = placement_.machine;
-  Queue* queue = &machine.host_queue();
+  Queue* queue = &machine.host_queue(placement_.place);
   if (!place.is_cpu()) {
     DeviceQueues& queues = machine.at(place);
     queue = lane == Lane::Compute ? &queues.device->compute() : lane == Lane::ToHost ? &queues.to_host : &queues.to_device;
