@@ -50,6 +50,7 @@ void Plan::run_flow(Devices& devices, StopAsker& stop, OpTimes* times, bool whol
     });
   }
   scope_->set_pending(this);
+  scope_->note_devices();  // also where all its values are the host's: whoever looks at them must wait for the queues
   try {
     flow_->run(stop, [&] {
       check_faults();
