@@ -1,4 +1,8 @@
 """DataParallel: replicas train as one device trains on the whole batch, stay equal to the bit, and fail together."""
+import gc
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -159,6 +163,37 @@ def test_random_operators_differ_by_replica_and_follow_the_seed():
     np.testing.assert_array_equal(first, masks(model))
     with pytest.raises(pm.OpError, match="random states of 1 replicas, these are 2"):
         model.replicas.set_random_state(states[:1])
+
+
+def test_going_on_from_a_checkpoint(tmp_path):
+    def make():
+        return Replicated(2, averaged(Window(3)), layer=lambda x: pm.layers.dropout(x, 0.5))
+
+    model, other, manager, exe = make(), make(), pm.io.CheckpointManager(tmp_path / "run"), pm.Executor()
+    model.train(3)
+    manager.save(3, model.main, exe, model.scope, {"random": model.replicas.random_state()}, force=True)
+    at = manager.restore(other.main, exe, other.scope)
+    other.replicas.copy_from_first()
+    other.replicas.set_random_state(at.data["random"])
+    assert model.train() == other.train()
+    assert_same_bits(model.everything(), other.everything())
+
+
+def test_threads_end_with_the_replicas():
+    def count():
+        return sum(thread.name == "replica" and thread.is_alive() for thread in threading.enumerate())
+
+    gc.collect()
+    before, model = count(), Replicated(3)
+    model.train(1)
+    assert count() == before + 2
+    del model
+    gc.collect()
+    for _ in range(1000):
+        if count() == before:
+            return
+        time.sleep(0.01)
+    assert count() == before
 
 
 def test_other_programs_run_on_the_first_replica_with_the_whole_feed():
