@@ -16,6 +16,7 @@ from .backward import append_backward, gradients
 from .executor import Executor, seed
 from .guards import default_main_program, default_startup_program, program_guard
 from .operator import Operator
+from .parallel import DataParallel
 from .param_attr import ParamAttr
 from .place import CPUPlace, CUDAPlace, EmulatedPlace
 from .program import Block, Program
@@ -26,8 +27,8 @@ from .variable import Parameter, Variable
 __version__ = "0.1.0"
 
 __all__ = [
-    "Block", "CPUPlace", "CUDAPlace", "DeviceError", "EmulatedPlace", "Error", "Executor", "LoDTensor", "OpError", "Operator",
-    "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
+    "Block", "CPUPlace", "CUDAPlace", "DataParallel", "DeviceError", "EmulatedPlace", "Error", "Executor", "LoDTensor",
+    "OpError", "Operator", "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
     "append_backward", "averaging", "clip", "data", "default_main_program", "default_startup_program", "device_guard",
     "devices", "epochs", "fraction", "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
     "program_guard", "regularizer", "samples", "scope_guard", "seed", "steps", "unique_name",

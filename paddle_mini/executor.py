@@ -47,8 +47,11 @@ class Executor:
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
-        self._core = _core.Executor(self.place.name, _seed, bool(files), bool(allow_cpu_fallback))
+        self._core = self._new_core(_seed, bool(files), bool(allow_cpu_fallback))
         _executors.add(self)
+
+    def _new_core(self, seed: Optional[int], files: bool, cpu_fallback: bool) -> Any:
+        return _core.Executor(self.place.name, seed, files, cpu_fallback)
 
     def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
             fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None,

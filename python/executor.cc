@@ -29,8 +29,10 @@ py::object fetched_to_python(const Variable& variable) {
 
 class Executor {
  public:
-  Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback)
-      : placement_(machine(), parse_place(place), cpu_fallback), devices_(machine(), placement_.place) {
+  Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
+           std::shared_ptr<ThreadCommunicator> communicator, int rank)
+      : placement_(machine(), parse_place(place), cpu_fallback),
+        devices_(machine(), placement_.place, std::move(communicator), rank) {
     devices_.may_touch_files(files);
     devices_.seed(seed ? *seed : std::random_device{}());
   }
@@ -156,9 +158,14 @@ void define_executor(py::module_& m) {
         ProgramDesc desc = decode_program(static_cast<std::string>(bytes));
         return std::make_shared<VerifiedProgram>(verify(desc, machine().operators()));
       }));
+  py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(m, "Communicator", "Where replicas, each run by a thread, meet.")
+      .def(py::init<int>(), py::arg("size"))
+      .def("give_up", &ThreadCommunicator::give_up, py::arg("reason"), "Whoever waits for a replica, now or later, gets this as DeviceError.")
+      .def("begin_anew", &ThreadCommunicator::begin_anew, "Forgets who has given up, while no replica runs.");
   py::class_<Executor>(m, "Executor")
-      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool>(), py::arg("place"), py::arg("seed") = py::none(),
-           py::arg("files") = false, py::arg("allow_cpu_fallback") = false)
+      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool, std::shared_ptr<ThreadCommunicator>, int>(), py::arg("place"),
+           py::arg("seed") = py::none(), py::arg("files") = false, py::arg("allow_cpu_fallback") = false,
+           py::arg("communicator") = nullptr, py::arg("rank") = 0)
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),

@@ -48,7 +48,7 @@ class Scope {
   Pending* pending() const { return pending_; }
   void set_pending(Pending* pending) { pending_ = pending; }
   void fail_later(std::exception_ptr error) { late_error_ = error; }  // the next settle() throws it
-  // Whether values may lie on another device than the host: then runs never share the scope.
+  // Whether other devices than the host may hold values or be at work on them: then runs never share the scope.
   bool on_devices() const { return on_devices_; }
   void note_devices() { on_devices_ = true; }
 

@@ -12,6 +12,8 @@ Device& Devices::at(const Place& place) {
   held.device.place = place;
   held.device.generator.seed(seed_);
   held.device.may_touch_files = files_;
+  held.device.communicator = communicator_.get();
+  held.device.rank = rank_;
   if (!place.is_cpu()) {
     Accelerator& accelerator = *machine_.at(place).device;
     held.device.stream = accelerator.stream();
@@ -26,8 +28,8 @@ Device& Devices::at(const Place& place) {
 }
 
 void Devices::seed(uint64_t seed) {
-  seed_ = seed;
-  for (auto& [place, held] : held_) held.device.generator.seed(seed);
+  seed_ = seed + static_cast<uint64_t>(rank_);
+  for (auto& [place, held] : held_) held.device.generator.seed(seed_);
 }
 
 void Devices::may_touch_files(bool may) {

@@ -1,20 +1,27 @@
 // Devices: what kernels of one executor may ask for, on each place.
 #pragma once
 
+#include "core/communicator.h"
 #include "core/machine.h"
 
 namespace paddle_mini {
 
 class Devices {
  public:
-  Devices(Machine& machine, const Place& place) : machine_(machine), place_(place) { at(place); }
+  // With a communicator: of one of several replicas, whose runs take place on all of them or on none.
+  Devices(Machine& machine, const Place& place, std::shared_ptr<Communicator> communicator = nullptr, int rank = 0)
+      : machine_(machine), place_(place), communicator_(std::move(communicator)), rank_(rank) { at(place); }
 
   // Made when it is first asked for. Random numbers are drawn by operators at the executor's own place, so that they
   // are the same wherever that is; elsewhere they come from a generator that begins with the same seed.
   Device& at(const Place& place);
   Device& main() { return at(place_); }
-  void seed(uint64_t seed);
+  void seed(uint64_t seed);  // replicas draw different numbers: each begins with the seed plus its rank
   void may_touch_files(bool may);
+  // Waits until no replica can refuse its data any more; DeviceError when one has.
+  void agree() {
+    if (communicator_) communicator_->agree(rank_);
+  }
   std::string random_state() const;
   void set_random_state(const std::string& text);  // OpError for what is none
 
@@ -25,6 +32,8 @@ class Devices {
   };
   Machine& machine_;
   Place place_;
+  std::shared_ptr<Communicator> communicator_;
+  int rank_ = 0;
   uint64_t seed_ = 0;
   bool files_ = false;
   std::map<Place, Held> held_;

@@ -64,6 +64,7 @@ void Session::run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunSta
     first.run_part(feeds, *frame_, state.devices, state.stop, state.changes, state.times);
     blocks_.hand_on(first, *frame_);
     last_ = blocks_.run(0, first.end(), *frame_, state);
+    state.devices.agree();
   } catch (...) {
     state.changes.undo(*scope_);
     throw;

@@ -7,11 +7,14 @@
 namespace paddle_mini {
 
 Flow::Flow(std::vector<FlowStep> steps, std::vector<FlowLane> lanes)
-    : steps_(std::move(steps)), lanes_(std::move(lanes)), works_(steps_.size()), marked_(steps_.size(), false),
-      tickets_(steps_.size(), 0), gate_(steps_.size()) {
+    : steps_(std::move(steps)), lanes_(std::move(lanes)), marked_(steps_.size(), false), tickets_(steps_.size(), 0),
+      gate_(steps_.size()) {
+  for (auto& works : works_) works.resize(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i) {
-    works_[i].flow = this;
-    works_[i].step = i;
+    for (auto& works : works_) {
+      works[i].flow = this;
+      works[i].step = i;
+    }
     for (int other : steps_[i].waits) marked_[other] = true;
   }
   for (auto& ends : ends_) ends.assign(lanes_.size(), 0);
@@ -45,7 +48,7 @@ void Flow::run(StopAsker& stop, const std::function<void()>& checked) {
     }
   } catch (...) {
     drain();
-    failed_ = false;
+    failed_run_ = kNoRun;
     throw;
   }
   for (size_t lane = 0; lane < lanes_.size(); ++lane) ends_[turn_][lane] = lanes_[lane].queue->mark();
@@ -54,29 +57,35 @@ void Flow::run(StopAsker& stop, const std::function<void()>& checked) {
 void Flow::give(size_t step) {
   Queue& queue = *lanes_[steps_[step].lane].queue;
   for (int other : steps_[step].waits) queue.wait_for(*lanes_[steps_[other].lane].queue, tickets_[other]);
-  queue.give(works_[step]);
+  works_[turn_][step].of_run = run_;
+  queue.give(works_[turn_][step]);
   if (marked_[step]) tickets_[step] = queue.mark();
 }
 
-void Flow::carry_out(size_t step) {
-  if (failed_.load(std::memory_order_acquire)) return;
+void Flow::carry_out(const StepWork& work) {
+  size_t step = work.step;
+  if (work.of_run >= failed_run_.load(std::memory_order_acquire)) return;
   auto start = std::chrono::steady_clock::now();
   try {
     Device* device = lanes_[steps_[step].lane].device;
     if (device) device->step = step;
     steps_[step].kernel->run(device ? *device : no_device_);
   } catch (...) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!failed_) failure_ = {step, std::current_exception()};
-    failed_.store(true, std::memory_order_release);
-    return;
+    return note_failure(work.of_run, step, std::current_exception());
   }
   if (timer_) timer_(step, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
 }
 
+void Flow::note_failure(uint64_t of_run, size_t step, std::exception_ptr error) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (of_run >= failed_run_) return;
+  failure_ = {step, error};
+  failed_run_.store(of_run, std::memory_order_release);
+}
+
 void Flow::wait_for(const std::vector<int>& steps) {
   for (int step : steps) lanes_[steps_[step].lane].queue->wait(tickets_[step]);
-  if (failed_) {
+  if (failed()) {
     drain();
     throw_failure();
   }
@@ -85,8 +94,9 @@ void Flow::wait_for(const std::vector<int>& steps) {
 // The run before the last one must be done: else a caller that never waits would give work without end.
 void Flow::keep_two_runs() {
   turn_ = 1 - turn_;
+  ++run_;
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].queue->wait(ends_[turn_][lane]);
-  if (failed_) {
+  if (failed()) {
     drain();
     throw_failure();
   }
@@ -94,7 +104,7 @@ void Flow::keep_two_runs() {
 
 void Flow::settle() {
   drain();
-  if (failed_) throw_failure();
+  if (failed()) throw_failure();
 }
 
 // A device's queue may have failed by itself; the first failure is told.
@@ -102,16 +112,13 @@ void Flow::drain() {
   for (FlowLane& lane : lanes_) {
     lane.queue->wait(lane.queue->mark());
     std::exception_ptr error = lane.queue->take_error();
-    if (!error) continue;
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!failed_) failure_ = {kNoStep, error};
-    failed_ = true;
+    if (error) note_failure(run_, kNoStep, error);
   }
 }
 
 void Flow::throw_failure() {
   std::lock_guard<std::mutex> lock(mutex_);
-  failed_ = false;
+  failed_run_ = kNoRun;
   throw std::exchange(failure_, {});
 }
 

@@ -25,7 +25,7 @@ struct FlowLane {
   Device* device = nullptr;  // of the executor that runs; nullptr for transfers
 };
 
-// What a step threw. Steps that began after it were left out.
+// What a step threw. Steps of the same run that began after it were left out, and all of later runs.
 struct FlowFailure {
   size_t step;
   std::exception_ptr error;
@@ -57,10 +57,13 @@ class Flow {
   struct StepWork : Work {
     Flow* flow;
     size_t step;
-    void run() override { flow->carry_out(step); }
+    uint64_t of_run = 0;  // the number of the run that gave it
+    void run() override { flow->carry_out(*this); }
   };
   void give(size_t step);
-  void carry_out(size_t step);
+  void carry_out(const StepWork& work);
+  void note_failure(uint64_t of_run, size_t step, std::exception_ptr error);
+  bool failed() const { return failed_run_ != kNoRun; }
   void wait_for(const std::vector<int>& steps);
   void keep_two_runs();
   void drain();
@@ -69,16 +72,18 @@ class Flow {
   std::vector<FlowStep> steps_;
   std::vector<FlowLane> lanes_;
   Device no_device_;              // for transfers, which ask for nothing
-  std::vector<StepWork> works_;
+  std::vector<StepWork> works_[2];  // of the last two runs, which may both be at work
   std::vector<bool> marked_;      // whether anybody waits for the step
   std::vector<Ticket> tickets_;   // of the last time each step was given
   std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs
   int turn_ = 0;
+  uint64_t run_ = 0;
   size_t gate_ = 0;
   std::vector<int> refusing_, needed_;
   std::function<void(size_t, double)> timer_;
 
-  std::atomic<bool> failed_{false};
+  static constexpr uint64_t kNoRun = UINT64_MAX;
+  std::atomic<uint64_t> failed_run_{kNoRun};  // the first that failed: what runs before it gave goes on
   std::mutex mutex_;
   FlowFailure failure_{};
 };

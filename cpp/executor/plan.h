@@ -128,8 +128,8 @@ class Plan : public Pending {
   std::string waits_text(size_t step) const;  // plan_text.cc
 
   // run.cc
-  void run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes* times);
-  void run_flow(Devices& devices, StopAsker& stop, OpTimes* times);
+  void run_steps(Device& device, size_t begin, size_t end, StopAsker* stop, OpTimes* times);
+  void run_flow(Devices& devices, StopAsker& stop, OpTimes* times, bool whole);
   void check_faults() const;
   [[noreturn]] void fail_at(const RunOp& op, std::exception_ptr error) const;
   [[noreturn]] void fail_with(const FlowFailure& failure) const;

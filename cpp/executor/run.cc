@@ -20,10 +20,10 @@ std::string name_of(const Step& step) {
 
 }  // namespace
 
-void Plan::run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes* times) {
-  size_t i = 0;
+void Plan::run_steps(Device& device, size_t begin, size_t end, StopAsker* stop, OpTimes* times) {
+  size_t i = begin;
   try {
-    for (; i < steps_.size(); ++i) {
+    for (; i < end; ++i) {
       if (times) {
         auto start = std::chrono::steady_clock::now();
         steps_[i].kernel->run(device);
@@ -31,14 +31,15 @@ void Plan::run_steps(Device& device, StopAsker& stop, size_t stoppable, OpTimes*
       } else {
         steps_[i].kernel->run(device);
       }
-      if (steps_[i].poll && i < stoppable && stop()) throw Interrupted("stopped");
+      if (steps_[i].poll && stop && (*stop)()) throw Interrupted("stopped");
     }
   } catch (...) {
     fail_at(steps_[i].running(), std::current_exception());
   }
 }
 
-void Plan::run_flow(Devices& devices, StopAsker& stop, OpTimes* times) {
+// `whole`: the plan is a run by itself, which replicas agree on when nothing can refuse any more.
+void Plan::run_flow(Devices& devices, StopAsker& stop, OpTimes* times, bool whole) {
   std::vector<FlowLane>& lanes = flow_->lanes();
   for (size_t i = 0; i < lanes.size(); ++i) lanes[i].device = flow_lanes_[i] == Lane::Compute ? &devices.at(flow_places_[i]) : nullptr;
   std::mutex mutex;
@@ -49,8 +50,12 @@ void Plan::run_flow(Devices& devices, StopAsker& stop, OpTimes* times) {
     });
   }
   scope_->set_pending(this);
+  scope_->note_devices();  // also where all its values are the host's: whoever looks at them must wait for the queues
   try {
-    flow_->run(stop, [&] { check_faults(); });
+    flow_->run(stop, [&] {
+      check_faults();
+      if (whole) devices.agree();
+    });
     if (times) flow_->settle();
   } catch (const FlowFailure& failure) {
     fail_with(failure);
@@ -111,8 +116,13 @@ void Plan::run(const std::vector<Tensor>& feeds, Devices& devices, StopAsker& st
     if (!flow_) backup.keep();
   }
   try {
-    if (flow_) run_flow(devices, stop, times);
-    else run_steps(devices.at(Place{}), stop, stoppable_steps_, times);
+    if (flow_) {
+      run_flow(devices, stop, times, true);
+    } else {
+      run_steps(devices.at(Place{}), 0, stoppable_steps_, &stop, times);
+      devices.agree();
+      run_steps(devices.at(Place{}), stoppable_steps_, steps_.size(), nullptr, times);
+    }
   } catch (...) {
     undo();
     throw;
@@ -142,10 +152,10 @@ void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Devices& dev
   }
   for (Variable* variable : written_) changes.keep(variable);
   if (flow_) {
-    run_flow(devices, stop, times);
+    run_flow(devices, stop, times, false);
     settle();
   } else {
-    run_steps(devices.at(Place{}), stop, steps_.size(), times);
+    run_steps(devices.at(Place{}), 0, steps_.size(), &stop, times);
   }
   has_run_ = true;
   note_row_counts();

@@ -21,6 +21,9 @@ Step = Optional[Callable[[Pairs], None]]
 class Around(Minimizer):
     """What is put around an optimizer, which may be another one of these."""
 
+    sums_replicas = False
+    """Whether it adds up the gradients of replicas, all of which must come to that."""
+
     def __init__(self, optimizer: Any):
         kind = type(self).__name__
         if isinstance(optimizer, type):
@@ -68,6 +71,9 @@ class Wrapper(Around):
             return self.append(pairs, updated)
 
     def check(self, program: Program, pairs: Pairs) -> None:
+        if any(getattr(one, "sums_replicas", False) for one in chain(self.optimizer)):
+            raise ProgramError(f"{type(self).__name__} around DataParallel.wrap: replicas might differ in whether "
+                               "a step is due; wrap goes around it")
         if self.updated is not None and self.updated.block.program is program:
             raise ProgramError(f"this {type(self).__name__} has its operators in the program already; "
                                "make another one")

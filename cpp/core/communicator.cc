@@ -1,0 +1,165 @@
+// Replicas that meet, and the sum of what they bring: each adds up its own part of the elements, for all of them.
+#include "core/communicator.h"
+
+#include <algorithm>
+
+#include "core/half.h"
+
+namespace paddle_mini {
+namespace {
+
+// What numbers are added up in. Whole numbers wrap round.
+template <class T>
+struct SumOf {
+  using type = T;
+};
+template <>
+struct SumOf<int32_t> {
+  using type = uint32_t;
+};
+template <>
+struct SumOf<int64_t> {
+  using type = uint64_t;
+};
+template <>
+struct SumOf<Float16> {
+  using type = float;
+};
+template <>
+struct SumOf<BFloat16> {
+  using type = float;
+};
+
+template <class T, class S>
+S widened(T value) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) return to_float(value);
+  else return static_cast<S>(value);
+}
+
+template <class T, class S>
+T narrowed(S value) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    T result;
+    from_float(value, result);
+    return result;
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// The elements [begin, end) of all tensors become their sum.
+template <class T>
+void add_up(const std::vector<const Tensor*>& tensors, int64_t begin, int64_t end) {
+  using S = typename SumOf<T>::type;
+  constexpr int64_t kTile = 1024;  // stays in the nearest cache
+  S sums[kTile];
+  for (int64_t at = begin; at < end; at += kTile) {
+    int64_t count = std::min(kTile, end - at);
+    for (size_t rank = 0; rank < tensors.size(); ++rank) {
+      const T* values = static_cast<const T*>(tensors[rank]->data) + at;
+      if (rank == 0) for (int64_t i = 0; i < count; ++i) sums[i] = widened<T, S>(values[i]);
+      else for (int64_t i = 0; i < count; ++i) sums[i] += widened<T, S>(values[i]);
+    }
+    for (const Tensor* tensor : tensors) {
+      T* values = static_cast<T*>(tensor->data) + at;
+      for (int64_t i = 0; i < count; ++i) values[i] = narrowed<T, S>(sums[i]);
+    }
+  }
+}
+
+using AddUp = void (*)(const std::vector<const Tensor*>&, int64_t, int64_t);
+
+AddUp add_up_of(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return &add_up<float>;
+    case DType::Float64: return &add_up<double>;
+    case DType::Int32: return &add_up<int32_t>;
+    case DType::Int64: return &add_up<int64_t>;
+    case DType::Float16: return &add_up<Float16>;
+    case DType::BFloat16: return &add_up<BFloat16>;
+    default: fail<DeviceError>("replicas can't add up ", name_of(dtype));
+  }
+}
+
+std::string text_of(const Tensor* tensor) {
+  return tensor ? text("a sum of ", name_of(tensor->dtype), " ", tensor->shape.str()) : "the end of its step";
+}
+
+}  // namespace
+
+ThreadCommunicator::ThreadCommunicator(int size) : size_(size), brought_(static_cast<size_t>(std::max(size, 0))) {
+  require<DeviceError>(size > 0, "there can't be ", size, " replicas");
+}
+
+// What is brought may be looked at from the last one's coming to the last one's leaving. Between the two nothing can
+// fail, so a meeting takes place for all or for none.
+void ThreadCommunicator::meet(int rank, const Tensor* tensor) {
+  require<DeviceError>(rank >= 0 && rank < size_, "replica ", rank, " of ", size_);
+  AddUp add = tensor ? add_up_of(tensor->dtype) : nullptr;
+  brought_[static_cast<size_t>(rank)] = tensor;
+  arrive();
+  std::string trouble = disagreement();
+  if (trouble.empty() && tensor) {
+    constexpr int64_t kLine = 64;  // elements: no two replicas write to the same cache line
+    int64_t all = tensor->shape.numel(), part = ((all + size_ - 1) / size_ + kLine - 1) / kLine * kLine;
+    add(brought_, std::min(rank * part, all), std::min((rank + 1) * part, all));
+  }
+  leave();
+  require<DeviceError>(trouble.empty(), trouble);
+}
+
+void ThreadCommunicator::arrive() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!given_up_) {
+    unsigned long long meeting = meetings_;
+    if (++arrived_ == size_) {
+      arrived_ = 0;
+      ++meetings_;
+      changed_.notify_all();
+      return;
+    }
+    changed_.wait(lock, [&] { return meetings_ != meeting || given_up_; });
+    if (meetings_ != meeting) return;
+  }
+  fail<DeviceError>(reason_);
+}
+
+void ThreadCommunicator::leave() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  unsigned long long end = ended_;
+  if (++left_ == size_) {
+    left_ = 0;
+    ++ended_;
+    changed_.notify_all();
+  } else {
+    changed_.wait(lock, [&] { return ended_ != end; });
+  }
+}
+
+std::string ThreadCommunicator::disagreement() const {
+  const Tensor* first = brought_[0];
+  for (size_t rank = 1; rank < brought_.size(); ++rank) {
+    const Tensor* other = brought_[rank];
+    bool alike = first && other ? first->dtype == other->dtype && first->shape == other->shape : first == other;
+    if (!alike) return text("the replicas do not do the same: replica 0 comes to ", text_of(first), ", replica ", rank, " to ", text_of(other));
+  }
+  return "";
+}
+
+void ThreadCommunicator::give_up(const std::string& reason) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (given_up_) return;
+    given_up_ = true;
+    reason_ = reason;
+  }
+  changed_.notify_all();
+}
+
+void ThreadCommunicator::begin_anew() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  given_up_ = false;
+  arrived_ = 0;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,49 @@
+// c_allreduce_sum: Out = the sum of X over all replicas
+#include <cstring>
+
+#include "core/communicator.h"
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct AllReduceSumKernel : Kernel {
+  In<T> x;
+  In<bool> condition;
+  Out<T> out;
+
+  explicit AllReduceSumKernel(KernelInit& init) : x(init, "X"), condition(init, "Cond", optional_port), out(init, "Out") {
+    if (condition) require<ShapeError>(condition.numel() == 1, "Cond has shape ", condition.shape().str(), ", one element is needed");
+  }
+  void run(Device& device) override {
+    const Tensor& sum = out.variable().tensor;
+    if (out.data() != x.data() && sum.bytes()) std::memcpy(out.data(), x.data(), sum.bytes());
+    if (device.communicator && (!condition || condition[0])) device.communicator->sum(device.rank, sum);
+  }
+};
+
+}  // namespace
+
+// A kernel refuses when another replica has: then what the run has changed must be put back here too.
+void define_c_allreduce_sum(OpTable& ops) {
+  ops.add(OpSpec("c_allreduce_sum")
+              .doc("Out = the sum of X over all replicas that run the program, added in their order; X where there is one (DataParallel).")
+              .input("X", "any shape, the same on all replicas")
+              .optional_input("Cond", "bool, one element: false, on all replicas: Out = X")
+              .output("Out", "shape of X")
+              .attr("ring_id", 0, "which group of replicas; there is one here")
+              .attr("use_calc_stream", false, "not used: the sum is in order with what is computed")
+              .attr("use_model_parallel", false, "not used")
+              .infer(same_as("X"))
+              .gradient([](const OpDesc& forward) {
+                return std::vector<OpDesc>{make_op("c_allreduce_sum", {{"X", gradient_names(forward.output("Out"))}},
+                                                   {{"Out", gradient_names(forward.input("X"))}})};
+              })
+              .in_place("X", "Out")
+              .checks_data()
+              .cpu_only("replicas on GPUs would need NCCL")
+              .kernels<AllReduceSumKernel, float, double, int32_t, int64_t, Float16, BFloat16>());
+}
+
+}  // namespace paddle_mini

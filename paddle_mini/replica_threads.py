@@ -1,0 +1,103 @@
+# ReplicaThreads: work that all replicas do at the same time, each in a thread of its own, or that none does.
+from __future__ import annotations
+
+import threading
+import weakref
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, Callable, Dict, List, Optional, Set
+
+from . import _core
+from ._core import Error
+
+Values = List[Any]
+
+
+class ReplicaThreads:
+    """The thread that calls run(), for the first replica, and one for each other. communicator: where they meet.
+
+    An interrupt may come between any two steps of the thread that calls: so what others are given goes through queues in
+    C, and whoever was given something is waited for.
+    """
+
+    def __init__(self, count: int):
+        self.count = count
+        self.communicator = _core.Communicator(count)
+        self._unfinished: Optional[_Run] = None
+        self._tasks: List[SimpleQueue[Any]] = [SimpleQueue() for _ in range(1, count)]
+        for tasks in self._tasks:
+            threading.Thread(target=_carry_out, args=[tasks], name="replica", daemon=True).start()
+        weakref.finalize(self, _end, self._tasks)
+
+    def run(self, work: Callable[[int], Values]) -> List[Values]:
+        """What work(rank) returns, by rank. When one of them raises the others are told, and when all have ended that is
+        raised; Ctrl-C before all else."""
+        if self._unfinished is not None:  # by an interrupt while another one was dealt with
+            self.communicator.give_up("the caller was interrupted")
+            self._unfinished.finish(self._tasks)
+        self.communicator.begin_anew()
+        run = self._unfinished = _Run(work, self.count, self.communicator)
+        while self._unfinished is not None:
+            try:
+                run.finish(self._tasks)
+                self._unfinished = None
+            except BaseException as error:
+                run.stop(error, "the caller")
+        if run.errors:
+            interrupts = [error for error in run.errors if not isinstance(error, Exception)]
+            raise (interrupts or run.errors)[0].with_traceback(None)
+        return [run.results[rank] for rank in range(self.count)]
+
+
+class _Run:
+    def __init__(self, work: Callable[[int], Values], count: int, communicator: Any):
+        self.work, self.count, self.communicator = work, count, communicator
+        self.results: Dict[int, Values] = {}
+        self.errors: List[BaseException] = []  # the first one is no consequence of another
+        self.given: Set[int] = set()
+        self.ended: SimpleQueue[None] = SimpleQueue()
+
+    def stop(self, error: BaseException, who: str) -> None:
+        self.errors.append(error)
+        self.communicator.give_up(f"{who} could not go on: {error}")
+
+    def one(self, rank: int) -> None:
+        if rank in self.results:
+            return
+        values: Values = []
+        try:
+            if not self.errors:
+                values = self.work(rank)
+        except BaseException as error:
+            if isinstance(error, Error):  # it counts rows of this replica's part
+                error.args = (f"replica {rank} of {self.count}: {error}",)
+            self.stop(error, f"replica {rank}")
+        self.results[rank] = values
+        self.ended.put(None)
+
+    def finish(self, all_tasks: List[SimpleQueue[Any]]) -> None:
+        """Begins what has not begun, and returns when all has ended."""
+        for rank, tasks in enumerate(all_tasks, 1):
+            if rank not in self.given:  # else an interrupt came before that was known: twice is as good as once
+                tasks.put((self.one, rank))
+                self.given.add(rank)
+        if not self.errors:
+            self.one(0)  # in this thread, which is the one that is told of Ctrl-C
+        while not self.given <= self.results.keys():
+            with suppress(Empty):
+                self.ended.get(timeout=0.1)
+
+
+def _carry_out(tasks: SimpleQueue[Any]) -> None:
+    while True:
+        task = tasks.get()
+        if task is None:
+            return
+        do, rank = task
+        do(rank)
+        del task, do  # else they would keep the replicas, which keep this thread
+
+
+def _end(all_tasks: List[SimpleQueue[Any]]) -> None:
+    for tasks in all_tasks:
+        tasks.put(None)
