@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test test-paddle build bench wheel clean check-tools
+.PHONY: demo experiments test test-paddle build cuda cuda-on-host bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -31,6 +31,15 @@ build: $(VENV)/.installed
 	case "$$cmake_out" in *"no work to do"*) ;; *) echo "== rebuilt what had changed";; esac
 	@$(VENV)/bin/cmake --install build --component python --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 	@cmp -s build/pm_run $(VENV)/bin/pm_run || install build/pm_run $(VENV)/bin/pm_run
+
+# Kernels for GPUs, beside the other libraries; needs nvcc of CUDA 13. On the host: the same kernels, emulated for tests.
+cuda: CUDA := ON
+cuda-on-host: CUDA := OFF
+cuda cuda-on-host: build
+	$(call say,compiling the kernels for GPUs)
+	@$(VENV)/bin/cmake -S . -B build -DPM_CUDA=$(CUDA) >/dev/null
+	@$(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
+	@$(VENV)/bin/cmake --install build --component paddle_mini_$(subst -,_,$@) --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 
 $(VENV)/.installed: pyproject.toml | check-tools
 	$(call say,making the environment $(VENV) (build tools from the package index))

@@ -24,6 +24,11 @@ def current() -> Dict[str, Any]:
     return attrs
 
 
+def device() -> str:
+    """The device of operators appended now; "": the place of the executor."""
+    return _device
+
+
 @contextmanager
 def op_role_guard(role: int, role_var: Sequence[Any] = ()) -> Iterator[None]:
     """Operators appended inside have this op_role, and serve these variables (parameter,
@@ -39,13 +44,13 @@ def op_role_guard(role: int, role_var: Sequence[Any] = ()) -> Iterator[None]:
 
 @contextmanager
 def device_guard(device: Optional[str] = None) -> Iterator[None]:
-    """Operators appended inside run on this device: "cpu", "gpu", "gpu:1"; None: on the place of
+    """Operators appended inside run on this device: "cpu", "gpu", "gpu:1", "emulated:0"; None: on the place of
     the executor. It is the operator's attribute op_device."""
     global _device
     name = "" if device is None else device
     kind, _, index = name.partition(":")
-    if kind not in ("", "cpu", "gpu") or (index and not (kind == "gpu" and index.isdigit())):
-        raise ProgramError(f"device_guard({device!r}): the device is 'cpu', 'gpu' or 'gpu:N'")
+    if kind not in ("", "cpu", "gpu", "emulated") or (index and (kind == "cpu" or not index.isdigit())):
+        raise ProgramError(f"device_guard({device!r}): the device is 'cpu', 'gpu', 'gpu:N' or 'emulated:N'")
     before, _device = _device, name
     try:
         yield

@@ -4,6 +4,10 @@
 namespace paddle_mini::python {
 namespace {
 
+struct DeviceMemory {
+  std::shared_ptr<void> memory;
+};
+
 py::dict memory_of(const std::string& place) {
   MemoryUse use = machine().at(parse_place(place)).device->memory();
   return py::dict(py::arg("in_use") = use.in_use, py::arg("reserved") = use.reserved, py::arg("peak") = use.peak,
@@ -18,6 +22,13 @@ Machine& machine() {
 }
 
 void define_devices(py::module_& m) {
+  // For tests of what an address of a device is to others.
+  m.def("device_address", [](const std::string& place, uintptr_t address) {
+    return reinterpret_cast<uintptr_t>(machine().at(parse_place(place)).device->address(reinterpret_cast<void*>(address)));
+  });
+  py::class_<DeviceMemory>(m, "DeviceMemory").def(py::init([](const std::string& place, size_t bytes) {
+    return DeviceMemory{machine().at(parse_place(place)).device->allocate(bytes)};
+  })).def_property_readonly("address", [](const DeviceMemory& held) { return reinterpret_cast<uintptr_t>(held.memory.get()); });
   m.def("emulate", [](int index, double bandwidth, double latency, size_t memory, size_t staging, uint64_t delay_seed, int most_delay) {
     Emulation emulation;
     emulation.bandwidth = bandwidth;

@@ -31,7 +31,7 @@ class Executor {
  public:
   Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
            std::shared_ptr<ThreadCommunicator> communicator, int rank)
-      : placement_{machine(), parse_place(place), cpu_fallback},
+      : placement_(machine(), parse_place(place), cpu_fallback),
         devices_(machine(), placement_.place, std::move(communicator), rank) {
     devices_.may_touch_files(files);
     devices_.seed(seed ? *seed : std::random_device{}());
@@ -173,6 +173,14 @@ void define_executor(py::module_& m) {
       .def("seed", &Executor::seed, py::arg("seed"))
       .def("random_state", &Executor::random_state)
       .def("set_random_state", &Executor::set_random_state, py::arg("state"));
+  m.def("find_waits", [](const std::vector<std::pair<int, std::vector<std::tuple<int, size_t, size_t, bool>>>>& steps, int queues) {
+    std::vector<OrderedStep> given;
+    for (const auto& [queue, touches] : steps) {
+      given.push_back({queue, {}});
+      for (const auto& [memory, begin, end, writes] : touches) given.back().touches.push_back({memory, begin, end, writes});
+    }
+    return find_waits(given, queues);
+  }, "For (queue, [(memory, begin, end, writes)]) steps: those that each waits for.");
   m.def("plan_memory", [](const std::vector<std::tuple<int, int, size_t>>& lifetimes) {
     std::vector<Lifetime> given;
     for (const auto& [first, last, bytes] : lifetimes) given.push_back({first, last, bytes});

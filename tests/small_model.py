@@ -9,8 +9,8 @@ ROWS, INPUTS, CLASSES = 24, 6, 3
 class SmallModel:
     """Two layers with softmax; `minimize` appends an optimizer or a ParameterAverage."""
 
-    def __init__(self, minimize=None, dtype="float32", **attrs):
-        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
+    def __init__(self, minimize=None, dtype="float32", place=None, **attrs):
+        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(place)
         with pm.program_guard(self.main, self.startup):
             self.x = pm.layers.data("x", shape=[-1, INPUTS], dtype=dtype)
             self.label = pm.layers.data("label", shape=[-1, 1], dtype="int64")

@@ -7,10 +7,11 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# proto < core < math < {ops, program} < executor < {capi, python, tools}: what each floor may include.
+# proto < core < cuda < math < {ops, program} < executor < {capi, python, tools}: what each floor may include.
 BELOW = {
     "core": {"core"},
-    "math": {"core", "math"},
+    "cuda": {"core", "cuda"},
+    "math": {"core", "cuda", "math"},
     "ops": {"core", "math", "ops"},
     "program": {"core", "program"},
     "executor": {"core", "program", "executor"},

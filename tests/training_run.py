@@ -38,12 +38,13 @@ def optimizer_of(name, rate):
 class Run:
     """A network with dropout, a schedule and averages, in a scope and an executor of its own.
 
-    optimizer, scheme: names of classes, schemes joined by "+"; the scheme is not that of AVERAGED optimizers. table: also looks rows up, with sparse gradients.
+    place: the executor's. optimizer, scheme: names of classes, schemes joined by "+"; the scheme is not that of AVERAGED optimizers. table: also looks rows up, with sparse gradients.
     """
 
-    def __init__(self, optimizer="Adam", scheme="Window", schedule=None, seed=3, size=5, table=False, **arguments):
+    def __init__(self, optimizer="Adam", scheme="Window", schedule=None, seed=3, size=5, table=False,
+                 place=None, average_place=None, **arguments):
         self.schedule = schedule() if schedule else pm.lr.LinearWarmup(pm.lr.ExponentialDecay(0.05, 0.9), 3, 0.01, 0.05)
-        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
+        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(place)
         with pm.program_guard(self.main, self.startup):
             x, label = pm.layers.data("x", [-1, 6]), pm.layers.data("label", [-1, 1], dtype="int64")
             hidden = pm.layers.dropout(pm.layers.fc(x, size, act="tanh"), 0.5)
@@ -53,7 +54,8 @@ class Run:
             self.loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
             schemes = [SCHEMES[name](*ARGUMENTS.get(name, [])) for name in scheme.split("+")]
             self.average = (AVERAGED[optimizer](self.schedule) if optimizer in AVERAGED else
-                            ParameterAverage(optimizer_of(optimizer, self.schedule), schemes, **arguments))
+                            ParameterAverage(optimizer_of(optimizer, self.schedule), schemes, place=average_place,
+                                             **arguments))
             self.average.minimize(self.loss)
         pm.seed(seed)
         self.exe.run(self.startup, scope=self.scope)

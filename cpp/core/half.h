@@ -4,16 +4,17 @@
 #include <cstring>
 
 #include "core/dtype.h"
+#include "core/target.h"
 
 namespace paddle_mini {
 
 namespace half {
-inline float float_of(uint32_t bits) {
+PM_HD inline float float_of(uint32_t bits) {
   float value;
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
-inline uint32_t bits_of(float value) {
+PM_HD inline uint32_t bits_of(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
@@ -21,9 +22,9 @@ inline uint32_t bits_of(float value) {
 }  // namespace half
 
 // bfloat16 is the upper half of a float.
-inline float to_float(BFloat16 value) { return half::float_of(static_cast<uint32_t>(value.bits) << 16); }
+PM_HD inline float to_float(BFloat16 value) { return half::float_of(static_cast<uint32_t>(value.bits) << 16); }
 
-inline void from_float(float value, BFloat16& result) {
+PM_HD inline void from_float(float value, BFloat16& result) {
   uint32_t bits = half::bits_of(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) result.bits = static_cast<uint16_t>(bits >> 16 | 0x40u);  // stays NaN
   else result.bits = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
@@ -31,14 +32,14 @@ inline void from_float(float value, BFloat16& result) {
 
 // float16 has 5 bits of exponent, biased by 15, and 10 of fraction. Multiplying by 2^112, a power of two, moves the
 // exponent to float's bias, subnormals included; infinity and NaN have no finite counterpart.
-inline float to_float(Float16 value) {
+PM_HD inline float to_float(Float16 value) {
   uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000u) << 16;
   uint32_t rest = static_cast<uint32_t>(value.bits & 0x7fffu) << 13;
   if (rest >= 0x0f800000u) return half::float_of(sign | 0x7f800000u | (rest & 0x007fe000u));
   return half::float_of(sign | half::bits_of(half::float_of(rest) * half::float_of(0x77800000u)));
 }
 
-inline void from_float(float value, Float16& result) {
+PM_HD inline void from_float(float value, Float16& result) {
   uint32_t bits = half::bits_of(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
   if (rest > 0x7f800000u) {
     result.bits = static_cast<uint16_t>(sign | 0x7e00u);

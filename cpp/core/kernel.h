@@ -21,6 +21,15 @@ struct Fault {
 };
 
 class Communicator;  // core/communicator.h
+struct Device;
+
+// Launches of one kind that wait in a batch to become one.
+class Waiting {
+ public:
+  virtual ~Waiting() = default;
+  virtual const void* kind() const = 0;
+  virtual void launch(Device& device) = 0;
+};
 
 // What a running kernel may ask of the executor.
 struct Device {
@@ -33,6 +42,22 @@ struct Device {
   std::mt19937_64 generator;  // for operators whose `seed` is 0
   bool may_touch_files = false;  // operators save and load write and read files whose names the program says
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has
+
+  // Between begin_batch() and end_batch() operators run that need nothing of each other, such as the optimizer's for
+  // all parameters: on a GPU maps of one kind become one launch (math/map_gpu.h).
+  bool in_batch = false;
+  std::vector<std::unique_ptr<Waiting>> waiting;  // by the order in which the first of each kind came
+
+  void begin_batch() { in_batch = true; }
+  void end_batch() {
+    in_batch = false;
+    launch_waiting();
+  }
+  void launch_waiting() {
+    std::vector<std::unique_ptr<Waiting>> now;
+    now.swap(waiting);
+    for (auto& kind : now) kind->launch(*this);
+  }
 };
 
 class Kernel {
@@ -99,7 +124,9 @@ class In {
 
   explicit operator bool() const { return variable_ != nullptr; }
   const T* data() const { return static_cast<const T*>(variable_->tensor.data); }
+#ifndef PM_GPU  // the host can't read a GPU's memory; math/uniform.h is for single numbers
   T operator[](int64_t i) const { return data()[i]; }
+#endif
   const Shape& shape() const { return variable_->tensor.shape; }
   int64_t numel() const { return shape().numel(); }
   const Variable& variable() const { return *variable_; }
@@ -120,7 +147,9 @@ class Out {
 
   explicit operator bool() const { return variable_ != nullptr; }
   T* data() const { return static_cast<T*>(variable_->tensor.data); }
+#ifndef PM_GPU
   T& operator[](int64_t i) const { return data()[i]; }
+#endif
   const Shape& shape() const { return variable_->tensor.shape; }
   int64_t numel() const { return shape().numel(); }
   Variable& variable() const { return *variable_; }
@@ -140,10 +169,14 @@ class Scratch : public Out<T> {
 class IndexIn {
  public:
   IndexIn(const KernelInit& init, const char* port);
+#ifndef PM_GPU
   int64_t operator[](int64_t i) const {
     const void* data = variable_->tensor.data;
     return wide_ ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
   }
+#endif
+  const void* data() const { return variable_->tensor.data; }
+  bool wide() const { return wide_; }
   const Shape& shape() const { return variable_->tensor.shape; }
   int64_t numel() const { return shape().numel(); }
 
@@ -158,10 +191,14 @@ class NumberIn {
   NumberIn(const KernelInit& init, const char* port);
   NumberIn(const KernelInit& init, const char* port, OptionalPort);
   explicit operator bool() const { return variable_ != nullptr; }
+#ifndef PM_GPU
   double operator[](int64_t i) const {
     const void* data = variable_->tensor.data;
     return wide_ ? static_cast<const double*>(data)[i] : static_cast<double>(static_cast<const float*>(data)[i]);
   }
+#endif
+  const void* data() const { return variable_->tensor.data; }
+  bool wide() const { return wide_; }
 
  private:
   const Variable* variable_;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace paddle_mini {
@@ -24,10 +25,25 @@ void Machine::emulate(int index, const Emulation& emulation) {
   static_cast<EmulatedDevice&>(*queues.device).set(emulation);
   queues.to_host.delay(emulation.delay_seed + 1, emulation.most_delay);
   queues.to_device.delay(emulation.delay_seed + 2, emulation.most_delay);
-  queues.beside.delay(emulation.delay_seed + 3, emulation.most_delay);
+  std::lock_guard<std::mutex> lock(mutex_);
+  emulation_ = emulation;
+  for (const auto& held : host_queues_) {
+    if (auto queue = held.lock()) queue->delay(emulation.delay_seed + 3, emulation.most_delay);
+  }
+}
+
+std::shared_ptr<ThreadQueue> Machine::new_host_queue() {
+  auto queue = std::make_shared<ThreadQueue>();
+  queue->delay(emulation_.delay_seed + 3, emulation_.most_delay);
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto gone = [](const std::weak_ptr<ThreadQueue>& held) { return held.expired(); };
+  host_queues_.erase(std::remove_if(host_queues_.begin(), host_queues_.end(), gone), host_queues_.end());
+  host_queues_.push_back(queue);
+  return queue;
 }
 
 std::shared_ptr<Accelerator> Machine::open(const Place& place) {
+  require<DeviceError>(!place.is_cpu(), "cpu is no device beside the processor");
   if (place.kind == DeviceKind::Emulated) return std::make_shared<EmulatedDevice>(place.index, kernels_.operators);
   AcceleratorLibrary* library = gpu_library();
   require<DeviceError>(library, "device '", name_of(place), "' is not there: ", gpu_trouble_);

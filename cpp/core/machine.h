@@ -6,11 +6,10 @@
 
 namespace paddle_mini {
 
-// An accelerator and its two directions of transfers, each in order. `beside`: what programs that run there do on the
-// processor; one for each device, because what replicas on several devices do there may wait for each other.
+// An accelerator and its two directions of transfers, each in order.
 struct DeviceQueues {
   std::shared_ptr<Accelerator> device;
-  ThreadQueue to_host, to_device, beside;
+  ThreadQueue to_host, to_device;
 };
 
 class Machine {
@@ -21,8 +20,9 @@ class Machine {
 
   const KernelLibrary& kernels() const { return kernels_; }
   const OpTable& operators() const { return kernels_.operators; }
-  // For operators on the processor of a program that runs on several devices, this one before all.
-  ThreadQueue& host_queue(const Place& place) { return place.is_cpu() ? host_queue_ : at(place).beside; }
+  // For operators on the processor of programs that run on several devices. Each executor has one of its own: replicas
+  // that wait for each other must not stand in one queue.
+  std::shared_ptr<ThreadQueue> new_host_queue();
   // DeviceError when there is no such device, saying why. Any index of the emulated kind is there.
   DeviceQueues& at(const Place& place);
   void emulate(int index, const Emulation& emulation);
@@ -37,7 +37,8 @@ class Machine {
 
   KernelLibrary kernels_;
   std::mutex mutex_;
-  ThreadQueue host_queue_;
+  std::vector<std::weak_ptr<ThreadQueue>> host_queues_;
+  Emulation emulation_;  // the last one that was set: its pauses are the host's too
   std::map<Place, std::unique_ptr<DeviceQueues>> devices_;
   bool looked_for_gpus_ = false;
   AcceleratorLibrary* gpus_ = nullptr;

@@ -6,15 +6,13 @@
 
 namespace paddle_mini {
 
-ThreadQueue::ThreadQueue() : thread_([this] { loop(); }) {}
-
 ThreadQueue::~ThreadQueue() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ends_ = true;
   }
   given_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void ThreadQueue::give(Work& work) { push({&work, nullptr, 0}); }
@@ -30,6 +28,7 @@ void ThreadQueue::push(Command command) {
     sleeps = commands_.empty();
     commands_.push_back(command);
     ++count_;
+    if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
   }
   if (sleeps) given_.notify_one();
 }

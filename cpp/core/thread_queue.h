@@ -1,4 +1,4 @@
-// ThreadQueue: a queue that one thread of its own works off.
+// ThreadQueue: a queue that one thread of its own works off; the thread begins with the first work.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,6 @@ namespace paddle_mini {
 
 class ThreadQueue : public Queue {
  public:
-  ThreadQueue();
   ~ThreadQueue() override;  // when everything that was given is done
 
   void give(Work& work) override;
@@ -49,7 +48,7 @@ class ThreadQueue : public Queue {
   std::exception_ptr error_;
   std::mt19937_64 generator_;
   int most_delay_ = 0;
-  std::thread thread_;            // last: it uses all of the above
+  std::thread thread_;
 };
 
 }  // namespace paddle_mini

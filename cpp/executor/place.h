@@ -6,11 +6,15 @@
 
 namespace paddle_mini {
 
-// Where operators run that name no device themselves.
+// Where an executor runs operators.
 struct Placement {
+  explicit Placement(Machine& machine, const Place& place = {}, bool cpu_fallback = false)
+      : machine(machine), place(place), cpu_fallback(cpu_fallback), host_queue(machine.new_host_queue()) {}
+
   Machine& machine;
-  Place place;
-  bool cpu_fallback = false;  // an operator without kernel there runs on the processor; else that is an error
+  Place place;        // of operators that name no device themselves
+  bool cpu_fallback;  // an operator without kernel there runs on the processor; else that is an error
+  std::shared_ptr<ThreadQueue> host_queue;  // where the processor works beside devices
 };
 
 // What does the work: the device itself, or one direction of its link to the host.

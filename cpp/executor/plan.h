@@ -20,14 +20,15 @@ struct Step {
   Place place;
   Lane lane = Lane::Compute;
   size_t count = 1;
-  PartsKernel* parts = nullptr;  // the kernel that runs them, if there are several
+  SeveralKernels* several = nullptr;  // the kernel that runs them, if there are several
+  bool is_batch = false;         // and if they are launched together
   bool poll = false;  // long enough ago since the last one to ask whether the user wants to stop
   int64_t begin = 0, end = 0;  // of a piece that passes through staging memory: its elements
   size_t staging = 0;          // and where it lies there
 
   const RunOp* first() const { return op; }
   const RunOp* last() const { return op + count; }
-  const RunOp& running() const { return parts ? op[parts->at()] : *op; }
+  const RunOp& running() const { return several ? op[several->at()] : *op; }
   bool is_piece() const { return end > begin; }
 };
 
@@ -74,6 +75,19 @@ class Plan : public Pending {
   std::string str() const;  // one line a step
 
  private:
+  struct Tenant {  // of an arena
+    Location* location;
+    int variable;  // of the program; -1: scratch memory
+    Lifetime lifetime;
+    size_t offset;
+  };
+  struct Block {  // what the plan needs of one arena
+    Arena* arena = nullptr;
+    size_t bytes = 0;
+    char* bound = nullptr;  // where the arena was when the tenants got their memory
+    std::vector<Tenant> tenants;
+  };
+
   // plan.cc
   void plan_undo();
   void note_written(int v);
@@ -95,6 +109,7 @@ class Plan : public Pending {
   void bring_home();
   void assign_memory(const std::vector<std::vector<Variable*>>& scratches, const std::vector<Place>& places);
   void bind_arenas();
+  [[noreturn]] void fail_for_memory(const Block& block, const std::string& message) const;
   Accelerator* device_of(const Place& place) const;
   Touch touch(int v, bool writes) const;
 
@@ -102,6 +117,8 @@ class Plan : public Pending {
   void make_steps(const std::vector<PlacedOp>& placed);
   std::unique_ptr<Kernel> make_kernel(const RunOp& op, const PlacedOp& placed, std::vector<std::vector<Variable*>>& scratches);
   void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel);
+  bool may_join_batch(const RunOp& op, const PlacedOp& placed) const;
+  std::vector<int> ends_of_batches() const;
   size_t add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std::vector<std::vector<Variable*>>& scratches);
   void make_flow();
   int lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes);
@@ -129,16 +146,6 @@ class Plan : public Pending {
   std::vector<Step> steps_;
   std::vector<std::shared_ptr<std::deque<Variable>>> scratches_;
 
-  struct InArena {
-    Location* location;
-    size_t offset;
-  };
-  struct Block {  // what the plan needs of one arena
-    Arena* arena = nullptr;
-    size_t bytes = 0;
-    char* bound = nullptr;  // where the arena was when the variables got their memory
-    std::vector<InArena> variables;
-  };
   std::shared_ptr<Arenas> arenas_;
   std::map<Place, Block> blocks_;
   std::deque<Location> scratch_locations_;

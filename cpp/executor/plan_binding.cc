@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <set>
 
+#include "executor/holders.h"
 #include "executor/plan.h"
+#include "executor/site.h"
 
 namespace paddle_mini {
 
@@ -54,7 +56,14 @@ void Plan::bind_scope(Scope& scope) {
 void Plan::give_memory(const std::vector<Variable*>& variables, Accelerator* device) {
   size_t total = 0;
   for (Variable* variable : variables) total = checked_sum(total, aligned(variable->tensor.bytes()));
-  std::shared_ptr<void> block = device ? device->allocate(total) : allocate(total);
+  std::shared_ptr<void> block;
+  try {
+    block = device ? device->allocate(total) : allocate(total);
+  } catch (const DeviceError& error) {
+    std::vector<Holder> holders;
+    for (const Made& made : made_) holders.push_back({made.name, scope_->find(made.name)->tensor.bytes()});
+    throw DeviceError(with_holders(error.what(), std::move(holders), *scope_, device));
+  }
   char* next = static_cast<char*>(block.get());
   for (Variable* variable : variables) {
     variable->tensor.memory = std::shared_ptr<void>(block, next);
@@ -99,22 +108,26 @@ void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches, c
     }
     if (step.is_piece()) sharing.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never there as a whole
   }
-  struct Tenant {
-    int variable;  // of the program, or -1
-    Location* location;
-    Lifetime lifetime;
-  };
+  std::vector<int> ends = ends_of_batches();  // until then what is launched together needs its memory
+  for (size_t i = 0; i < ends.size(); ++i) {
+    for (const auto& slot : inferred_.ops[i].inputs) {
+      for (int v : slot) {
+        if (v < 0) continue;
+        Lifetime& lifetime = sharing.lifetimes[sharing.share[v]];
+        if (ends[i] > static_cast<int>(i)) lifetime.last = std::max(lifetime.last, ends[i]);
+      }
+    }
+  }
   std::map<Place, std::vector<Tenant>> tenants;
   offsets_.assign(inferred_.variables.size(), 0);
   for (size_t v = 0; v < inferred_.variables.size(); ++v) {
     if (inferred_.variables[v].origin != Origin::Temporary || is_carried(v)) continue;
-    tenants[inferred_.variables[v].place].push_back({static_cast<int>(v), &locations_[v], sharing.lifetimes[v]});
+    tenants[inferred_.variables[v].place].push_back({&locations_[v], static_cast<int>(v), sharing.lifetimes[v], 0});
   }
   for (size_t i = 0; i < scratches.size(); ++i) {
     for (Variable* scratch : scratches[i]) {
       scratch_locations_.push_back({device_of(places[i]), scratch, nullptr});
-      int at = static_cast<int>(i);
-      tenants[places[i]].push_back({-1, &scratch_locations_.back(), {at, at, scratch->tensor.bytes()}});
+      tenants[places[i]].push_back({&scratch_locations_.back(), -1, {static_cast<int>(i), ends[i], scratch->tensor.bytes()}, 0});
     }
   }
   for (auto& [place, list] : tenants) {
@@ -125,13 +138,13 @@ void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches, c
     block.arena = &arenas_->at(place, device_of(place));
     block.bytes = memory.arena_bytes;
     for (size_t i = 0; i < list.size(); ++i) {
+      list[i].offset = memory.offsets[i];
       if (list[i].variable >= 0) offsets_[list[i].variable] = memory.offsets[i];
     }
-    for (size_t i = 0; i < list.size(); ++i) {
-      int v = list[i].variable;
-      if (v >= 0) offsets_[v] = offsets_[sharing.share[v]];
-      block.variables.push_back({list[i].location, v >= 0 ? offsets_[v] : memory.offsets[i]});
+    for (Tenant& tenant : list) {
+      if (tenant.variable >= 0) tenant.offset = offsets_[tenant.variable] = offsets_[sharing.share[tenant.variable]];
     }
+    block.tenants = std::move(list);
   }
   bind_arenas();
 }
@@ -139,11 +152,37 @@ void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches, c
 // An arena may have grown, and moved, for another plan.
 void Plan::bind_arenas() {
   for (auto& [place, block] : blocks_) {
-    block.arena->reserve(block.bytes);
+    try {
+      block.arena->reserve(block.bytes);
+    } catch (const DeviceError& error) {
+      fail_for_memory(block, error.what());
+    }
     if (block.bound == block.arena->data()) continue;
     block.bound = block.arena->data();
-    for (const InArena& tenant : block.variables) tenant.location->bind(block.bound + tenant.offset);
+    for (const Tenant& tenant : block.tenants) tenant.location->bind(block.bound + tenant.offset);
   }
+}
+
+// Names the operator at which most is needed, and what for.
+void Plan::fail_for_memory(const Block& block, const std::string& message) const {
+  auto at = [&](const Tenant& tenant, int step) { return tenant.lifetime.first <= step && step <= tenant.lifetime.last; };
+  size_t most = 0;
+  int fullest = 0;
+  for (int step = 0; step < static_cast<int>(inferred_.ops.size()); ++step) {
+    size_t bytes = 0;
+    for (const Tenant& tenant : block.tenants) bytes += at(tenant, step) ? tenant.lifetime.bytes : 0;
+    if (bytes > most) fullest = step;
+    most = std::max(most, bytes);
+  }
+  std::vector<Holder> holders;
+  for (const Tenant& tenant : block.tenants) {
+    bool counts = at(tenant, fullest) && tenant.lifetime.bytes;
+    if (counts) holders.push_back({tenant.variable < 0 ? "scratch memory" : inferred_.variables[tenant.variable].name, tenant.lifetime.bytes});
+  }
+  const RunOp& op = inferred_.ops[fullest];
+  at_op({op.op->desc, op.index, inferred_.block},
+        [&] { fail<DeviceError>(with_holders(message, std::move(holders), *scope_, block.arena->device())); });
+  fail<DeviceError>(message);
 }
 
 // The bytes of a variable: of the scope, of the caller and of what is carried on each has memory of its own; temporaries

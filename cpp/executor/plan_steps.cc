@@ -1,5 +1,6 @@
 // The steps of a plan: kernels, what runs part by part, and on several devices the order among their queues.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "executor/plan.h"
@@ -41,7 +42,8 @@ void Plan::make_steps(const std::vector<PlacedOp>& placed) {
       scratches.emplace_back();
     } else {
       std::unique_ptr<Kernel> kernel = make_kernel(op, placed[i], scratches);
-      if (op.joined) join_to_last_step(op, std::move(kernel));
+      bool in_batch = may_join_batch(op, placed[i]);
+      if (op.joined || in_batch) join_to_last_step(op, std::move(kernel));
       else steps_.push_back({std::move(kernel), &op, placed[i].place});
     }
     for (const auto& [from, to] : op.copies_after) {
@@ -82,16 +84,58 @@ std::unique_ptr<Kernel> Plan::make_kernel(const RunOp& op, const PlacedOp& place
 
 void Plan::join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
   Step& step = steps_.back();
-  if (!step.parts) {
-    int64_t elements = 0;
-    for (const auto& slot : op.outputs) for (int v : slot) if (v >= 0) elements = std::max(elements, inferred_.variables[v].info.shape.numel());
-    auto parts = std::make_unique<PartsKernel>(elements);
-    parts->add(std::move(step.kernel));
-    step.parts = parts.get();
-    step.kernel = std::move(parts);
+  if (!step.several) {
+    std::unique_ptr<SeveralKernels> several;
+    if (op.joined) {
+      int64_t elements = 0;
+      for (const auto& slot : op.outputs) for (int v : slot) if (v >= 0) elements = std::max(elements, inferred_.variables[v].info.shape.numel());
+      several = std::make_unique<PartsKernel>(elements);
+    } else {
+      several = std::make_unique<BatchKernel>();
+      step.is_batch = true;
+    }
+    several->add(std::move(step.kernel));
+    step.several = several.get();
+    step.kernel = std::move(several);
   }
-  step.parts->add(std::move(kernel));
+  step.several->add(std::move(kernel));
   ++step.count;
+}
+
+// On a GPU neighbours of one type that work element by element on values of the scope, such as the optimizer's operators
+// for all parameters, are launched together if none of them needs what another one writes.
+bool Plan::may_join_batch(const RunOp& op, const PlacedOp& placed) const {
+  if (placed.place.is_cpu() || steps_.empty() || device_of(placed.place)->gains_from_parts()) return false;
+  const Step& step = steps_.back();
+  bool alike = step.place == placed.place && step.lane == Lane::Compute && step.op->op->spec == op.op->spec;
+  if (!alike || !op.op->spec->runs_in_parts() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
+  std::set<int> read, written;
+  for (const RunOp* other = step.first(); other != step.last(); ++other) {
+    for (const auto& slot : other->inputs) read.insert(slot.begin(), slot.end());
+    for (const auto& slot : other->outputs) written.insert(slot.begin(), slot.end());
+  }
+  auto free_of = [](const std::vector<std::vector<int>>& ports, const std::set<int>& others) {
+    return std::all_of(ports.begin(), ports.end(), [&](const auto& slot) {
+      return std::all_of(slot.begin(), slot.end(), [&](int v) { return v < 0 || !others.count(v); });
+    });
+  };
+  auto in_scope = [&](int v) { return v < 0 || inferred_.variables[v].origin == Origin::InScope; };
+  for (const auto* ports : {&op.outputs, &step.op->outputs}) {
+    for (const auto& slot : *ports) if (!std::all_of(slot.begin(), slot.end(), in_scope)) return false;
+  }
+  return free_of(op.inputs, written) && free_of(op.outputs, written) && free_of(op.outputs, read);
+}
+
+// Of each operator the last one that is launched with it.
+std::vector<int> Plan::ends_of_batches() const {
+  std::vector<int> ends(inferred_.ops.size());
+  std::iota(ends.begin(), ends.end(), 0);
+  for (const Step& step : steps_) {
+    if (!step.is_batch) continue;
+    size_t begin = static_cast<size_t>(step.first() - inferred_.ops.data());
+    for (size_t i = 0; i < step.count; ++i) ends[begin + i] = static_cast<int>(begin + step.count) - 1;
+  }
+  return ends;
 }
 
 // A transfer to the host whose readers all work part by part: each piece of the variable passes through a ring of staging
@@ -115,10 +159,10 @@ size_t Plan::add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std:
     size_t bytes = aligned(static_cast<size_t>(end - begin) * size);
     if (used + bytes > all) used = 0;  // round the ring
     Piece piece{&locations_[from], variables_[to], static_cast<char*>(ring.get()) + used, begin, end};
-    steps_.push_back({std::make_unique<PieceTransferKernel>(piece), &transfer, placed[leader].place, Lane::ToHost, 1, nullptr, false,
+    steps_.push_back({std::make_unique<PieceTransferKernel>(piece), &transfer, placed[leader].place, Lane::ToHost, 1, nullptr, false, false,
                       begin, end, used});
     steps_.push_back({std::make_unique<PieceKernel>(piece, parts), &transfer + 1, Place{}, Lane::Compute, last - leader, parts.get(),
-                      false, begin, end, used});
+                      false, false, begin, end, used});
     used += bytes;
   }
   return last;
@@ -128,10 +172,9 @@ int Plan::lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes) {
   for (size_t i = 0; i < lanes.size(); ++i) {
     if (flow_places_[i] == place && flow_lanes_[i] == lane) return static_cast<int>(i);
   }
-  Machine& machine = placement_.machine;
-  Queue* queue = &machine.host_queue(placement_.place);
+  Queue* queue = placement_.host_queue.get();
   if (!place.is_cpu()) {
-    DeviceQueues& queues = machine.at(place);
+    DeviceQueues& queues = placement_.machine.at(place);
     queue = lane == Lane::Compute ? &queues.device->compute() : lane == Lane::ToHost ? &queues.to_host : &queues.to_device;
   }
   lanes.push_back({queue, nullptr});

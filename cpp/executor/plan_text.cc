@@ -41,7 +41,7 @@ std::string Plan::str() const {
     for (const RunOp* op = step.first(); op != step.last(); ++op) {
       const char* direction = step.lane == Lane::ToHost ? " to host" : step.lane == Lane::ToDevice ? " from host" : "";
       if (op == step.first()) out += text("#", i, " ", name_of(step.place), direction, " ");
-      else out += "   in parts with it: ";
+      else out += step.is_batch ? "   launched with it: " : "   in parts with it: ";
       out += text(op->op->desc.type, "(", show(op->op->desc.inputs, op->inputs), ") -> ", show(op->op->desc.outputs, op->outputs));
       if (op == step.first() && step.is_piece()) out += text("  elements ", step.begin, " to ", step.end);
       out += (op == step.first() ? waits_text(i) : "") + "\n";

@@ -30,6 +30,19 @@ void PartsKernel::run_part(Device& device, int64_t begin, int64_t end) {
   }
 }
 
+void BatchKernel::run(Device& device) {
+  device.begin_batch();
+  try {
+    for (at_ = 0; at_ < kernels_.size(); ++at_) kernels_[at_]->run(device);
+    at_ = 0;
+    device.end_batch();
+  } catch (...) {
+    device.in_batch = false;
+    device.waiting.clear();
+    throw;
+  }
+}
+
 void PieceTransferKernel::run(Device&) {
   size_t size = size_of(piece_.staged->tensor.dtype);
   auto from = static_cast<const char*>(piece_.from->where()) + static_cast<size_t>(piece_.begin) * size;

@@ -40,19 +40,33 @@ class TransferKernel : public Kernel {
   const Location &from_, &to_;
 };
 
+// Several operators' kernels in one step.
+class SeveralKernels : public Kernel {
+ public:
+  void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
+  size_t at() const { return at_; }  // the one that is running
+  void refuse(const Fault& fault) const override { kernels_[at_]->refuse(fault); }
+
+ protected:
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  size_t at_ = 0;
+};
+
 // Kernels that run part by part: all of them over some elements, then over the next (fuse.h).
-class PartsKernel : public Kernel {
+class PartsKernel : public SeveralKernels {
  public:
   explicit PartsKernel(int64_t elements) : elements_(elements) {}
-  void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
   void run(Device& device) override { run_part(device, 0, elements_); }
   void run_part(Device& device, int64_t begin, int64_t end) override;
-  size_t at() const { return at_; }  // the one that is running
 
  private:
   int64_t elements_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;
-  size_t at_ = 0;
+};
+
+// Kernels of a GPU that need nothing of each other, such as an optimizer's for all parameters: their launches become few.
+class BatchKernel : public SeveralKernels {
+ public:
+  void run(Device& device) override;
 };
 
 // Some elements of a variable on a device, on their way through staging memory of the host.

@@ -5,18 +5,6 @@
 
 namespace paddle_mini {
 
-int64_t AxisWalk::at(int64_t i) const {
-  int64_t j = start + i * step;
-  switch (edge) {
-    case Edge::Inside: return j;
-    case Edge::Constant: return j < 0 || j >= in ? -1 : j;
-    case Edge::Wrap: return (j % in + in) % in;
-    case Edge::Reflect: j = std::max(j, -j); return std::min(j, 2 * in - j - 2);
-    case Edge::Replicate: return std::min(std::max<int64_t>(j, 0), in - 1);
-  }
-  return j;
-}
-
 AxisWalks unchanged_axes(const Shape& x) {
   AxisWalks walks;
   for (int64_t dim : x) {
@@ -48,7 +36,7 @@ AxisWalks stretching(const Shape& x, const Shape& to, const char* what) {
   return walks;
 }
 
-AxisLoop::AxisLoop(const AxisWalks& walks) {
+AxisLoop::AxisLoop(const AxisWalks& walks) : walks_(walks) {
   for (const AxisWalk& walk : walks) numel_ *= walk.out, in_numel_ *= walk.in;
   if (numel_ == 0) return;
   int axis = static_cast<int>(walks.size()) - 1;
@@ -76,12 +64,12 @@ AxisLoop::AxisLoop(const AxisWalks& walks) {
 AxisCopyKernel::AxisCopyKernel(const Variable* in, Variable* out, const AxisWalks& walks, double constant)
     : in_(*in), out_(*out), loop_(walks), constant_(constant) {}
 
-void AxisCopyKernel::run(Device&) {
+void AxisCopyKernel::run(Device& device) {
   const void* in = in_.tensor.data;
   void* out = out_.tensor.data;
   auto copy = [&](auto constant) {
     using T = decltype(constant);
-    loop_.copy(static_cast<const T*>(in), static_cast<T*>(out), constant);
+    loop_.copy(device, static_cast<const T*>(in), static_cast<T*>(out), constant);
   };
   // Walks that are never outside move bytes; the constant needs the true element type.
   switch (in_.tensor.dtype) {

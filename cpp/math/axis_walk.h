@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/op_table.h"
+#include "core/target.h"
 
 namespace paddle_mini {
 
@@ -18,7 +19,18 @@ struct AxisWalk {
   int64_t start = 0, step = 1;
   Edge edge = Edge::Inside;
 
-  int64_t at(int64_t i) const;  // -1: the constant
+  // -1: the constant.
+  PM_HD int64_t at(int64_t i) const {
+    int64_t j = start + i * step;
+    switch (edge) {
+      case Edge::Inside: return j;
+      case Edge::Constant: return j < 0 || j >= in ? -1 : j;
+      case Edge::Wrap: return (j % in + in) % in;
+      case Edge::Reflect: j = std::max(j, -j); return std::min(j, 2 * in - j - 2);
+      case Edge::Replicate: return std::min(std::max<int64_t>(j, 0), in - 1);
+    }
+    return j;
+  }
   bool identity() const { return in == out && start == 0 && step == 1; }
 };
 
@@ -58,13 +70,7 @@ class AxisLoop {
 
   // out = the elements of the source, `outside` where there are none.
   template <class T>
-  void copy(const T* in, T* out, T outside) const {
-    each_block([&](int64_t to, int64_t from) {
-      if (from == kOutside) std::fill_n(out + to, block_, outside);
-      else if (block_ == 1) out[to] = in[from];
-      else std::copy_n(in + from, block_, out + to);
-    });
-  }
+  void copy(Device& device, const T* in, T* out, T outside) const;
 
   // source[where from] = f(that, out[i]) for every element of the result.
   template <class T, class Source, class F>
@@ -77,10 +83,7 @@ class AxisLoop {
 
   // source = 0, and then the sum of the elements of the result that come from there: the gradient of copy.
   template <class T>
-  void add_back(const T* out, T* source) const {
-    std::fill_n(source, in_numel_, T(0));
-    fold([](T total, T one) { return static_cast<T>(total + one); }, out, source);
-  }
+  void add_back(Device& device, const T* out, T* source) const;
 
   int64_t block() const { return block_; }
 
@@ -90,7 +93,25 @@ class AxisLoop {
   std::vector<std::vector<int64_t>> outer_;  // offsets in the source for each position along an axis
   std::vector<int64_t> inner_{0};
   int64_t block_ = 1, numel_ = 1, in_numel_ = 1;
+  AxisWalks walks_;
 };
+
+#ifndef PM_GPU
+template <class T>
+void AxisLoop::copy(Device&, const T* in, T* out, T outside) const {
+  each_block([&](int64_t to, int64_t from) {
+    if (from == kOutside) std::fill_n(out + to, block_, outside);
+    else if (block_ == 1) out[to] = in[from];
+    else std::copy_n(in + from, block_, out + to);
+  });
+}
+
+template <class T>
+void AxisLoop::add_back(Device&, const T* out, T* source) const {
+  std::fill_n(source, in_numel_, T(0));
+  fold([](T total, T one) { return static_cast<T>(total + one); }, out, source);
+}
+#endif
 
 // Out is read from the source by these walks, whatever the element type.
 class AxisCopyKernel : public Kernel {
@@ -112,7 +133,7 @@ class AxisCopyGradKernel : public Kernel {
  public:
   AxisCopyGradKernel(const KernelInit& init, const char* out_gradient, const char* gradient, const AxisWalks& walks)
       : out_gradient_(init, out_gradient), gradient_(init, gradient), loop_(walks) {}
-  void run(Device&) override { loop_.add_back(out_gradient_.data(), gradient_.data()); }
+  void run(Device& device) override { loop_.add_back(device, out_gradient_.data(), gradient_.data()); }
 
  private:
   In<T> out_gradient_;
@@ -124,3 +145,7 @@ class AxisCopyGradKernel : public Kernel {
 void require_like_out(const InferContext& c, const char* source, const Shape& out);
 
 }  // namespace paddle_mini
+
+#ifdef PM_GPU
+#include "math/axis_walk_gpu.h"
+#endif

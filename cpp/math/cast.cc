@@ -5,31 +5,17 @@
 #include <type_traits>
 
 #include "core/error.h"
-#include "core/half.h"
+#include "math/cast_one.h"
 
 namespace paddle_mini {
 namespace {
 
-template <class T>
-constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
-
-template <class To, class From>
-To cast_one(From value) {
-  if constexpr (is_half<From>) {
-    return cast_one<To>(to_float(value));
-  } else if constexpr (is_half<To>) {
-    To result;
-    from_float(static_cast<float>(value), result);
-    return result;
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return value != From(0);
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
 template <class From, class To>
-void cast_elements(int64_t n, const void* from, void* to) {
+void cast_elements(Device& device, int64_t n, const void* from, void* to) {
+#ifdef PM_GPU
+  cast_gpu::run<To>(device, dtype_of<From>::value, n, from, to);
+#else
+  (void)device;
   const From* in = static_cast<const From*>(from);
   To* out = static_cast<To*>(to);
   if constexpr (std::is_same_v<From, To>) {
@@ -37,6 +23,7 @@ void cast_elements(int64_t n, const void* from, void* to) {
   } else {
     for (int64_t i = 0; i < n; ++i) out[i] = cast_one<To>(in[i]);
   }
+#endif
 }
 
 template <class From>

@@ -1,14 +1,22 @@
 // Conversion of whole arrays between element types.
 #pragma once
 
-#include "core/dtype.h"
+#include "core/kernel.h"
 
 namespace paddle_mini {
 
 // to[i] = from[i] for n elements, as C++ converts numbers; to bool: whether it is not zero.
-using CastFunction = void (*)(int64_t n, const void* from, void* to);
+using CastFunction = void (*)(Device& device, int64_t n, const void* from, void* to);
 
 // float16 and bfloat16 by way of float32.
 CastFunction cast_function(DType from, DType to);
+
+#ifdef PM_GPU
+namespace cast_gpu {
+// One kernel for each element type of the result: reading is the same for a whole block.
+template <class To>
+void run(Device& device, DType from_type, int64_t n, const void* from, void* to);
+}  // namespace cast_gpu
+#endif
 
 }  // namespace paddle_mini

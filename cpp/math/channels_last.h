@@ -52,9 +52,9 @@ struct AnyLayout {
     }
 
     void run(Device& device) override {
-      for (const Move& move : before_) move.transpose.run(move.from->tensor.data, move.to->tensor.data);
+      for (const Move& move : before_) move.transpose.run(device, move.from->tensor.data, move.to->tensor.data);
       inner_->run(device);
-      for (const Move& move : after_) move.transpose.run(move.from->tensor.data, move.to->tensor.data);
+      for (const Move& move : after_) move.transpose.run(device, move.from->tensor.data, move.to->tensor.data);
     }
     bool may_refuse() const override { return inner_->may_refuse(); }
 

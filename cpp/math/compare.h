@@ -2,12 +2,20 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "math/arithmetic.h"
 #include "math/broadcast.h"
 
 namespace paddle_mini {
 
 // The axis where Y lies against X; operators without the attribute let the last axes lie together.
 int axis_of(const OpDesc& op);
+
+// Whether what F gives is other than 0.
+template <class F>
+struct IsTrue {
+  template <class... V>
+  PM_HD bool operator()(V... v) const { return F{}(v...) != 0; }
+};
 
 // Out = F(X) != 0
 template <class F>
@@ -19,7 +27,7 @@ struct TestKernel {
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out") {}
     void run(Device& device) override {
-      map(device, x.numel(), [](T a) { return F{}(a) != 0; }, out.data(), x.data());
+      map(device, x.numel(), IsTrue<F>{}, out.data(), x.data());
     }
   };
 };
@@ -41,11 +49,11 @@ struct CompareKernel {
 
     void run(Device& device) override {
       if (broadcast.same_shape()) {
-        map(device, out.numel(), [](T a, T b) { return F{}(a, b) != 0; }, out.data(), x.data(), y.data());
+        map(device, out.numel(), IsTrue<F>{}, out.data(), x.data(), y.data());
       } else {
         broadcast.map(device, F{}, x.data(), y.data(), answers.data());
         const T* from = answers.data();
-        map(device, out.numel(), [](T answer) { return answer != 0; }, out.data(), from);
+        map(device, out.numel(), IsTrue<Itself>{}, out.data(), from);
       }
     }
   };
@@ -68,7 +76,7 @@ struct BitwiseKernel {
 
 // 1 where x and y are equal, else 0. PaddlePaddle takes floating point numbers less than 1e-8 apart for equal.
 template <class V>
-V equal_or_not(V x, V y) {
+PM_HD V equal_or_not(V x, V y) {
   if constexpr (std::is_integral_v<V>) {
     return x == y;
   } else {

@@ -5,6 +5,7 @@
 
 namespace paddle_mini {
 
+#ifndef PM_GPU
 template <class T, class F>
 Vec<T> each_lane(Vec<T> a, Vec<T> b, F f) {
   T left[Vec<T>::size], right[Vec<T>::size];
@@ -13,8 +14,6 @@ Vec<T> each_lane(Vec<T> a, Vec<T> b, F f) {
   for (int i = 0; i < Vec<T>::size; ++i) left[i] = f(left[i], right[i]);
   return Vec<T>::load(left);
 }
-
-template <class T, class F>
-std::enable_if_t<std::is_arithmetic_v<T>, T> each_lane(T a, T b, F f) { return f(a, b); }
+#endif
 
 }  // namespace paddle_mini

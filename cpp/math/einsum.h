@@ -118,12 +118,12 @@ class Contraction {
       loops_->run(in, to);
       return;
     }
-    for (size_t i = 0; i < 2; ++i) moves_[i].run(in[i], ordered_[i].data());
+    for (size_t i = 0; i < 2; ++i) moves_[i].run(device, in[i], ordered_[i].data());
     int64_t m = form_->m, n = form_->n, k = form_->k;
     for (int64_t s = 0; s < form_->stack; ++s) {
       gemm_.run(device, ordered_[0].data() + s * m * k, ordered_[1].data() + s * k * n, ordered_[2].data() + s * m * n);
     }
-    moves_[2].run(ordered_[2].data(), to);
+    moves_[2].run(device, ordered_[2].data(), to);
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/kernel.h"
+#include "math/copy.h"
 
 namespace paddle_mini {
 
@@ -50,10 +50,10 @@ T value_to_fill(const KernelInit& init) {
 template <class T>
 struct FillKernel : Kernel {
   Out<T> out;
-  T value;
+  Uniform<T> value;
 
   FillKernel(KernelInit& init, T value) : out(init, "Out"), value(value) {}
-  void run(Device&) override { std::fill_n(out.data(), out.numel(), value); }
+  void run(Device& device) override { fill_n(device, out.data(), out.numel(), value); }
 };
 
 }  // namespace paddle_mini

@@ -4,7 +4,12 @@
 #include <tuple>
 
 #include "core/kernel.h"
+#include "math/ready.h"
 #include "math/vec.h"
+
+#ifdef PM_GPU
+#include "math/map_gpu.h"
+#else
 
 namespace paddle_mini {
 
@@ -42,11 +47,14 @@ void store_part(Vec<T> value, T* to, int64_t count) {
 
 }  // namespace map_loop
 
-// out[i] = f(in[i]...). Outputs may be the same arrays as inputs. The last, partial register is
+// out[i] = f(in[i]...), the same everywhere without inputs. Outputs may be the same arrays as inputs. The last, partial register is
 // computed as a whole one too, so an element's value does not depend on its position.
 template <class T, class F, class... Inputs>
-void map(Device&, int64_t n, F f, T* out, const Inputs*... in) {
-  if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
+void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
+  auto f = ready(functor);
+  if constexpr (sizeof...(Inputs) == 0) {
+    std::fill_n(out, n, f());
+  } else if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
     constexpr int64_t step = Vec<T>::size;
     int64_t i = 0;
     // Unrolled, but stored one by one: loads of two registers ahead of the stores cost 7 % of the memory's speed.
@@ -60,7 +68,8 @@ void map(Device&, int64_t n, F f, T* out, const Inputs*... in) {
 
 // The same with several outputs: f returns a std::tuple, one value for each output.
 template <class T, class F, class... Outputs, class... Inputs>
-void map(Device&, int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
+void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
+  auto f = ready(functor);
   constexpr int64_t step = Vec<T>::size;
   int64_t i = 0;
   for (; i + step <= n; i += step) {
@@ -95,3 +104,4 @@ double map_sum(Device&, int64_t n, F f, const T* first, const Inputs*... in) {
 }
 
 }  // namespace paddle_mini
+#endif

@@ -3,6 +3,7 @@
 
 #include "core/op_table.h"
 #include "math/broadcast.h"
+#include "math/copy.h"
 #include "math/gemm.h"
 
 namespace paddle_mini {
@@ -58,14 +59,29 @@ struct Products {
       batches.emplace_back(0, 0);
       return;
     }
-    std::vector<int64_t> x_index(static_cast<size_t>(x_count)), y_index(static_cast<size_t>(y_count));
-    for (int64_t i = 0; i < x_count; ++i) x_index[static_cast<size_t>(i)] = i;
-    for (int64_t i = 0; i < y_count; ++i) y_index[static_cast<size_t>(i)] = i;
-    std::vector<int64_t> pairs(static_cast<size_t>(count));
-    Device device{};
-    auto pair_of = [y_count](int64_t a, int64_t b) { return a * y_count + b; };
-    Broadcast(shape.x_batch, shape.y_batch, -1).map(device, pair_of, x_index.data(), y_index.data(), pairs.data());
-    for (int64_t pair : pairs) batches.emplace_back(pair / y_count, pair % y_count);
+    for (int64_t i = 0; i < count; ++i) batches.emplace_back(matrix_of(shape.x_batch, i), matrix_of(shape.y_batch, i));
+  }
+
+  // Which matrix of a stack, stretched to the whole one, is the i-th.
+  int64_t matrix_of(const Shape& stack, int64_t i) const {
+    int64_t matrix = 0, step = 1;
+    for (int d = stack.rank() - 1, all = shape.batch.rank() - 1; d >= 0; --d, --all) {
+      if (stack[d] != 1) matrix += i % shape.batch[all] * step;
+      i /= shape.batch[all];
+      step *= stack[d];
+    }
+    return matrix;
+  }
+
+  // How far apart the matrices are that neighbouring products take; false where that is not the same for all.
+  bool even_steps(int64_t& x_step, int64_t& y_step) const {
+    x_step = batches.size() > 1 ? batches[1].first - batches[0].first : 0;
+    y_step = batches.size() > 1 ? batches[1].second - batches[0].second : 0;
+    for (size_t i = 0; i < batches.size(); ++i) {
+      auto n = static_cast<int64_t>(i);
+      if (batches[i] != std::pair(n * x_step, n * y_step)) return false;
+    }
+    return true;
   }
 
   int64_t x_size() const { return m * shape.k; }
@@ -89,6 +105,13 @@ struct MatmulBase : Kernel {
   }
   void run(Device& device) override {
     T* to = out.data();
+#ifdef PM_GPU
+    int64_t x_step = 0, y_step = 0;
+    if (products.even_steps(x_step, y_step)) {
+      return gemm.run_many(device, static_cast<int64_t>(products.batches.size()), x.data(), x_step * products.x_size(),
+                           y.data(), y_step * products.y_size(), to, products.out_size());
+    }
+#endif
     for (auto [i, j] : products.batches) {
       gemm.run(device, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
       to += products.out_size();
@@ -120,8 +143,8 @@ struct MatmulGradBase : Kernel {
   }
 
   void run(Device& device) override {
-    if (x_gradient && products.x_repeats) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    if (y_gradient && products.y_repeats) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
+    if (x_gradient && products.x_repeats) fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    if (y_gradient && products.y_repeats) fill_n(device, y_gradient.data(), y_gradient.numel(), T(0));
     const T* g = out_gradient.data();
     for (auto [i, j] : products.batches) {
       int64_t at_x = i * products.x_size(), at_y = j * products.y_size();

@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "math/uniform.h"
 #include "math/vec.h"
 
 namespace paddle_mini {
@@ -15,12 +16,23 @@ struct MomentumStep {
   bool nesterov;
 
   template <class V>
-  std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
+  PM_HD std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
     V g = decay == T(0) ? gradient : gradient + V(decay) * param;
     V v = V(mu) * velocity + g;
     V step = nesterov ? g + V(mu) * v : v;
     return {param - V(rate) * step, v};
   }
+};
+
+template <class T>
+struct MomentumRule {
+  static constexpr bool in_batches = true;
+  T mu;
+  Uniform<T> rate;
+  T decay;
+  bool nesterov;
+
+  PM_HD MomentumStep<T> ready() const { return {mu, rate(), decay, nesterov}; }
 };
 
 }  // namespace paddle_mini

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "math/copy.h"
 #include "math/selected_rows.h"
 
 namespace paddle_mini {
@@ -33,11 +34,11 @@ std::vector<Out<T>> out_list(const KernelInit& init, const char* port) {
 }
 
 template <class T>
-void copy_part(const In<T>& from, const Out<T>& to, int64_t at, int64_t count) {
-  if (from.data() != to.data()) std::copy_n(from.data() + at, count, to.data() + at);
+void copy_part(Device& device, const In<T>& from, const Out<T>& to, int64_t at, int64_t count) {
+  if (from.data() != to.data()) copy_n(device, from.data() + at, count, to.data() + at);
 }
 template <class T>
-void copy_all(const In<T>& from, const Out<T>& to) { copy_part(from, to, 0, from.numel()); }
+void copy_all(Device& device, const In<T>& from, const Out<T>& to) { copy_part(device, from, to, 0, from.numel()); }
 
 // A gradient that may be selected rows. Rows that occur several times count as one, with their sum.
 template <class T>

@@ -3,6 +3,10 @@
 
 #include <cstring>
 
+#ifdef PM_GPU
+#include "cuda/copy.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -22,6 +26,22 @@ Variable* whole_of(const KernelInit& init, const char* port, bool join) {
 
 }  // namespace
 
+#ifdef PM_GPU
+void PartsKernel::run(Device& device) {
+  char* at = static_cast<char*>(whole_->tensor.data);
+  size_t size = size_of(whole_->tensor.dtype), row = 0;
+  for (int64_t numel : numels_) row += static_cast<size_t>(numel) * size;
+  for (size_t i = 0; i < numels_.size(); ++i) {
+    size_t bytes = static_cast<size_t>(numels_[i]) * size;
+    if (i < parts_.size() && parts_[i]) {
+      void* part = parts_[i]->tensor.data;
+      if (join_) copy_rows(device, rows_, bytes, part, bytes, at, row);
+      else copy_rows(device, rows_, bytes, at, row, part, bytes);
+    }
+    at += bytes;
+  }
+}
+#else
 void PartsKernel::run(Device&) {
   char* at = static_cast<char*>(whole_->tensor.data);
   size_t size = size_of(whole_->tensor.dtype);
@@ -36,6 +56,7 @@ void PartsKernel::run(Device&) {
     }
   }
 }
+#endif
 
 std::vector<Variable*> inputs_of(const KernelInit& init, const char* port) {
   std::vector<Variable*> list;

@@ -7,7 +7,7 @@ namespace paddle_mini {
 
 // Products wrap around. A power below 0 has its fraction cut off: 0 unless x is 1 or -1, and 0 for x = 0, too.
 template <class T>
-T whole_power(T x, T y) {
+PM_HD T whole_power(T x, T y) {
   if (y < 0) return x == 1 ? T(1) : x == -1 ? (y % 2 ? T(-1) : T(1)) : T(0);
   using Unsigned = std::make_unsigned_t<T>;
   Unsigned result = 1, base = static_cast<Unsigned>(x);
@@ -19,7 +19,7 @@ T whole_power(T x, T y) {
 }
 
 template <class V>
-V power(V x, V y) {
+PM_HD V power(V x, V y) {
   if constexpr (std::is_integral_v<V>) return whole_power(x, y);
   else return each_lane(x, y, [](auto a, auto b) { return std::pow(a, b); });
 }

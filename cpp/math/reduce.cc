@@ -39,6 +39,7 @@ Reduction::Reduction(const Shape& x, const std::vector<bool>& reduced) {
   }
 }
 
+#ifndef PM_GPU
 template <class F>
 void Reduction::each_row(F f) const {
   int64_t rows = inner_.size ? numel_ / inner_.size : 0;
@@ -88,6 +89,7 @@ template void Reduction::spread<float>(Device&, float, const float*, float*) con
 template void Reduction::spread<double>(Device&, double, const double*, double*) const;
 template void Reduction::spread<int32_t>(Device&, int32_t, const int32_t*, int32_t*) const;
 template void Reduction::spread<int64_t>(Device&, int64_t, const int64_t*, int64_t*) const;
+#endif
 
 namespace {
 

@@ -63,7 +63,7 @@ struct ReduceKernel {
           converted(init, convert ? x.tensor.shape.numel() : 0) {}
 
     void run(Device& device) override {
-      if (convert) convert(converted.numel(), x.tensor.data, converted.data());
+      if (convert) convert(device, converted.numel(), x.tensor.data, converted.data());
       walk.sum(device, scale, convert ? converted.data() : static_cast<const T*>(x.tensor.data), out.data());
     }
 
@@ -95,7 +95,7 @@ struct ReduceGradKernel {
           converted(init, convert ? out_gradient.tensor.shape.numel() : 0) {}
 
     void run(Device& device) override {
-      if (convert) convert(converted.numel(), out_gradient.tensor.data, converted.data());
+      if (convert) convert(device, converted.numel(), out_gradient.tensor.data, converted.data());
       const T* gradient = convert ? converted.data() : static_cast<const T*>(out_gradient.tensor.data);
       walk.spread(device, scale, gradient, x_gradient.data());
     }

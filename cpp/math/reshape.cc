@@ -1,7 +1,7 @@
 // Kernels and records of the operators that only change a shape.
 #include "math/reshape.h"
 
-#include <cstring>
+#include "math/copy.h"
 
 namespace paddle_mini {
 namespace {
@@ -25,8 +25,10 @@ void infer_gradient(InferContext& c) {
 
 }  // namespace
 
-void MoveKernel::run(Device&) {
-  if (from_->tensor.data != to_->tensor.data) std::memcpy(to_->tensor.data, from_->tensor.data, from_->tensor.bytes());
+void MoveKernel::run(Device& device) {
+  const char* from = static_cast<const char*>(from_->tensor.data);
+  char* to = static_cast<char*>(to_->tensor.data);
+  if (from != to) copy_n(device, from, static_cast<int64_t>(from_->tensor.bytes()), to);
 }
 
 OpSpec reshaping(const char* type) {

@@ -1,6 +1,7 @@
 // Operators that round: their gradient is 0 nearly everywhere.
 #pragma once
 
+#include "math/copy.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -10,7 +11,7 @@ struct ZeroGradKernel : Kernel {
   Out<T> x_gradient;
 
   explicit ZeroGradKernel(KernelInit& init) : x_gradient(init, "X@GRAD") {}
-  void run(Device&) override { std::fill_n(x_gradient.data(), x_gradient.numel(), T(0)); }
+  void run(Device& device) override { fill_n(device, x_gradient.data(), x_gradient.numel(), T(0)); }
 };
 
 // Out@GRAD -> X@GRAD; lacks nothing but kernels.

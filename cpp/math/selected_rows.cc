@@ -1,6 +1,9 @@
 // Merging of rows: a radix sort of the row numbers, then one pass over the values.
 #include "math/selected_rows.h"
 
+#include "math/arithmetic.h"
+#include "math/copy.h"
+
 namespace paddle_mini {
 
 RowMerge::RowMerge(int64_t most_rows) {
@@ -39,11 +42,11 @@ void RowMerge::run(Device& device, const std::vector<RowValues<T>>& lists, int64
   for (const Entry& entry : entries_) {
     const T* from = lists[entry.list].values + entry.position * width;
     if (rows_.empty() || rows_.back() != entry.row) {
-      std::copy_n(from, width, out + static_cast<int64_t>(rows_.size()) * width);
+      copy_n(device, from, width, out + static_cast<int64_t>(rows_.size()) * width);
       rows_.push_back(entry.row);
     } else {
       T* to = out + (static_cast<int64_t>(rows_.size()) - 1) * width;
-      map(device, width, [](auto total, auto value) { return total + value; }, to, static_cast<const T*>(to), from);
+      map(device, width, Plus{}, to, static_cast<const T*>(to), from);
     }
   }
 }

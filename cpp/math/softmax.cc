@@ -1,10 +1,13 @@
 // Along the last axis row by row; along another one for many columns at a time, as wide as stays in cache.
 #include "math/softmax.h"
 
+#ifndef PM_GPU
 #include "math/exp_rows.h"
+#endif
 #include "math/map.h"
 
 namespace paddle_mini {
+
 Softmax::Softmax(const Shape& x, int axis) {
   if (x.rank() == 0) return;
   outer_ = x.numel(0, axis);
@@ -12,6 +15,7 @@ Softmax::Softmax(const Shape& x, int axis) {
   inner_ = x.numel(axis + 1, x.rank());
 }
 
+#ifndef PM_GPU
 template <class T>
 void Softmax::run(Device& device, const T* x, T* out, T* scratch) const {
   if (size_ == 0) return;
@@ -87,5 +91,6 @@ template void Softmax::run<float>(Device&, const float*, float*, float*) const;
 template void Softmax::run<double>(Device&, const double*, double*, double*) const;
 template void Softmax::gradient<float>(Device&, const float*, const float*, float*, float*) const;
 template void Softmax::gradient<double>(Device&, const double*, const double*, double*, double*) const;
+#endif
 
 }  // namespace paddle_mini

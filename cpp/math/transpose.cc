@@ -59,6 +59,7 @@ Transpose::Transpose(const Shape& in, const std::vector<int>& order, size_t elem
   std::reverse(outer_.begin(), outer_.end());
 }
 
+#ifndef PM_GPU
 template <class F>
 void Transpose::each_outer(F f) const {
   int64_t count = 1;
@@ -79,7 +80,7 @@ void Transpose::each_outer(F f) const {
 }
 
 template <class T>
-void Transpose::run_as(const T* in, T* out) const {
+void Transpose::run_as(Device&, const T* in, T* out) const {
   if (last_stays_) {
     each_outer([&](int64_t from, int64_t to) { std::copy_n(in + from, along_out_.size, out + to); });
     return;
@@ -101,11 +102,11 @@ void Transpose::run_as(const T* in, T* out) const {
   });
 }
 
-void Transpose::run(const void* in, void* out) const {
+void Transpose::run(Device& device, const void* in, void* out) const {
   if (numel_ == 0) return;
   auto as = [&](auto element) {
     using T = decltype(element);
-    run_as(static_cast<const T*>(in), static_cast<T*>(out));
+    run_as(device, static_cast<const T*>(in), static_cast<T*>(out));
   };
   switch (element_bytes_) {
     case 1: return as(uint8_t{});
@@ -114,5 +115,7 @@ void Transpose::run(const void* in, void* out) const {
     default: return as(uint64_t{});
   }
 }
+
+#endif
 
 }  // namespace paddle_mini

@@ -2,9 +2,9 @@
 // A functor written for any V runs on Vec<float> in the body of a loop and on a plain T elsewhere.
 #pragma once
 
-#include <cmath>
-#include <type_traits>
+#include "math/number.h"
 
+#ifndef PM_GPU  // where a functor runs on plain numbers, one in each thread
 #include <Eigen/Core>
 
 namespace paddle_mini {
@@ -28,13 +28,8 @@ struct Mask {
   typename Vec<T>::Packet p;
 };
 
-// The type of one element of V, for constants: number_of<Vec<float>> is float.
-template <class V>
-struct number_type { using type = V; };
 template <class T>
 struct number_type<Vec<T>> { using type = T; };
-template <class V>
-using number_of = typename number_type<V>::type;
 
 template <class T> Vec<T> operator+(Vec<T> a, Vec<T> b) { return Eigen::internal::padd(a.p, b.p); }
 template <class T> Vec<T> operator-(Vec<T> a, Vec<T> b) { return Eigen::internal::psub(a.p, b.p); }
@@ -51,13 +46,9 @@ template <class T> Mask<T> operator==(Vec<T> a, Vec<T> b) { return {Eigen::inter
 template <class T> Mask<T> operator&(Mask<T> a, Mask<T> b) { return {Eigen::internal::pand(a.p, b.p)}; }
 
 template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) { return Eigen::internal::pselect(m.p, yes.p, no.p); }
-template <class T> T select(bool m, T yes, T no) { return m ? yes : no; }
 
-// NaN in either gives NaN, as in NumPy.
 template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.p, b.p); }
 template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.p, b.p); }
-template <class T> std::enable_if_t<std::is_arithmetic_v<T>, T> maximum(T a, T b) { return a != a ? a : (a < b || b != b) ? b : a; }
-template <class T> std::enable_if_t<std::is_arithmetic_v<T>, T> minimum(T a, T b) { return a != a ? a : (b < a || b != b) ? b : a; }
 
 // The processor's own square root, rounded right. Eigen's is Newton's method for some registers, and gives
 // NaN for infinity there.
@@ -74,12 +65,6 @@ inline __m512d root_of(__m512d a) { return _mm512_sqrt_pd(a); }
 #endif
 template <class T> Vec<T> sqrt(Vec<T> a) { return root_of(a.p); }
 template <class T> Vec<T> abs(Vec<T> a) { return Eigen::internal::pabs(a.p); }
-
-// 1, 0 or -1; NaN stays NaN.
-template <class V>
-V sign(V a) {
-  return select(a > V(0), V(1), select(a < V(0), V(-1), select(a == a, V(0), a)));
-}
 
 // f on each lane, where there is no vector form (tanh of double, say).
 template <class T, class F>
@@ -120,12 +105,6 @@ Vec<T> tanh(Vec<T> a) {
   }
 }
 
-using std::abs;
-using std::exp;
-using std::log;
-using std::sqrt;
-using std::tanh;
-
 template <class T> T sum_of_lanes(Vec<T> a) { return Eigen::internal::predux(a.p); }
 template <class T> T max_of_lanes(Vec<T> a) { return Eigen::internal::predux_max(a.p); }
 
@@ -160,7 +139,5 @@ Vec<T> spread_half(Vec<T> a, std::integer_sequence<int, I...>) {
 template <int half, class T>
 Vec<T> spread_half(Vec<T> a) { return spread_half<half>(a, std::make_integer_sequence<int, Vec<T>::size>()); }
 
-template <class T>
-inline constexpr bool has_vec = std::is_same_v<T, float> || std::is_same_v<T, double>;
-
 }  // namespace paddle_mini
+#endif

@@ -6,12 +6,12 @@ namespace {
 
 struct Abs {
   template <class V>
-  V operator()(V x) const { return abs(x); }
+  PM_HD V operator()(V x) const { return abs(x); }
 };
 
 struct AbsGrad {
   template <class V>
-  V operator()(V x, V gradient) const { return gradient * sign(x); }
+  PM_HD V operator()(V x, V gradient) const { return gradient * sign(x); }
 };
 
 }  // namespace
@@ -20,9 +20,11 @@ void define_abs(OpTable& ops) {
   ops.add(unary("abs")
               .doc("Out = |X|, element by element.")
               .gradient("abs_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Abs>::For, float, double, int32_t, int64_t>());
   ops.add(unary_gradient("abs_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
+              .on_gpu()
               .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>());
 }
 

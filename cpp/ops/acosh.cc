@@ -6,12 +6,12 @@ namespace {
 
 struct Acosh {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::acosh(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::acosh(number); }); }
 };
 
 struct AcoshGrad {
   template <class V>
-  V operator()(V x, V gradient) const { return gradient / sqrt(x * x - V(1)); }
+  PM_HD V operator()(V x, V gradient) const { return gradient / sqrt(x * x - V(1)); }
 };
 
 }  // namespace
@@ -20,9 +20,11 @@ void define_acosh(OpTable& ops) {
   ops.add(unary("acosh")
               .doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1.")
               .gradient("acosh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Acosh>::For, float, double>());
   ops.add(unary_gradient("acosh_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / sqrt(X^2 - 1).")
+              .on_gpu()
               .kernels<UnaryGradKernel<AcoshGrad, Keeps::X>::For, float, double>());
 }
 

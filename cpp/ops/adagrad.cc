@@ -33,8 +33,8 @@ struct AdagradKernel : Kernel {
     gradient.walk(
         device, [&](int64_t at, int64_t count, const T* g) { update(device, at, count, g); },
         [&](int64_t at, int64_t count) {
-          copy_part(param, param_out, at, count);
-          copy_part(moment, moment_out, at, count);
+          copy_part(device, param, param_out, at, count);
+          copy_part(device, moment, moment_out, at, count);
         });
   }
 

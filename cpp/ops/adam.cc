@@ -30,8 +30,22 @@ struct AdamKernel : Kernel {
         lazy(init.attr<bool>("lazy_mode")), global_powers(init.attr<bool>("use_global_beta_pow")),
         height(param.shape().rank() ? param.shape()[0] : 1),
         width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
-        merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {}
+        merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {
+    require<DeviceError>(!kOnGpu || !grad.is_rows(), "Grad is selected rows: these have no kernel on a GPU");
+  }
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1)), b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
+    Uniform<bool> stays = uniform_or(skip_update, false);
+    AdamRule<T> rule{b1, b2, beta1_power, beta2_power, learning_rate,
+                     uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
+    map(device, param.numel(), rule, outputs(0), param.data(), moment1.data(), moment2.data(), grad.data());
+    if (global_powers) stays = true;
+    if (beta1_power_out) map(device, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());
+    if (beta2_power_out) map(device, 1, AdvancePower<T>{b2, stays}, beta2_power_out.data(), beta2_power.data());
+  }
+#else
   T beta_1() const { return static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1); }
   T beta_2() const { return static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2); }
   AdamStep<T> step(T power1, T power2) const {
@@ -44,7 +58,7 @@ struct AdamKernel : Kernel {
     if (!grad.is_rows()) return run_part(device, 0, param.numel());
     T power1 = beta1_power[0], power2 = beta2_power[0];
     bool stays = skips() || grad.variable().rows.empty();
-    if (stays) copy_to_outputs(0, param.numel());
+    if (stays) copy_to_outputs(device, 0, param.numel());
     // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
     else if (lazy) run_lazy(device, global_powers ? step(power1, power2) : step(beta_1() * power1, beta_2() * power2));
     else run_sparse(device, step(power1, power2));
@@ -53,7 +67,7 @@ struct AdamKernel : Kernel {
 
   void run_part(Device& device, int64_t begin, int64_t end) override {
     bool stays = skips();
-    if (stays) copy_to_outputs(begin, end);
+    if (stays) copy_to_outputs(device, begin, end);
     else update(device, step(beta1_power[0], beta2_power[0]), begin, end - begin, grad.data() + begin);
     if (end == param.numel()) set_powers(stays);
   }
@@ -77,7 +91,7 @@ struct AdamKernel : Kernel {
   // Rows that the gradient does not name keep parameters and moments.
   void run_lazy(Device& device, const AdamStep<T>& step) {
     const T* gradient = merge_rows(device);
-    copy_to_outputs(0, param.numel());
+    copy_to_outputs(device, 0, param.numel());
     for (size_t i = 0; i < merge.rows().size(); ++i) {
       int64_t at = merge.rows()[i] * width;
       map(device, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
@@ -98,14 +112,15 @@ struct AdamKernel : Kernel {
     }
   }
 
+  void copy_to_outputs(Device& device, int64_t begin, int64_t end) {
+    copy_part(device, param, param_out, begin, end - begin);
+    copy_part(device, moment1, moment1_out, begin, end - begin);
+    copy_part(device, moment2, moment2_out, begin, end - begin);
+  }
+#endif
+
   std::tuple<T*, T*, T*> outputs(int64_t at) const {
     return {param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at};
-  }
-
-  void copy_to_outputs(int64_t begin, int64_t end) {
-    copy_part(param, param_out, begin, end - begin);
-    copy_part(moment1, moment1_out, begin, end - begin);
-    copy_part(moment2, moment2_out, begin, end - begin);
   }
 };
 
@@ -170,6 +185,7 @@ void define_adam(OpTable& ops) {
               .updates("Moment2", "Moment2Out")
               .updates("Beta1Pow", "Beta1PowOut")
               .updates("Beta2Pow", "Beta2PowOut")
+              .on_gpu()
               .kernels<AdamKernel, float, double>());
 }
 

@@ -50,9 +50,9 @@ struct AdamwKernel : Kernel {
     T power1 = beta1_power[0], power2 = beta2_power[0], rate = learning_rate[0];
     bool stays = skip_update && skip_update[0];
     if (stays) {
-      copy_part(param, param_out, begin, end - begin);
-      copy_part(moment1, moment1_out, begin, end - begin);
-      copy_part(moment2, moment2_out, begin, end - begin);
+      copy_part(device, param, param_out, begin, end - begin);
+      copy_part(device, moment1, moment1_out, begin, end - begin);
+      copy_part(device, moment2, moment2_out, begin, end - begin);
     } else {
       AdamStep<T> step(b1, b2, power1, power2, rate, e);
       // Without decay this is adam to the bit, even where Param is infinite.

@@ -24,7 +24,7 @@ struct AddmmKernel : Kernel {
 
   void run(Device& device) override {
     if (beta != T(0)) {
-      stretch.copy(input.data(), out.data(), T(0));
+      stretch.copy(device, input.data(), out.data(), T(0));
       T* to = out.data();
       auto scaled = [b = beta](auto v) { return v * decltype(v)(b); };
       if (beta != T(1)) map(device, out.numel(), scaled, to, static_cast<const T*>(to));
@@ -59,7 +59,7 @@ struct AddmmGradKernel : Kernel {
     if (y_gradient) to_y.run(device, x.data(), g, y_gradient.data());
     if (!input_gradient) return;
     T* to = input_gradient.data();
-    stretch.add_back(g, to);
+    stretch.add_back(device, g, to);
     auto scaled = [b = beta](auto v) { return v * decltype(v)(b); };
     map(device, input.numel(), scaled, to, static_cast<const T*>(to));
   }

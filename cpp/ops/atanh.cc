@@ -6,12 +6,12 @@ namespace {
 
 struct Atanh {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::atanh(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::atanh(number); }); }
 };
 
 struct AtanhGrad {
   template <class V>
-  V operator()(V x, V gradient) const { return gradient / (V(1) - x * x); }
+  PM_HD V operator()(V x, V gradient) const { return gradient / (V(1) - x * x); }
 };
 
 }  // namespace
@@ -20,9 +20,11 @@ void define_atanh(OpTable& ops) {
   ops.add(unary("atanh")
               .doc("Out = artanh(X), the inverse of the hyperbolic tangent; NaN outside [-1, 1].")
               .gradient("atanh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Atanh>::For, float, double>());
   ops.add(unary_gradient("atanh_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (1 - X^2).")
+              .on_gpu()
               .kernels<UnaryGradKernel<AtanhGrad, Keeps::X>::For, float, double>());
 }
 

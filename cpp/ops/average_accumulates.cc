@@ -54,13 +54,13 @@ struct AverageAccumulatesKernel : Kernel {
   }
 
   void add(Device& device, bool spills) {
-    copy_all(sum3, sum3_out);
+    copy_all(device, sum3, sum3_out);
     if (spills) {
       auto step = [](auto p, auto s1, auto s2) { return std::tuple(decltype(p)(T(0)), s2 + (s1 + p)); };
       map(device, param.numel(), step, std::tuple(sum1_out.data(), sum2_out.data()), param.data(), sum1.data(),
           sum2.data());
     } else {
-      copy_all(sum2, sum2_out);
+      copy_all(device, sum2, sum2_out);
       map(device, param.numel(), [](auto p, auto s1) { return s1 + p; }, sum1_out.data(), param.data(), sum1.data());
     }
   }

@@ -28,6 +28,7 @@ struct AverageRowsKernel : Kernel {
 
   void run(Device& device) override {
     const std::vector<int64_t>& rows = grad.variable().rows;
+    require<OpError>(!param.is_rows() || param.variable().rows == rows, "Param and Rows name other rows");
     if (checks) require_finite(rows);
     copy(average, average_out);
     copy(stamps, stamps_out);
@@ -51,35 +52,39 @@ struct AverageRowsKernel : Kernel {
     }
     map(device, count, [](auto log) { return exp(log); }, kept.data(), static_cast<const double*>(kept.data()));
     for (int64_t i = 0; i < count; ++i) {
-      int64_t at = rows[static_cast<size_t>(i)] * width;
-      catch_up(device, kept[i], at, average_out.data() + at);
+      int64_t row = rows[static_cast<size_t>(i)];
+      catch_up(device, kept[i], param_row(i, row), row * width, average_out.data() + row * width);
     }
   }
 
   void run_window(Device& device, const RowClock& clock, const std::vector<int64_t>& rows) {
-    for (int64_t row : rows) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      int64_t row = rows[i], at = row * width;
       double& stamp = stamps_out[row];
-      int64_t at = row * width;
       if (stamp == clock.now()) continue;
-      if (clock.rolled(stamp)) catch_up(device, clock.kept_of_previous(stamp), at, previous_out.data() + at);
-      catch_up(device, clock.kept(stamp), at, average_out.data() + at);
+      const T* p = param_row(static_cast<int64_t>(i), row);
+      if (clock.rolled(stamp)) catch_up(device, clock.kept_of_previous(stamp), p, at, previous_out.data() + at);
+      catch_up(device, clock.kept(stamp), p, at, average_out.data() + at);
       stamp = clock.now();
     }
   }
 
+  // Param has all rows of the table, or only those that Rows names, in their order.
+  const T* param_row(int64_t i, int64_t row) const { return param.data() + (param.is_rows() ? i : row) * width; }
+
   // The average of a row as it is now, to one of the two averages.
-  void catch_up(Device& device, double part, int64_t at, T* to) {
-    average_row(device, width, part, param.data() + at, static_cast<const T*>(average_out.data() + at), to);
+  void catch_up(Device& device, double part, const T* p, int64_t at, T* to) {
+    average_row(device, width, part, p, static_cast<const T*>(average_out.data() + at), to);
   }
 
   void require_finite(const std::vector<int64_t>& rows) const {
     FiniteSum<T> sum;
-    for (int64_t row : rows) sum.add(width, param.data() + row * width);
+    for (size_t i = 0; i < rows.size(); ++i) sum.add(width, param_row(static_cast<int64_t>(i), rows[i]));
     if (sum.finite()) return;
-    for (int64_t row : rows) {
-      const T* p = param.data() + row * width;
-      for (int64_t i = 0; i < width; ++i) {
-        if (!std::isfinite(p[i])) fail<OpError>("row ", row, " of Param holds ", p[i], ": it does not enter the average");
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const T* p = param_row(static_cast<int64_t>(i), rows[i]);
+      for (int64_t j = 0; j < width; ++j) {
+        if (!std::isfinite(p[j])) fail<OpError>("row ", rows[i], " of Param holds ", p[j], ": it does not enter the average");
       }
     }
   }
@@ -120,7 +125,7 @@ void define_average_rows(OpTable& ops) {
                    "before they change, the averages that parameter_average would have given them in all steps since "
                    "RowStamps, during which they were constant, and stamps them. What the other rows miss "
                    "average_value adds. With Previous the average is a window.")
-              .input("Param", "[rows, ...], before this step's change")
+              .input("Param", "[rows, ...], before this step's change; or select_rows of it and Rows")
               .input("Rows", "selected rows: the gradient")
               .input("Average", "shape of Param")
               .optional_input("Previous", "shape of Param: the average of the window's previous generation")
@@ -131,6 +136,7 @@ void define_average_rows(OpTable& ops) {
               .optional_output("PreviousOut", "the variable of Previous")
               .output("RowStampsOut", "the variable of RowStamps")
               .attr("check_finite", false, "whether a row that holds NaN or infinity is refused")
+              .takes_rows("Param")
               .takes_rows("Rows")
               .infer(infer_average_rows)
               .no_gradient("an average of parameters is not differentiated")

@@ -6,7 +6,7 @@ namespace {
 
 struct BitwiseXor {
   template <class V>
-  V operator()(V x, V y) const { return static_cast<V>(x ^ y); }
+  PM_HD V operator()(V x, V y) const { return static_cast<V>(x ^ y); }
 };
 
 }  // namespace
@@ -15,6 +15,7 @@ void define_bitwise_xor(OpTable& ops) {
   ops.add(bitwise("bitwise_xor")
               .doc("Out = the bits that are 1 in one of X and Y only; of true and false the same. The "
                    "last axes lie together; a dimension of 1 stretches.")
+              .on_gpu()
               .kernels<BitwiseKernel<BitwiseXor>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }
 

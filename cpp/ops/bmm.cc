@@ -5,11 +5,11 @@
 namespace paddle_mini {
 namespace {
 
-MatmulShape shape_of(const KernelInit& init) {
+MatmulShape bmm_shape(const KernelInit& init) {
   return {init.input("X")->tensor.shape, init.input("Y")->tensor.shape, false, false};
 }
 
-MatmulShape shape_of(const InferContext& c) {
+MatmulShape bmm_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
   require_rank(c, "X", 3);
@@ -21,12 +21,12 @@ MatmulShape shape_of(const InferContext& c) {
 
 template <class T>
 struct BmmKernel : MatmulBase<T> {
-  explicit BmmKernel(KernelInit& init) : MatmulBase<T>(init, "Y", shape_of(init)) {}
+  explicit BmmKernel(KernelInit& init) : MatmulBase<T>(init, "Y", bmm_shape(init)) {}
 };
 
 template <class T>
 struct BmmGradKernel : MatmulGradBase<T> {
-  explicit BmmGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of(init)) {}
+  explicit BmmGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", bmm_shape(init)) {}
 };
 
 }  // namespace
@@ -37,8 +37,9 @@ void define_bmm(OpTable& ops) {
               .input("X", "[matrices, m, k]")
               .input("Y", "[matrices, k, n]")
               .output("Out", "[matrices, m, n]")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, shape_of(c).out()); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, bmm_shape(c).out()); })
               .gradient("bmm_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<BmmKernel, float, double>());
   ops.add(OpSpec("bmm_grad")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, matrix by matrix.")
@@ -48,9 +49,10 @@ void define_bmm(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Y@GRAD", "shape of Y")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", shape_of(c).out());
+                require_like_out(c, "X", bmm_shape(c).out());
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<BmmGradKernel, float, double>());
 }
 

@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct BreluAttributes {
   float low, high;
 
-  explicit Attributes(const KernelInit& init) : low(init.attr<float>("t_min")), high(init.attr<float>("t_max")) {}
+  explicit BreluAttributes(const KernelInit& init) : low(init.attr<float>("t_min")), high(init.attr<float>("t_max")) {}
 };
 
-struct Brelu : Attributes {
-  using Attributes::Attributes;
+struct Brelu : BreluAttributes {
+  using BreluAttributes::BreluAttributes;
 
   template <class V>
-  V operator()(V x) const { return minimum(maximum(x, V(low)), V(high)); }
+  PM_HD V operator()(V x) const { return minimum(maximum(x, V(low)), V(high)); }
 };
 
-struct BreluGrad : Attributes {
-  using Attributes::Attributes;
+struct BreluGrad : BreluAttributes {
+  using BreluAttributes::BreluAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const { return select(x > V(low), select(x < V(high), gradient, V(0)), V(0)); }
+  PM_HD V operator()(V x, V gradient) const { return select(x > V(low), select(x < V(high), gradient, V(0)), V(0)); }
 };
 
 }  // namespace
@@ -32,11 +32,13 @@ void define_brelu(OpTable& ops) {
               .attr("t_min", 0.0f, "the least that Out can be")
               .attr("t_max", 24.0f, "the most that Out can be")
               .gradient("brelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Brelu>::For, float, double>());
   ops.add(unary_gradient("brelu_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD where t_min < X < t_max, else 0.")
               .attr("t_min", 0.0f, "as in the forward operator")
               .attr("t_max", 24.0f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<BreluGrad, Keeps::X>::For, float, double>());
 }
 

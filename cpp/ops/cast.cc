@@ -13,7 +13,7 @@ struct CastKernel : Kernel {
 
   explicit CastKernel(KernelInit& init)
       : x(*init.input("X")), out(*init.output("Out")), convert(cast_function(x.tensor.dtype, out.tensor.dtype)) {}
-  void run(Device&) override { convert(x.tensor.shape.numel(), x.tensor.data, out.tensor.data); }
+  void run(Device& device) override { convert(device, x.tensor.shape.numel(), x.tensor.data, out.tensor.data); }
 };
 
 }  // namespace
@@ -40,6 +40,7 @@ void define_cast(OpTable& ops) {
                                                    {{"Out", gradient_names(forward.input("X"))}},
                                                    {{"in_dtype", out}, {"out_dtype", in}})};
               })
+              .on_gpu()
               .kernel_for_any<CastKernel>());
 }
 

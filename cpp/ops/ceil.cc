@@ -6,7 +6,7 @@ namespace {
 
 struct Ceil {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::ceil(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::ceil(number); }); }
 };
 
 }  // namespace
@@ -16,8 +16,9 @@ void define_ceil(OpTable& ops) {
               .doc("Out = the least whole number not below X, element by element; NaN and infinity stay "
                    "as they are.")
               .gradient("ceil_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Ceil>::For, float, double>());
-  ops.add(zero_gradient("ceil_grad").kernels<ZeroGradKernel, float, double>());
+  ops.add(zero_gradient("ceil_grad").on_gpu().kernels<ZeroGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct CeluAttributes {
   float alpha;
 
-  explicit Attributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
+  explicit CeluAttributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
 };
 
-struct Celu : Attributes {
-  using Attributes::Attributes;
+struct Celu : CeluAttributes {
+  using CeluAttributes::CeluAttributes;
 
   template <class V>
-  V operator()(V x) const { return select(x < V(0), V(alpha) * (exp(x / V(alpha)) - V(1)), x); }
+  PM_HD V operator()(V x) const { return select(x < V(0), V(alpha) * (exp(x / V(alpha)) - V(1)), x); }
 };
 
-struct CeluGrad : Attributes {
-  using Attributes::Attributes;
+struct CeluGrad : CeluAttributes {
+  using CeluAttributes::CeluAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const { return select(x > V(0), gradient, gradient * exp(x / V(alpha))); }
+  PM_HD V operator()(V x, V gradient) const { return select(x > V(0), gradient, gradient * exp(x / V(alpha))); }
 };
 
 }  // namespace
@@ -31,10 +31,12 @@ void define_celu(OpTable& ops) {
               .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
               .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero)
               .gradient("celu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Celu>::For, float, double>());
   ops.add(unary_gradient("celu_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD where X > 0, else exp(X / alpha) Out@GRAD.")
               .attr("alpha", 1.0f, "as in the forward operator", not_zero)
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<CeluGrad, Keeps::X>::For, float, double>());
 }
 

@@ -18,7 +18,7 @@ struct ChannelShuffleKernel : Kernel {
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(make(in.tensor, init.attr<int32_t>("groups"),
                        channels_last(init.attr<std::string>("data_format")))) {}
-  void run(Device&) override { transpose.run(in.tensor.data, out.tensor.data); }
+  void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
 
   static Transpose make(const Tensor& x, int64_t groups, bool last) {
     const Shape& s = x.shape;

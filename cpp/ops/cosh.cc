@@ -6,12 +6,12 @@ namespace {
 
 struct Cosh {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::cosh(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::cosh(number); }); }
 };
 
 struct CoshGrad {
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     return gradient * each_lane(x, [](auto number) { return std::sinh(number); });
   }
 };
@@ -22,9 +22,11 @@ void define_cosh(OpTable& ops) {
   ops.add(unary("cosh")
               .doc("Out = cosh(X), the hyperbolic cosine, element by element.")
               .gradient("cosh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Cosh>::For, float, double>());
   ops.add(unary_gradient("cosh_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD sinh(X).")
+              .on_gpu()
               .kernels<UnaryGradKernel<CoshGrad, Keeps::X>::For, float, double>());
 }
 

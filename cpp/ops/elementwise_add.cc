@@ -6,7 +6,7 @@ namespace {
 
 struct Add {
   template <class V>
-  V operator()(V x, V y) const { return x + y; }
+  PM_HD V operator()(V x, V y) const { return x + y; }
 };
 
 }  // namespace
@@ -15,12 +15,14 @@ void define_elementwise_add(OpTable& ops) {
   ops.add(binary("elementwise_add")
               .doc("Out = X + Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches.")
               .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_add_grad")
               .reads_shape("X")
               .reads_shape("Y")
               .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
               .view("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>());
 }
 

@@ -6,21 +6,21 @@ namespace {
 
 // X is taken where it is greater, or equal, or Y is NaN.
 template <class V>
-V choose(V x, V y, V of_x, V of_y) { return select(x >= y, of_x, select(y == y, of_y, of_x)); }
+PM_HD V choose_larger(V x, V y, V of_x, V of_y) { return select(x >= y, of_x, select(y == y, of_y, of_x)); }
 
 struct MaximumNumber {
   template <class V>
-  V operator()(V x, V y) const { return choose(x, y, x, y); }
+  PM_HD V operator()(V x, V y) const { return choose_larger(x, y, x, y); }
 };
 
 struct WhereXIsMost {
   template <class V>
-  V operator()(V x, V y, V gradient) const { return choose(x, y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const { return choose_larger(x, y, gradient, V(0)); }
 };
 
 struct WhereYIsMost {
   template <class V>
-  V operator()(V x, V y, V gradient) const { return choose(x, y, V(0), gradient); }
+  PM_HD V operator()(V x, V y, V gradient) const { return choose_larger(x, y, V(0), gradient); }
 };
 
 }  // namespace
@@ -30,10 +30,12 @@ void define_elementwise_fmax(OpTable& ops) {
               .doc("Out = max(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
                    "dimension of 1 stretches.")
               .gradient("elementwise_fmax_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<BinaryKernel<MaximumNumber>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_fmax_grad")
               .doc("X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
                    "the axes it was stretched along.")
+              .on_gpu()
               .kernels<BinaryGradKernel<WhereXIsMost, WhereYIsMost>::For, float, double>());
 }
 

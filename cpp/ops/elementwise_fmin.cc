@@ -6,21 +6,21 @@ namespace {
 
 // X is taken where it is less, or equal, or Y is NaN.
 template <class V>
-V choose(V x, V y, V of_x, V of_y) { return select(x <= y, of_x, select(y == y, of_y, of_x)); }
+PM_HD V choose_smaller(V x, V y, V of_x, V of_y) { return select(x <= y, of_x, select(y == y, of_y, of_x)); }
 
 struct MinimumNumber {
   template <class V>
-  V operator()(V x, V y) const { return choose(x, y, x, y); }
+  PM_HD V operator()(V x, V y) const { return choose_smaller(x, y, x, y); }
 };
 
 struct WhereXIsLeast {
   template <class V>
-  V operator()(V x, V y, V gradient) const { return choose(x, y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const { return choose_smaller(x, y, gradient, V(0)); }
 };
 
 struct WhereYIsLeast {
   template <class V>
-  V operator()(V x, V y, V gradient) const { return choose(x, y, V(0), gradient); }
+  PM_HD V operator()(V x, V y, V gradient) const { return choose_smaller(x, y, V(0), gradient); }
 };
 
 }  // namespace
@@ -30,10 +30,12 @@ void define_elementwise_fmin(OpTable& ops) {
               .doc("Out = min(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
                    "dimension of 1 stretches.")
               .gradient("elementwise_fmin_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<BinaryKernel<MinimumNumber>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_fmin_grad")
               .doc("X@GRAD = Out@GRAD where X <= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
                    "the axes it was stretched along.")
+              .on_gpu()
               .kernels<BinaryGradKernel<WhereXIsLeast, WhereYIsLeast>::For, float, double>());
 }
 

@@ -6,17 +6,17 @@ namespace {
 
 struct Minimum {
   template <class V>
-  V operator()(V x, V y) const { return minimum(x, y); }
+  PM_HD V operator()(V x, V y) const { return minimum(x, y); }
 };
 
 struct WhereXIsLess {
   template <class V>
-  V operator()(V x, V y, V gradient) const { return select(x < y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const { return select(x < y, gradient, V(0)); }
 };
 
 struct WhereXIsNotLess {
   template <class V>
-  V operator()(V x, V y, V gradient) const { return select(x >= y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const { return select(x >= y, gradient, V(0)); }
 };
 
 }  // namespace
@@ -26,10 +26,12 @@ void define_elementwise_min(OpTable& ops) {
               .doc("Out = min(X, Y); NaN in either gives NaN. Y's dimensions lie against X's from `axis` on; a "
                    "dimension of 1 stretches.")
               .gradient("elementwise_min_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<BinaryKernel<Minimum>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_min_grad")
               .doc("X@GRAD = Out@GRAD where X < Y, Y@GRAD = Out@GRAD where X >= Y, else 0; each summed over the axes "
                    "it was stretched along.")
+              .on_gpu()
               .kernels<BinaryGradKernel<WhereXIsLess, WhereXIsNotLess>::For, float, double>());
 }
 

@@ -1,4 +1,5 @@
 // elementwise_mul: Out = X Y element by element, with Y stretched over X
+#include "math/arithmetic.h"
 #include "math/elementwise.h"
 
 namespace paddle_mini {
@@ -6,17 +7,17 @@ namespace {
 
 struct Multiply {
   template <class V>
-  V operator()(V x, V y) const { return x * y; }
+  PM_HD V operator()(V x, V y) const { return x * y; }
 };
 
 struct TimesY {
   template <class V>
-  V operator()(V, V y, V gradient) const { return gradient * y; }
+  PM_HD V operator()(V, V y, V gradient) const { return gradient * y; }
 };
 
 struct TimesX {
   template <class V>
-  V operator()(V x, V, V gradient) const { return gradient * x; }
+  PM_HD V operator()(V x, V, V gradient) const { return gradient * x; }
 };
 
 template <class T>
@@ -25,9 +26,7 @@ struct ElementwiseMulKernel : BinaryKernel<Multiply>::For<T> {
 
   void run(Device& device) override {
     if (!this->x.is_rows()) return BinaryKernel<Multiply>::For<T>::run(device);
-    T factor = this->y[0];
-    auto times = [factor](auto v) { return v * decltype(v)(factor); };
-    map(device, this->x.numel(), times, this->out.data(), this->x.data());
+    map(device, this->x.numel(), TimesUniform<T>{this->y}, this->out.data(), this->x.data());
     this->out.variable().set_rows(this->x.variable().rows);
   }
 };
@@ -49,9 +48,11 @@ void define_elementwise_mul(OpTable& ops) {
               .takes_rows("X")
               .infer(infer_elementwise_mul)
               .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_mul_grad")
               .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
+              .on_gpu()
               .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>());
 }
 

@@ -6,12 +6,12 @@ namespace {
 
 struct Subtract {
   template <class V>
-  V operator()(V x, V y) const { return x - y; }
+  PM_HD V operator()(V x, V y) const { return x - y; }
 };
 
 struct NegateGradient {
   template <class V>
-  V operator()(V, V, V gradient) const { return -gradient; }
+  PM_HD V operator()(V, V, V gradient) const { return -gradient; }
 };
 
 }  // namespace
@@ -20,12 +20,14 @@ void define_elementwise_sub(OpTable& ops) {
   ops.add(binary("elementwise_sub")
               .doc("Out = X - Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches.")
               .gradient("elementwise_sub_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_sub_grad")
               .reads_shape("X")
               .reads_shape("Y")
               .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
               .view("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>());
 }
 

@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct EluAttributes {
   float alpha;
 
-  explicit Attributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
+  explicit EluAttributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
 };
 
-struct Elu : Attributes {
-  using Attributes::Attributes;
+struct Elu : EluAttributes {
+  using EluAttributes::EluAttributes;
 
   template <class V>
-  V operator()(V x) const { return select(x < V(0), V(alpha) * (exp(x) - V(1)), x); }
+  PM_HD V operator()(V x) const { return select(x < V(0), V(alpha) * (exp(x) - V(1)), x); }
 };
 
-struct EluGrad : Attributes {
-  using Attributes::Attributes;
+struct EluGrad : EluAttributes {
+  using EluAttributes::EluAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const { return select(x > V(0), gradient, gradient * V(alpha) * exp(x)); }
+  PM_HD V operator()(V x, V gradient) const { return select(x > V(0), gradient, gradient * V(alpha) * exp(x)); }
 };
 
 }  // namespace
@@ -31,11 +31,13 @@ void define_elu(OpTable& ops) {
               .doc("Out = X where X >= 0, else alpha (exp(X) - 1), element by element.")
               .attr("alpha", 1.0f, "how far below 0 Out can get")
               .gradient("elu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Elu>::For, float, double>());
   ops.add(unary_gradient("elu_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD where X > 0, else alpha exp(X) Out@GRAD.")
               .attr("alpha", 1.0f, "as in the forward operator")
               .optional_input("Out", "of the forward operator; not read")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<EluGrad, Keeps::X>::For, float, double>());
 }
 

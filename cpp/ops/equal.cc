@@ -6,7 +6,7 @@ namespace {
 
 struct Equal {
   template <class V>
-  V operator()(V x, V y) const { return equal_or_not(x, y); }
+  PM_HD V operator()(V x, V y) const { return equal_or_not(x, y); }
 };
 
 }  // namespace
@@ -16,6 +16,7 @@ void define_equal(OpTable& ops) {
               .doc("Out = whether X equals Y, element by element. Y's dimensions lie against X's from "
                    "`axis` on; a dimension of 1 stretches. Floating point numbers less than 1e-8 apart "
                    "are equal; NaN is equal to nothing.")
+              .on_gpu()
               .kernels<CompareKernel<Equal>::For, float, double, int16_t, int32_t, int64_t, int8_t, uint8_t, bool>());
 }
 

@@ -6,12 +6,12 @@ namespace {
 
 struct Exp {
   template <class V>
-  V operator()(V x) const { return exp(x); }
+  PM_HD V operator()(V x) const { return exp(x); }
 };
 
 struct ExpGrad {
   template <class V>
-  V operator()(V out, V gradient) const { return gradient * out; }
+  PM_HD V operator()(V out, V gradient) const { return gradient * out; }
 };
 
 }  // namespace
@@ -20,9 +20,11 @@ void define_exp(OpTable& ops) {
   ops.add(unary("exp")
               .doc("Out = e^X, element by element; too large a result is infinite.")
               .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Exp>::For, float, double>());
   ops.add(unary_gradient("exp_grad", Keeps::Out)
               .doc("X@GRAD = Out@GRAD Out.")
+              .on_gpu()
               .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>());
 }
 

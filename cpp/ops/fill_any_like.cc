@@ -28,6 +28,7 @@ void define_fill_any_like(OpTable& ops) {
               })
               .no_gradient("the values of X are not looked at")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<FillAnyLikeKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }
 

@@ -17,7 +17,7 @@ struct FillConstantKernel : FillKernel<T> {
         value_tensor(init, "ValueTensor", optional_port) {}
 
   void run(Device& device) override {
-    if (value_tensor) this->value = value_tensor[0];
+    if (value_tensor) this->value = Uniform<T>(value_tensor);
     FillKernel<T>::run(device);
   }
 };
@@ -48,6 +48,7 @@ void define_fill_constant(OpTable& ops) {
               .infer(infer_fill_constant)
               .no_gradient("its inputs are a shape and a constant")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<FillConstantKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }
 

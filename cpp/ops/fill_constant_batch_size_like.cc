@@ -56,6 +56,7 @@ void define_fill_constant_batch_size_like(OpTable& ops) {
               .decides_lod()  // Out has no sequences
               .no_gradient("the values of Input are not looked at")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<FillBatchKernel, float, double, bool, int32_t, int64_t>());
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 struct Floor {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::floor(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::floor(number); }); }
 };
 
 }  // namespace
@@ -16,8 +16,9 @@ void define_floor(OpTable& ops) {
               .doc("Out = the greatest whole number not above X, element by element; NaN and infinity "
                    "stay as they are.")
               .gradient("floor_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Floor>::For, float, double>());
-  ops.add(zero_gradient("floor_grad").kernels<ZeroGradKernel, float, double>());
+  ops.add(zero_gradient("floor_grad").on_gpu().kernels<ZeroGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -45,9 +45,9 @@ struct FtrlKernel : Kernel {
     gradient.walk(
         device, [&](int64_t at, int64_t count, const T* g) { update(device, at, count, g); },
         [&](int64_t at, int64_t count) {
-          copy_part(param, param_out, at, count);
-          copy_part(squared, squared_out, at, count);
-          copy_part(linear, linear_out, at, count);
+          copy_part(device, param, param_out, at, count);
+          copy_part(device, squared, squared_out, at, count);
+          copy_part(device, linear, linear_out, at, count);
         });
   }
 

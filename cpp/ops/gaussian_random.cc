@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-const TensorAttr kShape{"shape", "ShapeTensor", "ShapeTensorList"};
+const TensorAttr kGaussianShape{"shape", "ShapeTensor", "ShapeTensorList"};
 
 template <class T>
 struct GaussianRandomKernel : Kernel {
@@ -21,9 +21,11 @@ struct GaussianRandomKernel : Kernel {
         deviation(static_cast<T>(init.attr<float>("std"))), seed(init.attr<int32_t>("seed")) {}
 
   void run(Device& device) override {
-    with_generator(device, seed, [this](std::mt19937_64& generator) {
-      std::normal_distribution<T> draw(mean, deviation);
-      std::generate_n(out.data(), out.numel(), [&] { return draw(generator); });
+    with_generator(device, seed, [&](std::mt19937_64& generator) {
+      make_on_host(device, out.numel(), out.data(), [&](T* to) {
+        std::normal_distribution<T> draw(mean, deviation);
+        std::generate_n(to, out.numel(), [&] { return draw(generator); });
+      });
     });
   }
 };
@@ -31,16 +33,17 @@ struct GaussianRandomKernel : Kernel {
 }  // namespace
 
 void define_gaussian_random(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("gaussian_random").output("Out", "of shape `shape`"), {kShape})
+  ops.add(with_tensor_ports(OpSpec("gaussian_random").output("Out", "of shape `shape`"), {kGaussianShape})
               .doc("Each element of Out is drawn from the normal distribution.")
               .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
               .attr("mean", 0.0f, "mean")
               .attr("std", 1.0f, "standard deviation", at_least(0))
               .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
-              .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), settled_shape(c, kShape)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), settled_shape(c, kGaussianShape)); })
               .no_gradient("its inputs are a shape")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<GaussianRandomKernel, float, double>());
 }
 

@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct HardShrinkAttributes {
   float threshold;
 
-  explicit Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
+  explicit HardShrinkAttributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 };
 
-struct HardShrink : Attributes {
-  using Attributes::Attributes;
+struct HardShrink : HardShrinkAttributes {
+  using HardShrinkAttributes::HardShrinkAttributes;
 
   template <class V>
-  V operator()(V x) const { return select(abs(x) <= V(threshold), V(0), x); }
+  PM_HD V operator()(V x) const { return select(abs(x) <= V(threshold), V(0), x); }
 };
 
-struct HardShrinkGrad : Attributes {
-  using Attributes::Attributes;
+struct HardShrinkGrad : HardShrinkAttributes {
+  using HardShrinkAttributes::HardShrinkAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const { return select(abs(x) <= V(threshold), V(0), gradient); }
+  PM_HD V operator()(V x, V gradient) const { return select(abs(x) <= V(threshold), V(0), gradient); }
 };
 
 }  // namespace
@@ -31,10 +31,12 @@ void define_hard_shrink(OpTable& ops) {
               .doc("Out = X where |X| > threshold, else 0, element by element.")
               .attr("threshold", 0.5f, "what is this near to 0 becomes 0")
               .gradient("hard_shrink_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<HardShrink>::For, float, double>());
   ops.add(unary_gradient("hard_shrink_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD where |X| > threshold, else 0.")
               .attr("threshold", 0.5f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<HardShrinkGrad, Keeps::X>::For, float, double>());
 }
 

@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct HardSigmoidAttributes {
   float slope, offset;
 
-  explicit Attributes(const KernelInit& init) : slope(init.attr<float>("slope")), offset(init.attr<float>("offset")) {}
+  explicit HardSigmoidAttributes(const KernelInit& init) : slope(init.attr<float>("slope")), offset(init.attr<float>("offset")) {}
 };
 
-struct HardSigmoid : Attributes {
-  using Attributes::Attributes;
+struct HardSigmoid : HardSigmoidAttributes {
+  using HardSigmoidAttributes::HardSigmoidAttributes;
 
   template <class V>
-  V operator()(V x) const { return minimum(maximum(x * V(slope) + V(offset), V(0)), V(1)); }
+  PM_HD V operator()(V x) const { return minimum(maximum(x * V(slope) + V(offset), V(0)), V(1)); }
 };
 
-struct HardSigmoidGrad : Attributes {
-  using Attributes::Attributes;
+struct HardSigmoidGrad : HardSigmoidAttributes {
+  using HardSigmoidAttributes::HardSigmoidAttributes;
 
   template <class V>
-  V operator()(V out, V gradient) const {
+  PM_HD V operator()(V out, V gradient) const {
     return select(out > V(0), select(out < V(1), V(slope) * gradient, V(0)), V(0));
   }
 };
@@ -34,11 +34,13 @@ void define_hard_sigmoid(OpTable& ops) {
               .attr("slope", 0.2f, "factor of X")
               .attr("offset", 0.5f, "what Out is where X is 0")
               .gradient("hard_sigmoid_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<HardSigmoid>::For, float, double>());
   ops.add(unary_gradient("hard_sigmoid_grad", Keeps::Out)
               .doc("X@GRAD = slope Out@GRAD where 0 < Out < 1, else 0.")
               .attr("slope", 0.2f, "as in the forward operator")
               .attr("offset", 0.5f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<HardSigmoidGrad, Keeps::Out>::For, float, double>());
 }
 

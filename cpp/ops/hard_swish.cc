@@ -4,27 +4,27 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct HardSwishAttributes {
   float threshold, scale, offset;
 
-  explicit Attributes(const KernelInit& init)
+  explicit HardSwishAttributes(const KernelInit& init)
       : threshold(init.attr<float>("threshold")),
         scale(init.attr<float>("scale")),
         offset(init.attr<float>("offset")) {}
 };
 
-struct HardSwish : Attributes {
-  using Attributes::Attributes;
+struct HardSwish : HardSwishAttributes {
+  using HardSwishAttributes::HardSwishAttributes;
 
   template <class V>
-  V operator()(V x) const { return x * minimum(maximum(x + V(offset), V(0)), V(threshold)) / V(scale); }
+  PM_HD V operator()(V x) const { return x * minimum(maximum(x + V(offset), V(0)), V(threshold)) / V(scale); }
 };
 
-struct HardSwishGrad : Attributes {
-  using Attributes::Attributes;
+struct HardSwishGrad : HardSwishAttributes {
+  using HardSwishAttributes::HardSwishAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V moved = x + V(offset);
     V slope = select(moved < V(threshold), x + moved, V(threshold)) / V(scale);
     return select(moved > V(0), slope * gradient, V(0));
@@ -40,6 +40,7 @@ void define_hard_swish(OpTable& ops) {
               .attr("scale", 6.0f, "divides the factor of X; not 0", not_zero)
               .attr("offset", 3.0f, "the factor is 0 where X is below minus this")
               .gradient("hard_swish_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<HardSwish>::For, float, double>());
   ops.add(unary_gradient("hard_swish_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD times 0 where X + offset <= 0, (2 X + offset) / scale where X + "
@@ -47,6 +48,7 @@ void define_hard_swish(OpTable& ops) {
               .attr("threshold", 6.0f, "as in the forward operator")
               .attr("scale", 6.0f, "as in the forward operator", not_zero)
               .attr("offset", 3.0f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<HardSwishGrad, Keeps::X>::For, float, double>());
 }
 

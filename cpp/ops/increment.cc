@@ -1,8 +1,16 @@
 // increment: Out = X + step, of one element
 #include "core/op_table.h"
+#include "math/map.h"
 
 namespace paddle_mini {
 namespace {
+
+template <class T>
+struct PlusNumber {
+  T number;
+  template <class V>
+  PM_HD V operator()(V v) const { return v + V(number); }
+};
 
 template <class T>
 struct IncrementKernel : Kernel {
@@ -12,7 +20,7 @@ struct IncrementKernel : Kernel {
 
   explicit IncrementKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), step(static_cast<T>(init.attr<float>("step"))) {}
-  void run(Device&) override { out[0] = x[0] + step; }
+  void run(Device& device) override { map(device, 1, PlusNumber<T>{step}, out.data(), x.data()); }
 };
 
 }  // namespace
@@ -34,6 +42,7 @@ void define_increment(OpTable& ops) {
                                                    {{"step", -attr_of<float>(forward, "step")}})};
               })
               .updates("X", "Out")
+              .on_gpu()
               .kernels<IncrementKernel, float, double, int32_t, int64_t>());
 }
 

@@ -7,7 +7,7 @@ namespace {
 // Infinity less infinity is NaN, and so is NaN less NaN.
 struct IsfiniteV2 {
   template <class V>
-  V operator()(V x) const {
+  PM_HD V operator()(V x) const {
     if constexpr (std::is_integral_v<V>) return 1;
     else return x - x == 0;
   }
@@ -18,6 +18,7 @@ struct IsfiniteV2 {
 void define_isfinite_v2(OpTable& ops) {
   ops.add(test_of("isfinite_v2")
               .doc("Out = whether X is a finite number, element by element. Whole numbers are finite.")
+              .on_gpu()
               .kernels<TestKernel<IsfiniteV2>::For, float, double, int32_t, int64_t>());
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 struct IsinfV2 {
   template <class V>
-  V operator()(V x) const {
+  PM_HD V operator()(V x) const {
     if constexpr (std::is_integral_v<V>) return 0;
     else return abs(x) == std::numeric_limits<V>::infinity();
   }
@@ -18,6 +18,7 @@ void define_isinf_v2(OpTable& ops) {
   ops.add(test_of("isinf_v2")
               .doc("Out = whether X is infinity or minus infinity, element by element. Whole numbers are "
                    "finite.")
+              .on_gpu()
               .kernels<TestKernel<IsinfV2>::For, float, double, int32_t, int64_t>());
 }
 

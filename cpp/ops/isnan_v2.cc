@@ -6,7 +6,7 @@ namespace {
 
 struct IsnanV2 {
   template <class V>
-  V operator()(V x) const { return select(x == x, V(0), V(1)); }
+  PM_HD V operator()(V x) const { return select(x == x, V(0), V(1)); }
 };
 
 }  // namespace
@@ -14,6 +14,7 @@ struct IsnanV2 {
 void define_isnan_v2(OpTable& ops) {
   ops.add(test_of("isnan_v2")
               .doc("Out = whether X is NaN, element by element. Whole numbers are finite.")
+              .on_gpu()
               .kernels<TestKernel<IsnanV2>::For, float, double, int32_t, int64_t>());
 }
 

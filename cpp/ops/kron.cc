@@ -49,8 +49,8 @@ struct KronKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(Sizes(x.shape(), y.shape()).loop(true)),
         over_y(Sizes(x.shape(), y.shape()).loop(false)) {}
 
-  void run(Device&) override {
-    over_x.copy(x.data(), out.data(), T(0));
+  void run(Device& device) override {
+    over_x.copy(device, x.data(), out.data(), T(0));
     int64_t block = over_y.block();
     over_y.each_block([&](int64_t to, int64_t from) {
       for (int64_t i = 0; i < block; ++i) out[to + i] = times(out[to + i], y[from + i]);
@@ -85,11 +85,11 @@ struct KronGradKernel : Kernel {
   }
 
   void pass(Device& device, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
-    over_other.copy(other, products.data(), T(0));
+    over_other.copy(device, other, products.data(), T(0));
     const T* stretched = products.data();
     auto multiply = [](auto v, auto g) { return v * g; };
     map(device, products.numel(), multiply, products.data(), stretched, out_gradient.data());
-    over_own.add_back(stretched, to);
+    over_own.add_back(device, stretched, to);
   }
 };
 

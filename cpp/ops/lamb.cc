@@ -49,9 +49,9 @@ struct LambKernel : Kernel {
     T power1 = beta1_power[0], power2 = beta2_power[0];
     bool stays = (skip_update && skip_update[0]) || (grad.is_rows() && grad.variable().rows.empty());
     if (stays) {
-      copy_all(param, param_out);
-      copy_all(moment1, moment1_out);
-      copy_all(moment2, moment2_out);
+      copy_all(device, param, param_out);
+      copy_all(device, moment1, moment1_out);
+      copy_all(device, moment2, moment2_out);
     } else {
       step(device, {beta1, beta2, T(1) - power1, T(1) - power2, epsilon, decay});
     }

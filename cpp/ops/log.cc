@@ -6,12 +6,12 @@ namespace {
 
 struct Log {
   template <class V>
-  V operator()(V x) const { return log(x); }
+  PM_HD V operator()(V x) const { return log(x); }
 };
 
 struct LogGrad {
   template <class V>
-  V operator()(V x, V gradient) const { return gradient / x; }
+  PM_HD V operator()(V x, V gradient) const { return gradient / x; }
 };
 
 }  // namespace
@@ -20,9 +20,11 @@ void define_log(OpTable& ops) {
   ops.add(unary("log")
               .doc("The natural logarithm, element by element: of 0 minus infinity, of a negative number NaN.")
               .gradient("log_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Log>::For, float, double>());
   ops.add(unary_gradient("log_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / X.")
+              .on_gpu()
               .kernels<UnaryGradKernel<LogGrad, Keeps::X>::For, float, double>());
 }
 

@@ -6,12 +6,12 @@ namespace {
 
 struct Log2 {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::log2(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::log2(number); }); }
 };
 
 struct Log2Grad {
   template <class V>
-  V operator()(V x, V gradient) const { return gradient / (x * V(0.6931471805599453)); }
+  PM_HD V operator()(V x, V gradient) const { return gradient / (x * V(0.6931471805599453)); }
 };
 
 }  // namespace
@@ -20,9 +20,11 @@ void define_log2(OpTable& ops) {
   ops.add(unary("log2")
               .doc("Out = log2(X), the logarithm to the base 2, element by element.")
               .gradient("log2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Log2>::For, float, double>());
   ops.add(unary_gradient("log2_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (X log(2)).")
+              .on_gpu()
               .kernels<UnaryGradKernel<Log2Grad, Keeps::X>::For, float, double>());
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 struct LogicalAnd {
   template <class V>
-  V operator()(V x, V y) const { return select(x == V(0), V(0), select(y == V(0), V(0), V(1))); }
+  PM_HD V operator()(V x, V y) const { return select(x == V(0), V(0), select(y == V(0), V(0), V(1))); }
 };
 
 }  // namespace
@@ -15,6 +15,7 @@ void define_logical_and(OpTable& ops) {
   ops.add(logical("logical_and")
               .doc("Out = whether X and Y are both true, element by element; a number is true unless it "
                    "is 0. The last axes lie together; a dimension of 1 stretches.")
+              .on_gpu()
               .kernels<CompareKernel<LogicalAnd>::For, bool, float, double, int8_t, int16_t, int32_t, int64_t>());
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 struct LogicalXor {
   template <class V>
-  V operator()(V x, V y) const {
+  PM_HD V operator()(V x, V y) const {
     return select(x == V(0), select(y == V(0), V(0), V(1)), select(y == V(0), V(1), V(0)));
   }
 };
@@ -17,6 +17,7 @@ void define_logical_xor(OpTable& ops) {
   ops.add(logical("logical_xor")
               .doc("Out = whether one of X and Y is true, the other is not, element by element; a number "
                    "is true unless it is 0. The last axes lie together; a dimension of 1 stretches.")
+              .on_gpu()
               .kernels<CompareKernel<LogicalXor>::For, bool, float, double, int8_t, int16_t, int32_t, int64_t>());
 }
 

@@ -7,12 +7,12 @@ namespace {
 // min(X, 0) is taken out so that nothing overflows.
 struct Logsigmoid {
   template <class V>
-  V operator()(V x) const { return minimum(x, V(0)) - log(V(1) + exp(-abs(x))); }
+  PM_HD V operator()(V x) const { return minimum(x, V(0)) - log(V(1) + exp(-abs(x))); }
 };
 
 struct LogsigmoidGrad {
   template <class V>
-  V operator()(V x, V gradient) const { return gradient / (V(1) + exp(x)); }
+  PM_HD V operator()(V x, V gradient) const { return gradient / (V(1) + exp(x)); }
 };
 
 }  // namespace
@@ -21,9 +21,11 @@ void define_logsigmoid(OpTable& ops) {
   ops.add(unary("logsigmoid")
               .doc("Out = log(1 / (1 + exp(-X))), element by element.")
               .gradient("logsigmoid_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Logsigmoid>::For, float, double>());
   ops.add(unary_gradient("logsigmoid_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (1 + exp(X)).")
+              .on_gpu()
               .kernels<UnaryGradKernel<LogsigmoidGrad, Keeps::X>::For, float, double>());
 }
 

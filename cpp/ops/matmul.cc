@@ -75,6 +75,7 @@ void define_matmul(OpTable& ops) {
               .output("Out", "[..., m, n], without the axes of 1 that vectors have; [] of two vectors")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
               .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<MatmulKernel, float, double>());
   ops.add(with_attributes(OpSpec("matmul_grad"))
               .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; a single matrix gets the sum over the "
@@ -88,6 +89,7 @@ void define_matmul(OpTable& ops) {
                 require_like_out(c, "X", out_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<MatmulGradKernel, float, double>());
 }
 

@@ -6,34 +6,34 @@ namespace paddle_mini {
 namespace {
 
 template <class Context>
-MatmulShape shape_of(const Context& c, const Shape& x, const Shape& y) {
+MatmulShape shape_of_v2(const Context& c, const Shape& x, const Shape& y) {
   return {x, y, c.template attr<bool>("trans_x"), c.template attr<bool>("trans_y")};
 }
 
-MatmulShape shape_of(const KernelInit& init) {
-  return shape_of(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
+MatmulShape shape_of_v2(const KernelInit& init) {
+  return shape_of_v2(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
 }
 
-MatmulShape shape_of(const InferContext& c) {
+MatmulShape shape_of_v2(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
-  return shape_of(c, c.shape("X"), c.shape("Y"));
+  return shape_of_v2(c, c.shape("X"), c.shape("Y"));
 }
 
 template <class T>
-struct MatmulKernel : MatmulBase<T> {
-  explicit MatmulKernel(KernelInit& init) : MatmulBase<T>(init, "Y", shape_of(init)) {}
+struct MatmulV2Kernel : MatmulBase<T> {
+  explicit MatmulV2Kernel(KernelInit& init) : MatmulBase<T>(init, "Y", shape_of_v2(init)) {}
 };
 
 template <class T>
-struct MatmulGradKernel : MatmulGradBase<T> {
-  explicit MatmulGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of(init)) {}
+struct MatmulV2GradKernel : MatmulGradBase<T> {
+  explicit MatmulV2GradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of_v2(init)) {}
 };
 
-void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, shape_of(c).out()); }
+void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, shape_of_v2(c).out()); }
 
 void infer_matmul_gradient(InferContext& c) {
-  require_like_out(c, "X", shape_of(c).out());
+  require_like_out(c, "X", shape_of_v2(c).out());
   gradients_like_inputs(c);
 }
 
@@ -50,7 +50,8 @@ void define_matmul_v2(OpTable& ops) {
               .attr("trans_y", false, "whether Y is [..., n, k]")
               .infer(infer_matmul)
               .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .kernels<MatmulKernel, float, double>());
+              .on_gpu()
+              .kernels<MatmulV2Kernel, float, double>());
   ops.add(OpSpec("matmul_v2_grad")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes it was stretched along.")
               .input("X", "as in matmul_v2")
@@ -61,7 +62,8 @@ void define_matmul_v2(OpTable& ops) {
               .attr("trans_x", false, "as in matmul_v2")
               .attr("trans_y", false, "as in matmul_v2")
               .infer(infer_matmul_gradient)
-              .kernels<MatmulGradKernel, float, double>());
+              .on_gpu()
+              .kernels<MatmulV2GradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

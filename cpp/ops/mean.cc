@@ -1,6 +1,7 @@
 // mean: Out = the mean of all elements of X
 #include "core/op_table.h"
-#include "math/map.h"
+#include "math/copy.h"
+#include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
@@ -12,9 +13,15 @@ struct MeanKernel : Kernel {
 
   explicit MeanKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
   void run(Device& device) override {
-    int64_t n = x.numel();
-    out[0] = static_cast<T>(map_sum(device, n, [](auto v) { return v; }, x.data()) / static_cast<double>(n));
+    sum_of(device, x.numel(), Itself{}, x.data(), out.data(), static_cast<double>(x.numel()));
   }
+};
+
+template <class T>
+struct Share {
+  Uniform<T> gradient;
+  T count;
+  PM_HD Constant<T> ready() const { return {gradient() / count}; }
 };
 
 template <class T>
@@ -24,8 +31,8 @@ struct MeanGradKernel : Kernel {
 
   explicit MeanGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
-  void run(Device&) override {
-    std::fill_n(x_gradient.data(), x.numel(), out_gradient[0] / static_cast<T>(x.numel()));
+  void run(Device& device) override {
+    map(device, x.numel(), Share<T>{out_gradient, static_cast<T>(x.numel())}, x_gradient.data());
   }
 };
 
@@ -41,6 +48,7 @@ void define_mean(OpTable& ops) {
                 c.set_output("Out", c.input("X").dtype, Shape{});
               })
               .gradient("mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<MeanKernel, float, double>());
   ops.add(OpSpec("mean_grad")
               .doc("X@GRAD = Out@GRAD / n with n elements in X.")
@@ -52,6 +60,7 @@ void define_mean(OpTable& ops) {
                 require_same_dtype(c, "X", "Out@GRAD");
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<MeanGradKernel, float, double>());
 }
 

@@ -54,8 +54,8 @@ struct MeshgridGradKernel : Kernel {
                        AxisLoop(grid_walks(grid, static_cast<int>(i)))});
     }
   }
-  void run(Device&) override {
-    for (const Part& part : parts) part.loop.add_back(part.from.data(), part.to.data());
+  void run(Device& device) override {
+    for (const Part& part : parts) part.loop.add_back(device, part.from.data(), part.to.data());
   }
 };
 

@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct MishAttributes {
   float threshold;
 
-  explicit Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
+  explicit MishAttributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 };
 
-struct Mish : Attributes {
-  using Attributes::Attributes;
+struct Mish : MishAttributes {
+  using MishAttributes::MishAttributes;
 
   template <class V>
-  V operator()(V x) const { return x * tanh(select(x > V(threshold), x, log(V(1) + exp(x)))); }
+  PM_HD V operator()(V x) const { return x * tanh(select(x > V(threshold), x, log(V(1) + exp(x)))); }
 };
 
-struct MishGrad : Attributes {
-  using Attributes::Attributes;
+struct MishGrad : MishAttributes {
+  using MishAttributes::MishAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V t = tanh(select(x > V(threshold), x, log(V(1) + exp(x))));
     return gradient * (t + x * (V(1) - t * t) / (V(1) + exp(-x)));
   }
@@ -34,11 +34,13 @@ void define_mish(OpTable& ops) {
               .doc("Out = X tanh(log(1 + exp(X))), element by element.")
               .attr("threshold", 20.0f, "where X is above it, X stands for log(1 + exp(X))")
               .gradient("mish_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Mish>::For, float, double>());
   ops.add(unary_gradient("mish_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD (t + X (1 - t^2) / (1 + exp(-X))), where t = Out / X = tanh(log(1 + "
                    "exp(X))).")
               .attr("threshold", 20.0f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<MishGrad, Keeps::X>::For, float, double>());
 }
 

@@ -6,6 +6,39 @@
 namespace paddle_mini {
 namespace {
 
+// Of rows that the gradient does not name.
+template <class Step>
+struct MomentumIdle {
+  Step step;
+  PM_HD auto ready() const {
+    auto made = step.ready();
+    return MomentumIdle<decltype(made)>{made};
+  }
+};
+template <class T>
+struct MomentumIdle<MomentumStep<T>> {
+  MomentumStep<T> step;
+  template <class V>
+  PM_HD std::tuple<V, V> operator()(V p, V v) const { return step(p, v, V(T(0))); }
+};
+
+template <class Step, class T>
+struct MomentumScaled {
+  Step step;
+  T factor;
+  PM_HD auto ready() const {
+    auto made = step.ready();
+    return MomentumScaled<decltype(made), T>{made, factor};
+  }
+};
+template <class T>
+struct MomentumScaled<MomentumStep<T>, T> {
+  MomentumStep<T> step;
+  T factor;
+  template <class V>
+  PM_HD std::tuple<V, V> operator()(V p, V v, V g) const { return step(p, v, V(factor) * g); }
+};
+
 template <class T>
 struct MomentumKernel : Kernel {
   In<T> param, grad, velocity, learning_rate;
@@ -28,7 +61,7 @@ struct MomentumKernel : Kernel {
     if (init.attr<std::string>("regularization_method") != "l2_decay") decay = T(0);
   }
 
-  MomentumStep<T> step() const { return {mu, learning_rate[0], decay, nesterov}; }
+  MomentumRule<T> step() const { return {mu, learning_rate, decay, nesterov}; }
 
   void run(Device& device) override {
     if (grad.is_rows()) run_sparse(device, step());
@@ -40,11 +73,11 @@ struct MomentumKernel : Kernel {
   }
 
   // Every row moves: one that the gradient does not name has gradient 0, and its velocity decays.
-  void run_sparse(Device& device, MomentumStep<T> step) {
+  void run_sparse(Device& device, const MomentumRule<T>& step) {
     lists[0] = {&grad.variable().rows, grad.data()};
     merge.run(device, lists, width, merged.data());
-    auto idle = [step](auto p, auto v) { return step(p, v, decltype(p)(T(0))); };
-    auto scaled = [step, r = rescale](auto p, auto v, auto g) { return step(p, v, decltype(g)(r) * g); };
+    MomentumIdle<MomentumRule<T>> idle{step};
+    MomentumScaled<MomentumRule<T>, T> scaled{step, rescale};
     int64_t next = 0;
     for (size_t i = 0; i <= merge.rows().size(); ++i) {
       int64_t row = i < merge.rows().size() ? merge.rows()[i] : height;
@@ -95,6 +128,7 @@ void define_momentum(OpTable& ops) {
               .in_parts()
               .updates("Param", "ParamOut")
               .updates("Velocity", "VelocityOut")
+              .on_gpu()
               .kernels<MomentumKernel, float, double>());
 }
 

@@ -91,6 +91,7 @@ void define_mul(OpTable& ops) {
               .attr("y_num_col_dims", 1, "how many axes of Y are rows", at_least(1))
               .infer(infer_mul)
               .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<MulKernel, float, double>());
   ops.add(OpSpec("mul_grad")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, flattened as in mul.")
@@ -102,6 +103,7 @@ void define_mul(OpTable& ops) {
               .attr("x_num_col_dims", 1, "as in mul", at_least(1))
               .attr("y_num_col_dims", 1, "as in mul", at_least(1))
               .infer(infer_mul_gradient)
+              .on_gpu()
               .kernels<MulGradKernel, float, double>());
 }
 

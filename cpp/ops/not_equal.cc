@@ -6,7 +6,7 @@ namespace {
 
 struct NotEqual {
   template <class V>
-  V operator()(V x, V y) const {
+  PM_HD V operator()(V x, V y) const {
     V equal = equal_or_not(x, y);
     return select(equal == V(0), V(1), V(0));
   }
@@ -19,6 +19,7 @@ void define_not_equal(OpTable& ops) {
               .doc("Out = whether X differs from Y, element by element. Y's dimensions lie against X's "
                    "from `axis` on; a dimension of 1 stretches. Floating point numbers less than 1e-8 "
                    "apart are equal; NaN is equal to nothing.")
+              .on_gpu()
               .kernels<CompareKernel<NotEqual>::For, float, double, int16_t, int32_t,
                        int64_t, int8_t, uint8_t, bool>());
 }

@@ -8,10 +8,12 @@ void define_reduce_mean(OpTable& ops) {
               .doc("The mean of X over the axes in `dim`; of no elements it is NaN.")
               .infer([](InferContext& c) { infer_reduction(c, c.input("X").dtype); })
               .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<ReduceKernel<Reduce::Mean>::For, float, double>());
   ops.add(reduction_gradient("reduce_mean_grad")
               .reads_shape("X")
               .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
+              .on_gpu()
               .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>());
 }
 

@@ -11,10 +11,12 @@ void define_reduce_sum(OpTable& ops) {
                 infer_reduction(c, x == DType::Int32 || x == DType::Bool ? DType::Int64 : x);
               })
               .gradient("reduce_sum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());
   ops.add(reduction_gradient("reduce_sum_grad")
               .reads_shape("X")
               .doc("X@GRAD = Out@GRAD at each element that was added.")
+              .on_gpu()
               .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>());
 }
 

@@ -6,13 +6,13 @@ namespace {
 
 struct Relu {
   template <class V>
-  V operator()(V x) const { return maximum(x, V(0)); }
+  PM_HD V operator()(V x) const { return maximum(x, V(0)); }
 };
 
 // X > 0 exactly where Out > 0, so the output is all that the gradient keeps.
 struct ReluGrad {
   template <class V>
-  V operator()(V out, V gradient) const { return select(out > V(0), gradient, V(0)); }
+  PM_HD V operator()(V out, V gradient) const { return select(out > V(0), gradient, V(0)); }
 };
 
 }  // namespace
@@ -21,9 +21,11 @@ void define_relu(OpTable& ops) {
   ops.add(unary("relu")
               .doc("Out = max(X, 0), element by element; NaN stays NaN.")
               .gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Relu>::For, float, double>());
   ops.add(unary_gradient("relu_grad", Keeps::Out)
               .doc("X@GRAD = Out@GRAD where Out > 0, else 0.")
+              .on_gpu()
               .kernels<UnaryGradKernel<ReluGrad, Keeps::Out>::For, float, double>());
 }
 

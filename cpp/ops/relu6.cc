@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct Relu6Attributes {
   float threshold;
 
-  explicit Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
+  explicit Relu6Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 };
 
-struct Relu6 : Attributes {
-  using Attributes::Attributes;
+struct Relu6 : Relu6Attributes {
+  using Relu6Attributes::Relu6Attributes;
 
   template <class V>
-  V operator()(V x) const { return minimum(maximum(x, V(0)), V(threshold)); }
+  PM_HD V operator()(V x) const { return minimum(maximum(x, V(0)), V(threshold)); }
 };
 
-struct Relu6Grad : Attributes {
-  using Attributes::Attributes;
+struct Relu6Grad : Relu6Attributes {
+  using Relu6Attributes::Relu6Attributes;
 
   template <class V>
-  V operator()(V out, V gradient) const {
+  PM_HD V operator()(V out, V gradient) const {
     return select(out > V(0), select(out < V(threshold), gradient, V(0)), V(0));
   }
 };
@@ -33,10 +33,12 @@ void define_relu6(OpTable& ops) {
               .doc("Out = min(max(X, 0), threshold), element by element.")
               .attr("threshold", 6.0f, "the most that Out can be")
               .gradient("relu6_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Relu6>::For, float, double>());
   ops.add(unary_gradient("relu6_grad", Keeps::Out)
               .doc("X@GRAD = Out@GRAD where 0 < Out < threshold, else 0.")
               .attr("threshold", 6.0f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<Relu6Grad, Keeps::Out>::For, float, double>());
 }
 

@@ -66,7 +66,7 @@ struct RmspropKernel : Kernel {
       map(device, n, step, std::tuple(p_out, s_out, m_out, mean_out.data() + at), p, s, m, mean.data() + at, g...);
     } else {
       map(device, n, step, std::tuple(p_out, s_out, m_out), p, s, m, g...);
-      if (mean_out) copy_part(mean, mean_out, at, n);
+      if (mean_out) copy_part(device, mean, mean_out, at, n);
     }
   }
 };

@@ -1,9 +1,28 @@
 // scale: Out = scale * X + bias
 #include "core/op_table.h"
 #include "math/map.h"
+#include "math/uniform.h"
 
 namespace paddle_mini {
 namespace {
+
+template <class T>
+struct Scaled {
+  T scale, bias;
+  template <class V>
+  PM_HD V operator()(V v) const { return v * V(scale) + V(bias); }
+};
+
+template <class T>
+struct Scaling {
+  Uniform<T> scale;
+  T bias;
+  bool bias_after_scale;
+  PM_HD Scaled<T> ready() const {
+    T s = scale();
+    return {s, bias_after_scale ? bias : static_cast<T>(s * bias)};
+  }
+};
 
 template <class T>
 struct ScaleKernel : Kernel {
@@ -18,9 +37,8 @@ struct ScaleKernel : Kernel {
         bias_after_scale(init.attr<bool>("bias_after_scale")) {}
 
   void run(Device& device) override {
-    T s = scale_tensor ? scale_tensor[0] : scale;
-    T b = bias_after_scale ? bias : static_cast<T>(s * bias);
-    map(device, x.numel(), [s, b](auto v) { return v * decltype(v)(s) + decltype(v)(b); }, out.data(), x.data());
+    Scaling<T> scaling{uniform_or(scale_tensor, scale), bias, bias_after_scale};
+    map(device, x.numel(), scaling, out.data(), x.data());
     if (x.is_rows()) out.variable().set_rows(x.variable().rows);
   }
 };
@@ -49,6 +67,7 @@ void define_scale(OpTable& ops) {
                 return std::vector<OpDesc>{op};
               })
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<ScaleKernel, float, double, int32_t, int64_t>());
 }
 

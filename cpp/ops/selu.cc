@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct SeluAttributes {
   float scale, alpha;
 
-  explicit Attributes(const KernelInit& init) : scale(init.attr<float>("scale")), alpha(init.attr<float>("alpha")) {}
+  explicit SeluAttributes(const KernelInit& init) : scale(init.attr<float>("scale")), alpha(init.attr<float>("alpha")) {}
 };
 
-struct Selu : Attributes {
-  using Attributes::Attributes;
+struct Selu : SeluAttributes {
+  using SeluAttributes::SeluAttributes;
 
   template <class V>
-  V operator()(V x) const { return V(scale) * select(x > V(0), x, V(alpha) * (exp(x) - V(1))); }
+  PM_HD V operator()(V x) const { return V(scale) * select(x > V(0), x, V(alpha) * (exp(x) - V(1))); }
 };
 
-struct SeluGrad : Attributes {
-  using Attributes::Attributes;
+struct SeluGrad : SeluAttributes {
+  using SeluAttributes::SeluAttributes;
 
   template <class V>
-  V operator()(V out, V gradient) const {
+  PM_HD V operator()(V out, V gradient) const {
     return select(out > V(0), V(scale) * gradient, gradient * (out + V(scale) * V(alpha)));
   }
 };
@@ -34,11 +34,13 @@ void define_selu(OpTable& ops) {
               .attr("scale", 1.0507009873554804934193349852946f, "factor of everything")
               .attr("alpha", 1.6732632423543772848170429916717f, "how far below 0 Out / scale can get")
               .gradient("selu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Selu>::For, float, double>());
   ops.add(unary_gradient("selu_grad", Keeps::Out)
               .doc("X@GRAD = scale Out@GRAD where Out > 0, else Out@GRAD (Out + scale alpha).")
               .attr("scale", 1.0507009873554804934193349852946f, "as in the forward operator")
               .attr("alpha", 1.6732632423543772848170429916717f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<SeluGrad, Keeps::Out>::For, float, double>());
 }
 

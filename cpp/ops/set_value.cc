@@ -140,8 +140,8 @@ struct SetValueKernel : Kernel {
     std::transform(scalars.begin(), scalars.end(), listed.get(), number_of_scalar<T>);
   }
 
-  void run(Device&) override {
-    value_loop.copy(value ? value.data() : listed.get(), stretched.data(), T(0));
+  void run(Device& device) override {
+    value_loop.copy(device, value ? value.data() : listed.get(), stretched.data(), T(0));
     if (out.data() != input.data()) std::copy_n(input.data(), input.numel(), out.data());
     int64_t block = part_loop.block();
     part_loop.each_block([&](int64_t from, int64_t at) {
@@ -168,10 +168,10 @@ struct SetValueGradKernel : Kernel {
         part_loop(walks), value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
         cut(init, value_gradient ? part.numel() : 0) {}
 
-  void run(Device&) override {
+  void run(Device& device) override {
     if (value_gradient) {
-      part_loop.copy(out_gradient.data(), cut.data(), T(0));
-      value_loop.add_back(cut.data(), value_gradient.data());
+      part_loop.copy(device, out_gradient.data(), cut.data(), T(0));
+      value_loop.add_back(device, cut.data(), value_gradient.data());
     }
     if (!input_gradient) return;
     std::copy_n(out_gradient.data(), out_gradient.numel(), input_gradient.data());

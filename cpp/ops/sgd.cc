@@ -1,9 +1,23 @@
 // sgd: ParamOut = Param - LearningRate * Grad
 #include "core/op_table.h"
-#include "math/map.h"
+#include "math/copy.h"
 
 namespace paddle_mini {
 namespace {
+
+template <class T>
+struct SgdStep {
+  T rate;
+  template <class V>
+  PM_HD V operator()(V p, V g) const { return p - V(rate) * g; }
+};
+
+template <class T>
+struct SgdRule {
+  static constexpr bool in_batches = true;
+  Uniform<T> rate;
+  PM_HD SgdStep<T> ready() const { return {rate()}; }
+};
 
 template <class T>
 struct SgdKernel : Kernel {
@@ -15,9 +29,7 @@ struct SgdKernel : Kernel {
       : param(init, "Param"), learning_rate(init, "LearningRate"), grad(init, "Grad"), param_out(init, "ParamOut"),
         width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1) {}
 
-  auto step() const {
-    return [rate = learning_rate[0]](auto p, auto g) { return p - decltype(p)(rate) * g; };
-  }
+  SgdRule<T> step() const { return {learning_rate}; }
 
   void run(Device& device) override {
     if (grad.is_rows()) run_sparse(device);
@@ -29,7 +41,7 @@ struct SgdKernel : Kernel {
   }
 
   void run_sparse(Device& device) {
-    if (param.data() != param_out.data()) std::copy_n(param.data(), param.numel(), param_out.data());
+    if (param.data() != param_out.data()) copy_n(device, param.data(), param.numel(), param_out.data());
     // Rows that occur several times are subtracted one after the other.
     const std::vector<int64_t>& rows = grad.variable().rows;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -60,6 +72,7 @@ void define_sgd(OpTable& ops) {
               .no_gradient("an optimizer's step is not differentiated")
               .in_parts()
               .updates("Param", "ParamOut")
+              .on_gpu()
               .kernels<SgdKernel, float, double>());
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 struct Sign {
   template <class V>
-  V operator()(V x) const { return sign(x); }
+  PM_HD V operator()(V x) const { return sign(x); }
 };
 
 }  // namespace
@@ -19,6 +19,7 @@ void define_sign(OpTable& ops) {
                                                    {{"Out", gradient_names(forward.input("X"))}},
                                                    {{"scale", 0.0f}, {"bias", 0.0f}, {"bias_after_scale", true}})};
               })
+              .on_gpu()
               .kernels<UnaryKernel<Sign>::For, float, double, int32_t, int64_t>());
 }
 

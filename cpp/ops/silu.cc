@@ -6,12 +6,12 @@ namespace {
 
 struct Silu {
   template <class V>
-  V operator()(V x) const { return x / (V(1) + exp(-x)); }
+  PM_HD V operator()(V x) const { return x / (V(1) + exp(-x)); }
 };
 
 struct SiluGrad {
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V sigmoid = V(1) / (V(1) + exp(-x));
     return gradient * sigmoid * (V(1) + x * (V(1) - sigmoid));
   }
@@ -23,10 +23,12 @@ void define_silu(OpTable& ops) {
   ops.add(unary("silu")
               .doc("Out = X / (1 + exp(-X)), element by element.")
               .gradient("silu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Silu>::For, float, double>());
   ops.add(unary_gradient("silu_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
               .optional_input("Out", "of the forward operator; not read")
+              .on_gpu()
               .kernels<UnaryGradKernel<SiluGrad, Keeps::X>::For, float, double>());
 }
 

@@ -53,6 +53,7 @@ void define_softmax(OpTable& ops) {
               })
               .gradient("softmax_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<SoftmaxKernel, float, double>());
   ops.add(OpSpec("softmax_grad")
               .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD Out along the axis).")
@@ -68,6 +69,7 @@ void define_softmax(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("Out"));
               })
               .in_place("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<SoftmaxGradKernel, float, double>());
 }
 

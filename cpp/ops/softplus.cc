@@ -4,28 +4,28 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct SoftplusAttributes {
   float beta, threshold;
 
-  explicit Attributes(const KernelInit& init)
+  explicit SoftplusAttributes(const KernelInit& init)
       : beta(init.attr<float>("beta")), threshold(init.attr<float>("threshold")) {}
 };
 
-struct Softplus : Attributes {
-  using Attributes::Attributes;
+struct Softplus : SoftplusAttributes {
+  using SoftplusAttributes::SoftplusAttributes;
 
   template <class V>
-  V operator()(V x) const {
+  PM_HD V operator()(V x) const {
     V scaled = x * V(beta);
     return select(scaled > V(threshold), x, log(V(1) + exp(scaled)) / V(beta));
   }
 };
 
-struct SoftplusGrad : Attributes {
-  using Attributes::Attributes;
+struct SoftplusGrad : SoftplusAttributes {
+  using SoftplusAttributes::SoftplusAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V scaled = x * V(beta);
     return select(scaled > V(threshold), gradient, gradient / (V(1) + exp(-scaled)));
   }
@@ -40,11 +40,13 @@ void define_softplus(OpTable& ops) {
               .attr("beta", 1.0f, "factor of X; not 0", not_zero)
               .attr("threshold", 20.0f, "where beta X is above it, Out = X")
               .gradient("softplus_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Softplus>::For, float, double>());
   ops.add(unary_gradient("softplus_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (1 + exp(-beta X)), and Out@GRAD where beta X > threshold.")
               .attr("beta", 1.0f, "as in the forward operator", not_zero)
               .attr("threshold", 20.0f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<SoftplusGrad, Keeps::X>::For, float, double>());
 }
 

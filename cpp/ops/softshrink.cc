@@ -4,28 +4,28 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct SoftshrinkAttributes {
   float distance;
 
-  explicit Attributes(const KernelInit& init) : distance(init.attr<float>("lambda")) {}
+  explicit SoftshrinkAttributes(const KernelInit& init) : distance(init.attr<float>("lambda")) {}
 };
 
 // NaN is neither above nor below: it stays NaN.
-struct Softshrink : Attributes {
-  using Attributes::Attributes;
+struct Softshrink : SoftshrinkAttributes {
+  using SoftshrinkAttributes::SoftshrinkAttributes;
 
   template <class V>
-  V operator()(V x) const {
+  PM_HD V operator()(V x) const {
     V kept = select(x == x, V(0), x);
     return select(x > V(distance), x - V(distance), select(x < V(-distance), x + V(distance), kept));
   }
 };
 
-struct SoftshrinkGrad : Attributes {
-  using Attributes::Attributes;
+struct SoftshrinkGrad : SoftshrinkAttributes {
+  using SoftshrinkAttributes::SoftshrinkAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     return select(x > V(distance), gradient, select(x < V(-distance), gradient, V(0)));
   }
 };
@@ -38,10 +38,12 @@ void define_softshrink(OpTable& ops) {
                    "element.")
               .attr("lambda", 0.5f, "how far X is moved towards 0")
               .gradient("softshrink_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Softshrink>::For, float, double>());
   ops.add(unary_gradient("softshrink_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD where |X| > lambda, else 0.")
               .attr("lambda", 0.5f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<SoftshrinkGrad, Keeps::X>::For, float, double>());
 }
 

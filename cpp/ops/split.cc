@@ -91,6 +91,7 @@ void define_split(OpTable& ops) {
                 if (!axis.empty()) op.inputs.push_back({"AxisTensor", axis});
                 return std::vector<OpDesc>{op};
               })
+              .on_gpu()
               .kernel_for_any<SplitKernel>());
 }
 

@@ -6,12 +6,12 @@ namespace {
 
 struct Square {
   template <class V>
-  V operator()(V x) const { return x * x; }
+  PM_HD V operator()(V x) const { return x * x; }
 };
 
 struct SquareGrad {
   template <class V>
-  V operator()(V x, V gradient) const { return V(2) * x * gradient; }
+  PM_HD V operator()(V x, V gradient) const { return V(2) * x * gradient; }
 };
 
 }  // namespace
@@ -20,9 +20,11 @@ void define_square(OpTable& ops) {
   ops.add(unary("square")
               .doc("Out = X^2, element by element.")
               .gradient("square_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Square>::For, float, double, int32_t, int64_t>());
   ops.add(unary_gradient("square_grad", Keeps::X)
               .doc("X@GRAD = 2 X Out@GRAD.")
+              .on_gpu()
               .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>());
 }
 

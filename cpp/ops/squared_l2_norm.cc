@@ -1,9 +1,20 @@
 // squared_l2_norm: Out = the sum of the squares of X
 #include "core/op_table.h"
-#include "math/map.h"
+#include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
+
+struct Squared {
+  template <class V>
+  PM_HD V operator()(V v) const { return v * v; }
+};
+
+template <class T>
+struct Twice {
+  Uniform<T> factor;
+  PM_HD Times<T> ready() const { return {2 * factor()}; }
+};
 
 template <class T>
 struct SquaredL2NormKernel : Kernel {
@@ -12,7 +23,7 @@ struct SquaredL2NormKernel : Kernel {
 
   explicit SquaredL2NormKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
   void run(Device& device) override {
-    out[0] = static_cast<T>(map_sum(device, x.numel(), [](auto v) { return v * v; }, x.data()));
+    sum_of(device, x.numel(), Squared{}, x.data(), out.data());
   }
 };
 
@@ -24,8 +35,7 @@ struct SquaredL2NormGradKernel : Kernel {
   explicit SquaredL2NormGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
   void run(Device& device) override {
-    T factor = 2 * out_gradient[0];
-    map(device, x.numel(), [factor](auto v) { return v * decltype(v)(factor); }, x_gradient.data(), x.data());
+    map(device, x.numel(), Twice<T>{out_gradient}, x_gradient.data(), x.data());
   }
 };
 
@@ -41,6 +51,7 @@ void define_squared_l2_norm(OpTable& ops) {
                 c.set_output("Out", c.input("X").dtype, Shape{1});
               })
               .gradient("squared_l2_norm_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<SquaredL2NormKernel, float, double>());
   ops.add(OpSpec("squared_l2_norm_grad")
               .doc("X@GRAD = 2 X Out@GRAD.")
@@ -53,6 +64,7 @@ void define_squared_l2_norm(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .in_place("X", "X@GRAD")
+              .on_gpu()
               .kernels<SquaredL2NormGradKernel, float, double>());
 }
 

@@ -21,6 +21,7 @@ void define_stack(OpTable& ops) {
               .attr("axis", 0, "where the new axis lies in Y; negative ones count from the end")
               .infer([](InferContext& c) { c.set_output("Y", stacked(c, "X")); })
               .gradient("stack_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<StackKernel>());
   ops.add(OpSpec("stack_grad")
               .doc("X@GRAD[i] is what Y@GRAD has at position i of the axis.")
@@ -29,6 +30,7 @@ void define_stack(OpTable& ops) {
               .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .attr("axis", 0, "as in stack")
               .infer([](InferContext& c) { set_slabs(c, "Y@GRAD", "X@GRAD"); })
+              .on_gpu()
               .kernel_for_any<StackGradKernel>());
 }
 

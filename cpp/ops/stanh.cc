@@ -4,25 +4,25 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct StanhAttributes {
   float inner, outer;
 
-  explicit Attributes(const KernelInit& init)
+  explicit StanhAttributes(const KernelInit& init)
       : inner(init.attr<float>("scale_a")), outer(init.attr<float>("scale_b")) {}
 };
 
-struct Stanh : Attributes {
-  using Attributes::Attributes;
+struct Stanh : StanhAttributes {
+  using StanhAttributes::StanhAttributes;
 
   template <class V>
-  V operator()(V x) const { return V(outer) * tanh(V(inner) * x); }
+  PM_HD V operator()(V x) const { return V(outer) * tanh(V(inner) * x); }
 };
 
-struct StanhGrad : Attributes {
-  using Attributes::Attributes;
+struct StanhGrad : StanhAttributes {
+  using StanhAttributes::StanhAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V t = tanh(V(inner) * x);
     return gradient * V(inner) * V(outer) * (V(1) - t * t);
   }
@@ -36,11 +36,13 @@ void define_stanh(OpTable& ops) {
               .attr("scale_a", 0.67f, "factor of X")
               .attr("scale_b", 1.7159f, "factor of Out")
               .gradient("stanh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Stanh>::For, float, double>());
   ops.add(unary_gradient("stanh_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD scale_a scale_b (1 - tanh(scale_a X)^2).")
               .attr("scale_a", 0.67f, "as in the forward operator")
               .attr("scale_b", 1.7159f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<StanhGrad, Keeps::X>::For, float, double>());
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "core/op_table.h"
+#include "math/arithmetic.h"
+#include "math/for_each_index.h"
 #include "math/selected_rows.h"
 
 namespace paddle_mini {
@@ -9,9 +11,31 @@ namespace {
 
 // Adds the tensors tile by tile: the partial sums stay in cache, and Out may lie over any of them,
 // since a tile of it is written after all have been read.
+#ifdef PM_GPU
+template <class T>
+struct SumOfAll {
+  static constexpr size_t kMost = 256;
+  const T* tensors[kMost];
+  size_t count;
+  T* out;
+  PM_DEVICE void operator()(int64_t i) const {
+    T total = tensors[0][i];
+    for (size_t k = 1; k < count; ++k) total = total + tensors[k][i];
+    out[i] = total;
+  }
+};
+
 template <class T>
 void add_tensors(Device& device, int64_t n, const std::vector<In<T>>& tensors, T* out) {
-  auto add = [](auto a, auto b) { return a + b; };
+  SumOfAll<T> sum{{}, tensors.size(), out};
+  require<OpError>(sum.count <= sum.kMost, "X has ", sum.count, " tensors, a GPU adds ", sum.kMost);
+  for (size_t k = 0; k < sum.count; ++k) sum.tensors[k] = tensors[k].data();
+  for_each_index(device, n, sum);
+}
+#else
+template <class T>
+void add_tensors(Device& device, int64_t n, const std::vector<In<T>>& tensors, T* out) {
+  Plus add;
   size_t count = tensors.size();
   if (count == 1 && tensors[0].data() != out) std::copy_n(tensors[0].data(), n, out);
   if (count == 2) map(device, n, add, out, tensors[0].data(), tensors[1].data());
@@ -27,6 +51,8 @@ void add_tensors(Device& device, int64_t n, const std::vector<In<T>>& tensors, T
     map(device, size, add, out + begin, static_cast<const T*>(partial), tensors[count - 1].data() + begin);
   }
 }
+
+#endif
 
 template <class T>
 struct SumKernel : Kernel {
@@ -62,7 +88,7 @@ struct SumKernel : Kernel {
     const std::vector<int64_t>& touched = x.variable().rows;
     for (size_t i = 0; i < touched.size(); ++i) {
       T* to = out.data() + touched[i] * width;
-      map(device, width, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
+      map(device, width, Plus{}, to, static_cast<const T*>(to),
           x.data() + static_cast<int64_t>(i) * width);
     }
   }
@@ -110,6 +136,7 @@ void define_sum(OpTable& ops) {
                 return result;
               })
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<SumKernel, float, double, int32_t, int64_t>());
 }
 

@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct SwishAttributes {
   float beta;
 
-  explicit Attributes(const KernelInit& init) : beta(init.attr<float>("beta")) {}
+  explicit SwishAttributes(const KernelInit& init) : beta(init.attr<float>("beta")) {}
 };
 
-struct Swish : Attributes {
-  using Attributes::Attributes;
+struct Swish : SwishAttributes {
+  using SwishAttributes::SwishAttributes;
 
   template <class V>
-  V operator()(V x) const { return x / (V(1) + exp(V(-beta) * x)); }
+  PM_HD V operator()(V x) const { return x / (V(1) + exp(V(-beta) * x)); }
 };
 
-struct SwishGrad : Attributes {
-  using Attributes::Attributes;
+struct SwishGrad : SwishAttributes {
+  using SwishAttributes::SwishAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V sigmoid = V(1) / (V(1) + exp(V(-beta) * x));
     return gradient * sigmoid * (V(1) + V(beta) * x * (V(1) - sigmoid));
   }
@@ -34,10 +34,12 @@ void define_swish(OpTable& ops) {
               .doc("Out = X / (1 + exp(-beta X)), element by element.")
               .attr("beta", 1.0f, "factor of X inside exp")
               .gradient("swish_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<Swish>::For, float, double>());
   ops.add(unary_gradient("swish_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD s (1 + beta X (1 - s)), where s = 1 / (1 + exp(-beta X)).")
               .attr("beta", 1.0f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<SwishGrad, Keeps::X>::For, float, double>());
 }
 

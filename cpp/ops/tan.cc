@@ -6,12 +6,12 @@ namespace {
 
 struct Tan {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::tan(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::tan(number); }); }
 };
 
 struct TanGrad {
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V cosine = each_lane(x, [](auto number) { return std::cos(number); });
     return gradient / (cosine * cosine);
   }
@@ -23,9 +23,11 @@ void define_tan(OpTable& ops) {
   ops.add(unary("tan")
               .doc("Out = tan(X), X in radians, element by element.")
               .gradient("tan_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Tan>::For, float, double>());
   ops.add(unary_gradient("tan_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / cos(X)^2.")
+              .on_gpu()
               .kernels<UnaryGradKernel<TanGrad, Keeps::X>::For, float, double>());
 }
 

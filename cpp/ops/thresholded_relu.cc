@@ -4,24 +4,24 @@
 namespace paddle_mini {
 namespace {
 
-struct Attributes {
+struct ThresholdedReluAttributes {
   float threshold;
 
-  explicit Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
+  explicit ThresholdedReluAttributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 };
 
-struct ThresholdedRelu : Attributes {
-  using Attributes::Attributes;
+struct ThresholdedRelu : ThresholdedReluAttributes {
+  using ThresholdedReluAttributes::ThresholdedReluAttributes;
 
   template <class V>
-  V operator()(V x) const { return select(x <= V(threshold), V(0), x); }
+  PM_HD V operator()(V x) const { return select(x <= V(threshold), V(0), x); }
 };
 
-struct ThresholdedReluGrad : Attributes {
-  using Attributes::Attributes;
+struct ThresholdedReluGrad : ThresholdedReluAttributes {
+  using ThresholdedReluAttributes::ThresholdedReluAttributes;
 
   template <class V>
-  V operator()(V x, V gradient) const { return select(x > V(threshold), gradient, V(0)); }
+  PM_HD V operator()(V x, V gradient) const { return select(x > V(threshold), gradient, V(0)); }
 };
 
 }  // namespace
@@ -31,10 +31,12 @@ void define_thresholded_relu(OpTable& ops) {
               .doc("Out = X where X > threshold, else 0, element by element.")
               .attr("threshold", 1.0f, "what is not above it becomes 0")
               .gradient("thresholded_relu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<AttrUnaryKernel<ThresholdedRelu>::For, float, double>());
   ops.add(unary_gradient("thresholded_relu_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD where X > threshold, else 0.")
               .attr("threshold", 1.0f, "as in the forward operator")
+              .on_gpu()
               .kernels<AttrUnaryGradKernel<ThresholdedReluGrad, Keeps::X>::For, float, double>());
 }
 

@@ -17,6 +17,7 @@ void define_transpose(OpTable& ops) {
                 c.set_output("Out", x.dtype, transposed(x.shape, order));
               })
               .gradient("transpose_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<TransposeKernel<false>>());
   ops.add(OpSpec("transpose_grad")
               .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
@@ -32,6 +33,7 @@ void define_transpose(OpTable& ops) {
                 std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true);
                 c.set_output("X@GRAD", out.dtype, transposed(out.shape, order));
               })
+              .on_gpu()
               .kernel_for_any<TransposeKernel<true>>());
 }
 

@@ -19,6 +19,7 @@ void define_transpose2(OpTable& ops) {
                 set_x_shape(c);
               })
               .gradient("transpose2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<TransposeKernel<false>>());
   ops.add(OpSpec("transpose2_grad")
               .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
@@ -32,6 +33,7 @@ void define_transpose2(OpTable& ops) {
                 std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true);
                 c.set_output("X@GRAD", out.dtype, transposed(out.shape, order));
               })
+              .on_gpu()
               .kernel_for_any<TransposeKernel<true>>());
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 struct Trunc {
   template <class V>
-  V operator()(V x) const { return each_lane(x, [](auto number) { return std::trunc(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::trunc(number); }); }
 };
 
 }  // namespace
@@ -15,8 +15,9 @@ void define_trunc(OpTable& ops) {
   ops.add(unary("trunc")
               .doc("Out = X without its fraction, element by element; NaN and infinity stay as they are.")
               .gradient("trunc_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnaryKernel<Trunc>::For, float, double>());
-  ops.add(zero_gradient("trunc_grad").kernels<ZeroGradKernel, float, double>());
+  ops.add(zero_gradient("trunc_grad").on_gpu().kernels<ZeroGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

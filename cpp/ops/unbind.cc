@@ -22,6 +22,7 @@ void define_unbind(OpTable& ops) {
                                                    {{"Y", gradient_names(forward.input("X"))}},
                                                    {{"axis", *forward.attr("axis")}})};
               })
+              .on_gpu()
               .kernel_for_any<UnbindKernel>());
 }
 

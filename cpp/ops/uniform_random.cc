@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-const TensorAttr kShape{"shape", "ShapeTensor", "ShapeTensorList"};
+const TensorAttr kUniformShape{"shape", "ShapeTensor", "ShapeTensorList"};
 
 template <class T>
 struct UniformRandomKernel : Kernel {
@@ -22,16 +22,18 @@ struct UniformRandomKernel : Kernel {
         diagonal_count(init.attr<int32_t>("diag_num")), diagonal_step(init.attr<int32_t>("diag_step")) {}
 
   void run(Device& device) override {
-    with_generator(device, seed, [this](std::mt19937_64& generator) {
-      std::uniform_real_distribution<T> draw(low, high);
-      std::generate_n(out.data(), out.numel(), [&] { return draw(generator); });
+    with_generator(device, seed, [&](std::mt19937_64& generator) {
+      make_on_host(device, out.numel(), out.data(), [&](T* to) {
+        std::uniform_real_distribution<T> draw(low, high);
+        std::generate_n(to, out.numel(), [&] { return draw(generator); });
+        for (int64_t i = 0; i < diagonal_count; ++i) to[i * (diagonal_step + 1)] = diagonal;
+      });
     });
-    for (int64_t i = 0; i < diagonal_count; ++i) out[i * (diagonal_step + 1)] = diagonal;
   }
 };
 
 void infer_uniform_random(InferContext& c) {
-  Shape shape = settled_shape(c, kShape);
+  Shape shape = settled_shape(c, kUniformShape);
   float low = c.attr<float>("min"), high = c.attr<float>("max");
   require<ProgramError>(low <= high, "attribute 'min' is ", low, ", which is not at most 'max', ", high);
   int64_t count = c.attr<int32_t>("diag_num"), step = c.attr<int32_t>("diag_step");
@@ -44,7 +46,7 @@ void infer_uniform_random(InferContext& c) {
 }  // namespace
 
 void define_uniform_random(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("uniform_random").output("Out", "of shape `shape`"), {kShape})
+  ops.add(with_tensor_ports(OpSpec("uniform_random").output("Out", "of shape `shape`"), {kUniformShape})
               .doc("Each element of Out is drawn evenly from [min, max).")
               .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
@@ -57,6 +59,7 @@ void define_uniform_random(OpTable& ops) {
               .infer(infer_uniform_random)
               .no_gradient("its inputs are a shape")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<UniformRandomKernel, float, double>());
 }
 

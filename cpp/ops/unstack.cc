@@ -26,6 +26,7 @@ void define_unstack(OpTable& ops) {
                 require<ShapeError>(num == 0 || num == count, "num is ", num, ", there are ", count, " Y");
               })
               .gradient("unstack_grad", {"Y@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<UnstackKernel>());
   ops.add(OpSpec("unstack_grad")
               .doc("X@GRAD has Y@GRAD[i] at position i of the axis.")
@@ -34,6 +35,7 @@ void define_unstack(OpTable& ops) {
               .attr("axis", 0, "as in unstack")
               .attr("num", 0, "as in unstack", at_least(0))
               .infer([](InferContext& c) { c.set_output("X@GRAD", stacked(c, "Y@GRAD")); })
+              .on_gpu()
               .kernel_for_any<UnstackGradKernel>());
 }
 

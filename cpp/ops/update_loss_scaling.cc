@@ -28,11 +28,11 @@ struct UpdateLossScalingKernel : Kernel {
         growth(static_cast<T>(init.attr<float>("incr_ratio"))), fall(static_cast<T>(init.attr<float>("decr_ratio"))),
         always_stops(init.attr<bool>("stop_update")) {}
 
-  void run(Device&) override {
+  void run(Device& device) override {
     bool infinite = found[0];
     for (size_t i = 0; i < xs.size(); ++i) {
       if (infinite) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
-      else copy_all(xs[i], outs[i]);
+      else copy_all(device, xs[i], outs[i]);
     }
     T now = scale[0];
     int32_t good_steps = good[0], bad_steps = bad[0];

@@ -148,7 +148,7 @@ void print_value(const std::string& name, const Tensor& tensor) {
 class Run {
  public:
   explicit Run(const Options& options)
-      : options_(options), placement_{machine_, parse_place(options.place)}, devices_(machine_, placement_.place) {
+      : options_(options), placement_(machine_, parse_place(options.place)), devices_(machine_, placement_.place) {
     devices_.seed(options.seed);
     devices_.may_touch_files(options.files);
   }

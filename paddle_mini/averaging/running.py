@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional
 
-from .. import dtypes
+from .. import dtypes, roles
 from .._core import ProgramError
 from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
@@ -119,19 +119,24 @@ class RunningAverage:
                                   "float64")
         self.members.append(member)
 
-    def append_rows(self, place: Callable[[str], AddOp], gradients: Dict[str, Variable]) -> None:
-        """Before an optimizer changes rows of tables: brings their averages up to date. place(name): adds operators right
-        before the one that changes this table, while its rows are in the caches."""
+    def append_rows(self, before: Callable[[str], AddOp], gradients: Dict[str, Variable]) -> None:
+        """Before an optimizer changes rows of tables: brings their averages up to date. before(name): adds an operator
+        right before the one that changes this table, while its rows are in the caches. Averages on a device of their
+        own are given the rows that change, not the table."""
         for member in self.members:
             if member.stamps is None:
                 continue
-            add = place(member.parameter.name)
-            inputs = {"Param": member.parameter, "Rows": gradients[member.parameter.name], "Average": member.average,
+            gradient, values = gradients[member.parameter.name], member.parameter
+            if roles.device():
+                values = default_main_program().new_name(f"{member.parameter.name}_rows")
+                with roles.device_guard(None):
+                    before(member.parameter.name)("select_rows", {"X": member.parameter, "Rows": gradient}, {"Out": values})
+            inputs = {"Param": values, "Rows": gradient, "Average": member.average,
                       "Counters": self.counters, "State": self.state, "RowStamps": member.stamps}
             outputs = {"AverageOut": member.average, "RowStampsOut": member.stamps}
             if member.previous is not None:
                 inputs["Previous"] = outputs["PreviousOut"] = member.previous
-            add("average_rows", inputs, outputs, {"check_finite": self.check_finite})
+            before(member.parameter.name)("average_rows", inputs, outputs, {"check_finite": self.check_finite})
 
     def append_weight(self, add: AddOp, updated: Optional[Variable] = None, finite: Optional[Variable] = None,
                       rate: Optional[Variable] = None) -> None:

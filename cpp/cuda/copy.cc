@@ -1,0 +1,36 @@
+// Copies on the stream where kernels are launched.
+#include "cuda/copy.h"
+
+#include "cuda/check.h"
+
+namespace paddle_mini {
+namespace {
+
+void copy(Device& device, const void* from, size_t bytes, void* to, cudaMemcpyKind kind) {
+  device.launch_waiting();
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(to, from, bytes, kind, static_cast<cudaStream_t>(device.stream)), "copying");
+}
+
+}  // namespace
+
+void copy_bytes(Device& device, const void* from, size_t bytes, void* to) {
+  copy(device, from, bytes, to, cudaMemcpyDeviceToDevice);
+}
+
+void copy_rows(Device& device, int64_t rows, size_t bytes, const void* from, size_t from_step, void* to,
+               size_t to_step) {
+  if (rows <= 1) return copy_bytes(device, from, rows == 1 ? bytes : 0, to);
+  device.launch_waiting();
+  if (bytes == 0) return;
+  check(cudaMemcpy2DAsync(to, to_step, from, from_step, bytes, static_cast<size_t>(rows), cudaMemcpyDeviceToDevice,
+                          static_cast<cudaStream_t>(device.stream)),
+        "copying rows");
+}
+
+// The runtime stages memory that is not pinned before it returns.
+void upload(Device& device, const void* from, size_t bytes, void* to) {
+  copy(device, from, bytes, to, cudaMemcpyHostToDevice);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,117 @@
+// Loading cuBLAS, whose interface has been the same since CUDA 6; the declarations are our own, so that building needs
+// no headers of it.
+#include "cuda/cublas.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "core/error.h"
+#include "cuda/runtime_api.h"
+#include "cuda/workspace.h"
+
+namespace paddle_mini {
+namespace {
+
+using Handle = struct cublasContext*;
+template <class T>
+using GemmFunction = int (*)(Handle, int, int, int, int, int, const T*, const T*, int, long long, const T*, int,
+                             long long, const T*, T*, int, long long, int);
+
+struct Library {
+  std::string path;
+  int (*create)(Handle*) = nullptr;
+  int (*set_stream)(Handle, cudaStream_t) = nullptr;
+  int (*set_workspace)(Handle, void*, size_t) = nullptr;
+  GemmFunction<float> sgemm = nullptr;
+  GemmFunction<double> dgemm = nullptr;
+};
+
+// PM_CUBLAS names a file; without it one that is loaded already, PyTorch's say, or what the loader finds.
+void* open_library() {
+#ifdef PM_CUDA_ON_HOST
+  return nullptr;
+#else
+  const char* wanted = std::getenv("PM_CUBLAS");
+  if (wanted && *wanted) {
+    void* handle = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) fail<DeviceError>("PM_CUBLAS: can't load ", printable(wanted), ": ", dlerror());
+    return handle;
+  }
+  if (void* loaded = dlopen("libcublas.so.13", RTLD_NOW | RTLD_NOLOAD)) return loaded;
+  return dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
+#endif
+}
+
+template <class Function>
+void find(void* handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  require<DeviceError>(function, "cuBLAS has no ", name);
+}
+
+Library load() {
+  Library library;
+  void* handle = open_library();
+  if (!handle) return library;
+  find(handle, "cublasCreate_v2", library.create);
+  find(handle, "cublasSetStream_v2", library.set_stream);
+  find(handle, "cublasSetWorkspace_v2", library.set_workspace);
+  find(handle, "cublasSgemmStridedBatched", library.sgemm);
+  find(handle, "cublasDgemmStridedBatched", library.dgemm);
+  Dl_info info{};
+  bool known = dladdr(reinterpret_cast<void*>(library.create), &info) != 0 && info.dli_fname;
+  library.path = known ? info.dli_fname : "libcublas.so.13";
+  return library;
+}
+
+const Library& library() {
+  static const Library loaded = load();
+  return loaded;
+}
+
+void check(int status, const char* what) {
+  require<DeviceError>(status == 0, "cuBLAS failed (", what, "), status ", status);
+}
+
+// One for each stream, to the end of the process. Products of one stream run one after the other, so with a workspace
+// of ours they give the same bits every time.
+Handle handle_of(const Device& device) {
+  static std::mutex mutex;
+  static std::map<void*, Handle>& handles = *new std::map<void*, Handle>;
+  std::lock_guard<std::mutex> lock(mutex);
+  Handle& handle = handles[device.stream];
+  if (handle) return handle;
+  Handle made = nullptr;
+  check(library().create(&made), "starting");
+  check(library().set_stream(made, static_cast<cudaStream_t>(device.stream)), "choosing a stream");
+  check(library().set_workspace(made, workspace(device), kWorkspace), "giving it memory");
+  return handle = made;
+}
+
+}  // namespace
+
+template <class T>
+bool run_by_cublas(Device& device, const MatrixProducts<T>& p) {
+  bool fits = true;
+  for (int64_t size : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.count}) fits = fits && size > 0 && size <= INT32_MAX;
+  if (!fits || !library().create) return false;
+  device.launch_waiting();
+  auto small = [](int64_t size) { return static_cast<int>(size); };
+  GemmFunction<T> gemm;
+  if constexpr (sizeof(T) == 4) gemm = library().sgemm;
+  else gemm = library().dgemm;
+  // cuBLAS goes by columns: what it sees is C' = op(B)' op(A)'.
+  check(gemm(handle_of(device), p.transpose_b, p.transpose_a, small(p.n), small(p.m), small(p.k), &p.alpha, p.b,
+             small(p.ldb), p.step_b, p.a, small(p.lda), p.step_a, &p.beta, p.c, small(p.ldc), p.step_c, small(p.count)),
+        "multiplying");
+  return true;
+}
+
+template bool run_by_cublas<float>(Device&, const MatrixProducts<float>&);
+template bool run_by_cublas<double>(Device&, const MatrixProducts<double>&);
+
+std::string cublas_description() { return library().create ? "cuBLAS of " + library().path : "no cuBLAS"; }
+
+}  // namespace paddle_mini

@@ -1,0 +1,53 @@
+// Memory of a GPU, or of the host for transfers, that is kept for the next who wants as much: taking it from the
+// driver costs as much as a hundred launches.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/accelerator.h"
+#include "cuda/runtime_api.h"
+
+namespace paddle_mini {
+
+// Where memory comes from: take() gives nullptr where there is none. The device is current when they are called.
+struct MemorySource {
+  void* (*take)(size_t bytes);
+  void (*give_back)(void* memory);
+};
+extern const MemorySource device_memory, pinned_memory;
+
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  // Work that may still touch freed memory is on `stream`.
+  MemoryPool(int device, MemorySource source, cudaStream_t stream)
+      : device_(device), source_(source), stream_(stream) {}
+  ~MemoryPool();
+
+  // The memory keeps the pool alive, and `owner`.
+  std::shared_ptr<void> allocate(size_t bytes, std::shared_ptr<void> owner);
+  MemoryUse use() const;
+  void forget_peak();
+
+ private:
+  struct Kept {
+    void* memory;
+    uint64_t freed;  // when, by clock_
+  };
+
+  void free(void* memory, size_t size);
+  void* take(size_t size);
+  void give_back_kept();
+
+  const int device_;
+  const MemorySource source_;
+  const cudaStream_t stream_;
+  mutable std::mutex mutex_;
+  std::map<size_t, std::vector<Kept>> kept_;
+  uint64_t clock_ = 0, waited_ = 0;  // what was freed up to `waited_` nobody touches any more
+  size_t in_use_ = 0, reserved_ = 0, peak_ = 0;
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,83 @@
+// A GPU emulated by the processor, to check kernels where there is none: the few calls of the CUDA runtime that are
+// used, with everything done at once, and blocks whose threads take turns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorNotReady = 600 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+using cudaStream_t = struct CUstream_st*;
+using cudaEvent_t = struct CUevent_st*;
+
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem;
+  int major, minor, multiProcessorCount;
+};
+
+constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1;
+
+inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {"emulated on the host", size_t{1} << 30, 9, 0, 4};
+  return cudaSuccess;
+}
+inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
+inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 13000, cudaSuccess; }
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaErrorMemoryAllocation ? "out of memory" : "no error";
+}
+
+template <class T>
+cudaError_t cudaMalloc(T** to, size_t bytes) {
+  // What is not yet written is no number.
+  *to = bytes > size_t{1} << 30 ? nullptr : static_cast<T*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  if (*to) std::memset(*to, 0xff, bytes);
+  return *to ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+inline cudaError_t cudaFree(void* memory) { return std::free(memory), cudaSuccess; }
+template <class T>
+cudaError_t cudaHostAlloc(T** to, size_t bytes, unsigned) { return cudaMalloc(to, bytes); }
+inline cudaError_t cudaFreeHost(void* memory) { return cudaFree(memory); }
+
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  return std::memmove(to, from, bytes), cudaSuccess;
+}
+inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from, size_t from_step, size_t bytes,
+                                     size_t rows, cudaMemcpyKind, cudaStream_t) {
+  for (size_t row = 0; row < rows; ++row) {
+    std::memcpy(static_cast<char*>(to) + row * to_step, static_cast<const char*>(from) + row * from_step, bytes);
+  }
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return *stream = nullptr, cudaSuccess; }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return *event = nullptr, cudaSuccess; }
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+
+namespace paddle_mini::emulation {
+
+// The thread that is running.
+struct Here {
+  int thread = 0;
+  int64_t block = 0, blocks = 1;
+};
+extern thread_local Here here;
+
+// Every thread of every block, one after the other; threads that wait for each other (`syncs`) on stacks of their own.
+void run_blocks(int64_t blocks, int threads, bool syncs, void (*body)(const void*), const void* argument);
+
+void sync_block();
+
+}  // namespace paddle_mini::emulation

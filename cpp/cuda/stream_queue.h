@@ -1,0 +1,49 @@
+// A queue whose work launches on a stream: given work runs at once on the calling thread, what it launches later.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/queue.h"
+#include "cuda/runtime_api.h"
+
+namespace paddle_mini {
+
+class StreamQueue : public Queue {
+ public:
+  explicit StreamQueue(int device);
+  ~StreamQueue() override;
+
+  void give(Work& work) override;
+  Ticket mark() override;
+  void wait_for(Queue& other, Ticket ticket) override;
+  void wait(Ticket ticket) override;
+  bool reached(Ticket ticket) override;
+  std::exception_ptr take_error() override;
+
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  struct Mark {
+    Ticket ticket;
+    std::shared_ptr<CUevent_st> event;
+  };
+
+  std::shared_ptr<CUevent_st> new_event();
+  // The event of the ticket, or of the first one after it; nullptr when it has been reached.
+  std::shared_ptr<CUevent_st> event_of(Ticket ticket);
+  void forget_reached();
+  void note(cudaError_t error, const char* what);
+
+  const int device_;
+  cudaStream_t stream_ = nullptr;
+  std::mutex mutex_;  // of all below
+  std::deque<Mark> marks_;  // in order; those in front that were reached are forgotten
+  std::shared_ptr<std::vector<cudaEvent_t>> spare_ = std::make_shared<std::vector<cudaEvent_t>>();
+  Ticket last_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace paddle_mini

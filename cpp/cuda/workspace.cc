@@ -1,0 +1,20 @@
+// One workspace for each stream, from its first use to the end of the process.
+#include "cuda/workspace.h"
+
+#include <map>
+#include <mutex>
+
+#include "cuda/check.h"
+
+namespace paddle_mini {
+
+void* workspace(const Device& device) {
+  static std::mutex mutex;
+  static std::map<void*, void*>& of_streams = *new std::map<void*, void*>;
+  std::lock_guard<std::mutex> lock(mutex);
+  void*& memory = of_streams[device.stream];
+  if (!memory) check(cudaMalloc(&memory, kWorkspace), "taking a workspace");
+  return memory;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,31 @@
+// The functors that many operators and loops need.
+#pragma once
+
+#include "math/uniform.h"
+
+namespace paddle_mini {
+
+struct Itself {
+  template <class V>
+  PM_HD V operator()(V v) const { return v; }
+};
+
+struct Plus {
+  template <class V>
+  PM_HD V operator()(V a, V b) const { return a + b; }
+};
+
+template <class T>
+struct Times {
+  T factor;
+  template <class V>
+  PM_HD V operator()(V v) const { return v * V(factor); }
+};
+// With a factor that a tensor may hold.
+template <class T>
+struct TimesUniform {
+  Uniform<T> factor;
+  PM_HD Times<T> ready() const { return {factor()}; }
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,158 @@
+"""Where operators run, what is copied for that, and what is refused."""
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+
+X = np.arange(6, dtype="float32").reshape(2, 3)
+
+
+def two_devices():
+    """relu on the executor's place, scale on the processor, relu again on the place; and the output."""
+    x = pm.layers.data("x", [-1, 3])
+    a = pm.layers.relu(x)
+    with pm.device_guard("cpu"):
+        b = pm.layers.scale(a, scale=2.0)
+    return pm.layers.relu(b + a)
+
+
+def lines(text, op_type):
+    return [line for line in text.splitlines() if f" {op_type}(" in line]
+
+
+def test_operators_run_where_they_say(place):
+    out, exe = two_devices(), pm.Executor(place)
+    np.testing.assert_array_equal(exe.run(feed={"x": X}, fetch_list=[out])[0], 3 * X)
+    text = exe.plan_text(feed={"x": X}, fetch_list=[out])
+    assert [line.split()[1] for line in lines(text, "relu")] == [place.name] * 2
+    assert lines(text, "scale")[0].split()[1] == "cpu"
+
+
+def test_copies_are_made_once_for_each_value_and_device(place):
+    x = pm.layers.data("x", [-1, 3])
+    a = pm.layers.relu(x)
+    with pm.device_guard("cpu"):
+        b = pm.layers.scale(a, scale=2.0) + pm.layers.scale(a, scale=3.0) + a
+    text = pm.Executor(place).plan_text(feed={"x": X}, fetch_list=[b])
+    assert len(lines(text, "memcpy_h2d")) == 1 and len(lines(text, "memcpy_d2h")) == 1, text
+
+
+def test_a_plan_shows_device_and_waits(place):
+    out, exe = two_devices(), pm.Executor(place)
+    text = exe.plan_text(feed={"x": X}, fetch_list=[out])
+    assert f"{place.name} from host memcpy_h2d(X=x" in text and f"{place.name} to host memcpy_d2h" in text
+    scale = lines(text, "scale")[0]
+    copy = lines(text, "memcpy_d2h")[0]
+    assert scale.endswith(f"waits for {copy.split()[0]}"), text
+
+
+def test_a_program_for_a_device_runs_from_the_processor(place):
+    """op_device is the program's: the executor's place is only for operators that name none."""
+    x = pm.layers.data("x", [-1, 3])
+    with pm.device_guard(place.name):
+        y = pm.layers.relu(x)
+    z = pm.layers.scale(y, scale=2.0)
+    exe = pm.Executor(pm.CPUPlace())
+    np.testing.assert_array_equal(exe.run(feed={"x": X}, fetch_list=[y, z])[1], 2 * X)
+    assert lines(exe.plan_text(feed={"x": X}, fetch_list=[z]), "scale")[0].split()[1] == "cpu"
+
+
+def test_gradients_run_where_the_operator_does(place):
+    x = pm.layers.data("x", [-1, 3])
+    h = pm.layers.fc(x, 4, act="tanh")
+    with pm.device_guard("cpu"):
+        g = pm.layers.fc(h, 2, act="relu")
+    loss = pm.layers.mean(g)
+    pm.optimizer.SGD(0.1).minimize(loss)
+    exe = pm.Executor(place)
+    exe.run(pm.default_startup_program())
+    text = exe.plan_text(feed={"x": X}, fetch_list=[loss])
+    assert [line.split()[1] for line in lines(text, "relu_grad") + lines(text, "tanh_grad")] == ["cpu", place.name]
+
+
+def test_values_live_where_they_are_written(place):
+    main, startup = pm.default_main_program(), pm.default_startup_program()
+    x = pm.layers.data("x", [-1, 3])
+    pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.fc(x, 4)))
+    exe, scope = pm.Executor(place), pm.global_scope()
+    exe.run(startup)
+    w = next(p.name for p in main.all_parameters())
+    value = np.full((3, 4), 2, "float32")
+    scope.set(w, value)
+    assert scope.place(w) == place.name  # the memory that was there is used again
+    scope.erase(w)
+    scope.set(w, value)
+    assert scope.place(w) == "cpu"
+    exe.run(main, feed={"x": X})
+    assert scope.place(w) == place.name and not np.array_equal(scope.get(w), value)
+    before = scope.get(w)
+    pm.Executor(pm.CPUPlace()).run(main, feed={"x": X})
+    assert scope.place(w) == "cpu"
+    exe.run(main, feed={"x": X})
+    assert scope.place(w) == place.name and not np.array_equal(scope.get(w), before)
+
+
+def test_sparse_gradients_and_sequences_cross(place):
+    ids = pm.LoDTensor(np.array([[1], [4], [1]]), [[0, 2, 3]])
+
+    def train(on):
+        main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
+        with pm.program_guard(main, startup):
+            words = pm.layers.data("words", [-1, 1], dtype="int64", lod_level=1)
+            rows = pm.layers.embedding(words, [9, 4], is_sparse=True)
+            with pm.device_guard("cpu"):
+                pooled = pm.layers.sequence_pool(rows, "sum")
+            loss = pm.layers.mean(pm.layers.fc(pooled, 2, act="tanh"))
+            pm.optimizer.Adagrad(0.1).minimize(loss)
+        exe = pm.Executor(on)
+        pm.seed(1)
+        exe.run(startup, scope=scope)
+        for _ in range(3):
+            value, = exe.run(main, {"words": ids}, [loss], scope)
+        return [value] + [scope.get(name) for name in sorted(scope.names())]
+
+    for here, there in zip(train(pm.CPUPlace()), train(place)):
+        np.testing.assert_array_equal(there, here)
+
+
+def test_loops_and_branches(place):
+    """Control operators work on the host's side; blocks inside them run on the device."""
+    def run(on):
+        main, scope = pm.Program(), pm.Scope()
+        with pm.program_guard(main, pm.Program()):
+            x = pm.layers.data("x", [-1, 3])
+            i, n = pm.layers.fill_constant([1], "int64", 0), pm.layers.fill_constant([1], "int64", 5)
+
+            def body(i, y):
+                return pm.layers.increment(i), pm.layers.scale(y, scale=1.5) + x
+            _, y = pm.layers.while_loop(lambda i, y: pm.layers.less_than(i, n), body, [i, x])
+        return pm.Executor(on).run(main, {"x": X}, [y], scope)[0]
+    np.testing.assert_array_equal(run(place), run(pm.CPUPlace()))
+
+
+@pytest.mark.parametrize("name, words", [("gpu:7", "'gpu:7' is not there"), ("tpu:0", "is not a device"), ("cpu:1", "is not a device"),
+                                         ("gpu:-1", "is not a device"), ("emulated:", "is not a device")])
+def test_devices_that_are_not_there(place, name, words):
+    x = pm.layers.data("x", [-1, 3])
+    y = pm.layers.relu(x)
+    y.block.ops[-1].set_attr("op_device", name)  # as in a program of others; device_guard refuses most of these
+    with pytest.raises(pm.DeviceError, match=words) as caught:
+        pm.Executor(place).run(feed={"x": X}, fetch_list=[y])
+    assert "y = pm.layers.relu(x)" in str(caught.value)
+    z = pm.layers.scale(x, scale=2.0)  # work elsewhere goes on
+    program = pm.default_main_program().clone()
+    program.global_block().remove_op(0)
+    np.testing.assert_array_equal(pm.Executor(place).run(program, {"x": X}, [z.name])[0], 2 * X)
+
+
+def test_files_hold_what_devices_hold(place, tmp_path):
+    x = pm.layers.data("x", [-1, 3])
+    y = pm.layers.fc(x, 4)
+    exe = pm.Executor(place)
+    exe.run(pm.default_startup_program())
+    pm.io.save_inference_model(str(tmp_path / "m"), [x], [y], exe)
+    expected, = exe.run(feed={"x": X}, fetch_list=[y])
+    with pm.scope_guard(pm.Scope()):
+        program, feeds, fetches = pm.io.load_inference_model(str(tmp_path / "m"), exe)
+        np.testing.assert_array_equal(exe.run(program, {feeds[0]: X}, fetches)[0], expected)
+        np.testing.assert_allclose(pm.Executor().run(program, {feeds[0]: X}, fetches)[0], expected, 1e-5, 1e-6)

@@ -1,0 +1,2 @@
+"""tests/devices/test_offload.py on a GPU."""
+from devices.test_offload import *  # noqa: F401, F403
