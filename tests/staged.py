@@ -38,7 +38,8 @@ def main():
     package = stage(words[0])
     # An editable install answers for its package before PYTHONPATH does: it is left out with -S, and the rest put back.
     site = next(path for path in sys.path if path.endswith("site-packages"))
-    code = f"import sys; sys.path.append({site!r}); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    code = (f"import sys; sys.path[:] = [path for path in sys.path if path] + [{site!r}]; import pytest; "
+            "sys.exit(pytest.main(sys.argv[1:]))")
     fixed = ["setarch", "-R"] if preload == "libtsan.so" else []  # where memory lies is not random: libtsan asks for it
     command = [*fixed, sys.executable, "-S", "-c", code, "-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", *words[1:]]
     sys.exit(subprocess.run(command, cwd=ROOT, env=environment(package, preload)).returncode)

@@ -50,12 +50,15 @@ class Accelerator {
   // Where kernels run. Given work is called with this as the current device.
   virtual Queue& compute() = 0;
   virtual void* stream() const = 0;  // what Device::stream is for kernels; nullptr where kernels need none
+  // What `work` launches, as one piece of work that launches the same again with less effort; nothing is launched now.
+  // nullptr where that can't be, because the device has no such thing or because the work would not do the same again.
+  virtual std::unique_ptr<Work> record(Work& /*work*/) { return nullptr; }
 };
 
 // What a library of kernels for accelerators exports, by one function:
 //   extern "C" paddle_mini::AcceleratorLibrary* paddle_mini_cuda(unsigned abi)
 // which returns nullptr for another ABI. The object lives as long as the process.
-inline constexpr unsigned kAcceleratorAbi = 1;
+inline constexpr unsigned kAcceleratorAbi = 2;
 
 class AcceleratorLibrary {
  public:

@@ -14,6 +14,12 @@ void copy(Device& device, const void* from, size_t bytes, void* to, cudaMemcpyKi
 
 }  // namespace
 
+void require_not_recorded(const Device& device) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(static_cast<cudaStream_t>(device.stream), &status);
+  require<DeviceError>(status == cudaStreamCaptureStatusNone, "this is not the same the next time");
+}
+
 void copy_bytes(Device& device, const void* from, size_t bytes, void* to) {
   copy(device, from, bytes, to, cudaMemcpyDeviceToDevice);
 }
@@ -30,6 +36,7 @@ void copy_rows(Device& device, int64_t rows, size_t bytes, const void* from, siz
 
 // The runtime stages memory that is not pinned before it returns.
 void upload(Device& device, const void* from, size_t bytes, void* to) {
+  require_not_recorded(device);  // the host's memory will hold something else then
   copy(device, from, bytes, to, cudaMemcpyHostToDevice);
 }
 

@@ -5,6 +5,22 @@
 
 namespace paddle_mini {
 
+namespace {
+
+// A CUDA graph: many launches for the price of one.
+class Recording : public Work {
+ public:
+  Recording(cudaGraphExec_t graph, cudaStream_t stream) : graph_(graph), stream_(stream) {}
+  ~Recording() override { cudaGraphExecDestroy(graph_); }
+  void run() override { check(cudaGraphLaunch(graph_, stream_), "launching what was recorded"); }
+
+ private:
+  cudaGraphExec_t graph_;
+  cudaStream_t stream_;
+};
+
+}  // namespace
+
 Gpu::Gpu(int index, const OpTable& operators)
     : index_(index), place_{DeviceKind::Gpu, index}, operators_(operators), queue_(index),
       memory_(std::make_shared<MemoryPool>(index, device_memory, queue_.stream())),
@@ -17,6 +33,25 @@ std::string Gpu::description() const {
   check(cudaGetDeviceProperties(&properties, index_), "asking for its properties");
   return text(properties.name, ", compute capability ", properties.major, ".", properties.minor, ", ",
               properties.multiProcessorCount, " multiprocessors, ", properties.totalGlobalMem >> 20, " MiB");
+}
+
+// Work that must not be recorded says so by an error (cuda/copy.cc).
+std::unique_ptr<Work> Gpu::record(Work& work) {
+  check(cudaSetDevice(index_), "choosing a device");
+  check(cudaStreamBeginCapture(queue_.stream(), cudaStreamCaptureModeThreadLocal), "beginning to record");
+  bool good = true;
+  try {
+    work.run();
+  } catch (const Error&) {
+    good = false;
+  }
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t made = nullptr;
+  good = cudaStreamEndCapture(queue_.stream(), &graph) == cudaSuccess && good;
+  good = good && graph && cudaGraphInstantiate(&made, graph, 0) == cudaSuccess;
+  if (graph) cudaGraphDestroy(graph);
+  cudaGetLastError();
+  return good ? std::make_unique<Recording>(made, queue_.stream()) : nullptr;
 }
 
 void Gpu::within(void* to, const void* from, size_t bytes) {

@@ -33,6 +33,7 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
 
   Queue& compute() override { return queue_; }
   void* stream() const override { return queue_.stream(); }
+  std::unique_ptr<Work> record(Work& work) override;
 
  private:
   // Copies in one direction, one at a time, on a stream of their own.

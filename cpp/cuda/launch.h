@@ -49,8 +49,10 @@ void launch_now(Device& device, int64_t blocks, const Body& body) {
   run_body<<<static_cast<unsigned>(blocks), kThreads, 0, stream_of(device)>>>(body);
 #else
   (void)device;
-  auto call = [](const void* argument) { (*static_cast<const Body*>(argument))(); };
-  emulation::run_blocks(blocks, kThreads, body_syncs<Body>, call, &body);
+  emulation::launch([blocks, body] {
+    auto call = [](const void* argument) { (*static_cast<const Body*>(argument))(); };
+    emulation::run_blocks(blocks, kThreads, body_syncs<Body>, call, &body);
+  });
 #endif
 }
 

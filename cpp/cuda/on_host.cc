@@ -13,6 +13,7 @@
 namespace paddle_mini::emulation {
 
 thread_local Here here;
+thread_local Launches* recording = nullptr;
 
 namespace {
 

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
 
 enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorNotReady = 600 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
@@ -46,14 +49,31 @@ template <class T>
 cudaError_t cudaHostAlloc(T** to, size_t bytes, unsigned) { return cudaMalloc(to, bytes); }
 inline cudaError_t cudaFreeHost(void* memory) { return cudaFree(memory); }
 
+namespace paddle_mini::emulation {
+
+// What a thread launches while it records, in order; done when the recording is launched.
+using Launches = std::vector<std::function<void()>>;
+extern thread_local Launches* recording;
+
+template <class F>
+void launch(F launched) {
+  if (recording) recording->push_back(std::move(launched));
+  else launched();
+}
+
+}  // namespace paddle_mini::emulation
+
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  return std::memmove(to, from, bytes), cudaSuccess;
+  paddle_mini::emulation::launch([=] { std::memmove(to, from, bytes); });
+  return cudaSuccess;
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from, size_t from_step, size_t bytes,
                                      size_t rows, cudaMemcpyKind, cudaStream_t) {
-  for (size_t row = 0; row < rows; ++row) {
-    std::memcpy(static_cast<char*>(to) + row * to_step, static_cast<const char*>(from) + row * from_step, bytes);
-  }
+  paddle_mini::emulation::launch([=] {
+    for (size_t row = 0; row < rows; ++row) {
+      std::memcpy(static_cast<char*>(to) + row * to_step, static_cast<const char*>(from) + row * from_step, bytes);
+    }
+  });
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return *stream = nullptr, cudaSuccess; }
@@ -65,6 +85,33 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+
+using cudaGraph_t = paddle_mini::emulation::Launches*;
+using cudaGraphExec_t = paddle_mini::emulation::Launches*;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  paddle_mini::emulation::recording = new paddle_mini::emulation::Launches;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
+  *graph = std::exchange(paddle_mini::emulation::recording, nullptr);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = paddle_mini::emulation::recording ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
+  *made = new paddle_mini::emulation::Launches(*graph);
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return delete graph, cudaSuccess; }
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
+  for (const auto& launched : *graph) launched();
+  return cudaSuccess;
+}
 
 namespace paddle_mini::emulation {
 

@@ -2,6 +2,8 @@
 #include "executor/flow.h"
 
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace paddle_mini {
@@ -28,18 +30,19 @@ void Flow::set_waits(size_t gate, std::vector<int> refusing, std::vector<int> ne
   needed_ = std::move(needed);
   for (int step : refusing_) marked_[step] = true;
   for (int step : needed_) marked_[step] = true;
+  find_segments();
 }
 
 void Flow::run(StopAsker& stop, const std::function<void()>& checked) {
   keep_two_runs();
   try {
-    for (size_t i = 0; i < steps_.size(); ++i) {
+    for (size_t i = 0; i < steps_.size();) {
       if (i == gate_) {
         wait_for(refusing_);
         checked();
       }
-      give(i);
-      if (steps_[i].poll && i < gate_ && stop()) throw Interrupted("stopped");
+      i = give_from(i);
+      if (steps_[i - 1].poll && i <= gate_ && stop()) throw Interrupted("stopped");
     }
     wait_for(needed_);
     if (gate_ >= steps_.size()) {
@@ -52,6 +55,71 @@ void Flow::run(StopAsker& stop, const std::function<void()>& checked) {
     throw;
   }
   for (size_t lane = 0; lane < lanes_.size(); ++lane) ends_[turn_][lane] = lanes_[lane].queue->mark();
+}
+
+void Flow::find_segments() {
+  const char* wanted = std::getenv("PM_GRAPHS");
+  segments_.resize(steps_.size());
+  if (wanted && std::strcmp(wanted, "0") == 0) return;
+  auto goes_on = [&](size_t i) {
+    return i < steps_.size() && steps_[i].lane == steps_[i - 1].lane && steps_[i].waits.empty() && !marked_[i - 1] && i != gate_;
+  };
+  for (size_t begin = 0, end; begin < steps_.size(); begin = end) {
+    end = begin + 1;
+    while (goes_on(end)) ++end;
+    if (lanes_[steps_[begin].lane].accelerator) add_segment(begin, end);
+  }
+}
+
+void Flow::add_segment(size_t begin, size_t end) {
+  if (end - begin < 2) return;
+  segments_[begin] = std::make_unique<Segment>();
+  segments_[begin]->flow = this;
+  segments_[begin]->begin = begin;
+  segments_[begin]->end = end;
+}
+
+void Flow::Segment::run() {
+  for (at = begin; at < end; ++at) {
+    Device& device = *flow->lanes_[flow->steps_[at].lane].device;
+    device.step = at;
+    flow->steps_[at].kernel->run(device);
+  }
+}
+
+// A step that can't be recorded stays out; what is before and behind it is tried again.
+void Flow::record(Segment& segment) {
+  segment.recording = lanes_[steps_[segment.begin].lane].accelerator->record(segment);
+  if (segment.recording) return;
+  size_t begin = segment.begin, at = segment.at, end = segment.end;
+  segments_[begin].reset();
+  if (at == end) return;  // all of them could be: the device can't
+  add_segment(begin, at);
+  add_segment(at + 1, end);
+}
+
+void Flow::forget_recordings() {
+  drain();
+  for (auto& segment : segments_) {
+    if (!segment) continue;
+    segment->recording.reset();
+    segment->runs = 0;
+  }
+}
+
+size_t Flow::give_from(size_t step) {
+  constexpr int kRunsBefore = 2;  // by then every kernel has what it makes at its first run
+  if (segments_[step] && !failed() && segments_[step]->runs++ == kRunsBefore) record(*segments_[step]);
+  Segment* segment = segments_[step].get();
+  if (!segment || !segment->recording || failed() || timer_) {
+    give(step);
+    return step + 1;
+  }
+  Queue& queue = *lanes_[steps_[step].lane].queue;
+  for (int other : steps_[step].waits) queue.wait_for(*lanes_[steps_[other].lane].queue, tickets_[other]);
+  queue.give(*segment->recording);
+  if (marked_[segment->end - 1]) tickets_[segment->end - 1] = queue.mark();
+  return segment->end;
 }
 
 void Flow::give(size_t step) {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <mutex>
 
+#include "core/accelerator.h"
 #include "core/kernel.h"
-#include "core/queue.h"
 #include "executor/stop_asker.h"
 
 namespace paddle_mini {
@@ -22,7 +22,8 @@ struct FlowStep {
 // A queue, and what kernels in it may ask of.
 struct FlowLane {
   Queue* queue = nullptr;
-  Device* device = nullptr;  // of the executor that runs; nullptr for transfers
+  Accelerator* accelerator = nullptr;  // whose kernels run there; nullptr for transfers and the processor
+  Device* device = nullptr;            // of the executor that runs; nullptr for transfers
 };
 
 // What a step threw. Steps of the same run that began after it were left out, and all of later runs.
@@ -42,6 +43,8 @@ class Flow {
   // and `needed` ones too.
   void set_waits(size_t gate, std::vector<int> refusing, std::vector<int> needed);
   std::vector<FlowLane>& lanes() { return lanes_; }
+  // Kernels are given other memory from now on: what was recorded of them is forgotten.
+  void forget_recordings();
   const std::vector<int>& waits_of(size_t step) const { return steps_[step].waits; }
   // Is called for each step that has run, from any thread, with its number and microseconds; nullptr: for none.
   void set_timer(std::function<void(size_t, double)> timer) { timer_ = std::move(timer); }
@@ -60,6 +63,20 @@ class Flow {
     uint64_t of_run = 0;  // the number of the run that gave it
     void run() override { flow->carry_out(*this); }
   };
+  // Neighbours of one device between which nobody waits. After some runs what they launch is recorded, where the device
+  // can do that, and then launched as one; PM_GRAPHS=0 turns it off.
+  struct Segment : Work {
+    Flow* flow = nullptr;
+    size_t begin = 0, end = 0;
+    size_t at = 0;  // the one that is being recorded
+    int runs = 0;
+    std::unique_ptr<Work> recording;
+    void run() override;
+  };
+  void find_segments();
+  void add_segment(size_t begin, size_t end);
+  void record(Segment& segment);
+  size_t give_from(size_t step);  // the step itself, or the segment that begins with it; returns the next one
   void give(size_t step);
   void carry_out(const StepWork& work);
   void note_failure(uint64_t of_run, size_t step, std::exception_ptr error);
@@ -76,6 +93,7 @@ class Flow {
   std::vector<bool> marked_;      // whether anybody waits for the step
   std::vector<Ticket> tickets_;   // of the last time each step was given
   std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs
+  std::vector<std::unique_ptr<Segment>> segments_;  // by the step that each begins with
   int turn_ = 0;
   uint64_t run_ = 0;
   size_t gate_ = 0;

@@ -77,6 +77,7 @@ void Plan::give_memory(const std::vector<Variable*>& variables, Accelerator* dev
 // plan needs them; and what stands for those on devices follows them.
 void Plan::bring_home() {
   if (home_generation_ == scope_->generation()) return;
+  if (flow_) flow_->forget_recordings();
   for (size_t v = 0; v < held_.size(); ++v) {
     if (inferred_.variables[v].origin != Origin::InScope) continue;
     Tensor& tensor = held_[v]->tensor;
@@ -158,6 +159,7 @@ void Plan::bind_arenas() {
       fail_for_memory(block, error.what());
     }
     if (block.bound == block.arena->data()) continue;
+    if (flow_) flow_->forget_recordings();
     block.bound = block.arena->data();
     for (const Tenant& tenant : block.tenants) tenant.location->bind(block.bound + tenant.offset);
   }

@@ -177,7 +177,7 @@ int Plan::lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes) {
     DeviceQueues& queues = placement_.machine.at(place);
     queue = lane == Lane::Compute ? &queues.device->compute() : lane == Lane::ToHost ? &queues.to_host : &queues.to_device;
   }
-  lanes.push_back({queue, nullptr});
+  lanes.push_back({queue, lane == Lane::Compute ? device_of(place) : nullptr, nullptr});
   flow_places_.push_back(place);
   flow_lanes_.push_back(lane);
   return static_cast<int>(lanes.size()) - 1;

@@ -41,7 +41,10 @@ void Plan::run_steps(Device& device, size_t begin, size_t end, StopAsker* stop, 
 // `whole`: the plan is a run by itself, which replicas agree on when nothing can refuse any more.
 void Plan::run_flow(Devices& devices, StopAsker& stop, OpTimes* times, bool whole) {
   std::vector<FlowLane>& lanes = flow_->lanes();
-  for (size_t i = 0; i < lanes.size(); ++i) lanes[i].device = flow_lanes_[i] == Lane::Compute ? &devices.at(flow_places_[i]) : nullptr;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    Device* device = flow_lanes_[i] == Lane::Compute ? &devices.at(flow_places_[i]) : nullptr;
+    if (lanes[i].device != device) lanes[i].device = device;  // only before the first run: queues read it
+  }
   std::mutex mutex;
   if (times) {
     flow_->set_timer([&](size_t step, double microseconds) {
