@@ -30,6 +30,8 @@ def section(op_type):
         yield f"* element types: {', '.join(record['dtypes'])}"
     if not op_type.endswith(("_grad", "_grad2")) and record["no_gradient"]:
         yield f"* no gradient: {record['no_gradient']}"
+    if record["cpu_only"]:
+        yield f"* not on GPUs: {record['cpu_only']}"
     yield ""
 
 
@@ -61,7 +63,7 @@ def coverage():
         if golden.get(op_type):
             asked.append(f"{golden[op_type]} programs of PaddlePaddle")
         gradient = "no" if record["no_gradient"] else "yes"
-        yield f"| {op_type} | {', '.join(record['dtypes']) or 'any'} | cpu | {gradient} | {', '.join(asked)} |"
+        yield f"| {op_type} | {', '.join(record['dtypes']) or 'any'} | {'cpu, gpu' if record['on_gpu'] else 'cpu'} | {gradient} | {', '.join(asked)} |"
     yield ""
 
 
