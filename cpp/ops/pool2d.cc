@@ -2,14 +2,17 @@
 #include "core/op_table.h"
 #include "math/channels_last.h"
 #include "math/pooled_axis.h"
-#include "math/vec.h"
 
+#ifdef PM_GPU
+#include "math/pool_gpu.h"
+#else
 #include <limits>
+
+#include "math/vec.h"
+#endif
 
 namespace paddle_mini {
 namespace {
-
-using Range = PooledRange;
 
 // Both axes, height then width, from the attributes; an unknown size gives an unknown output.
 template <class Context>
@@ -36,16 +39,51 @@ std::array<WindowAxis, 2> pooling_axes(const Context& c, const Shape& x) {
   return axes;
 }
 
+#ifdef PM_GPU
+// An image is a volume of depth 1.
+pool_gpu::Volumes pool2d_volumes_of(const KernelInit& init, const Shape& x) {
+  auto [height, width] = pooling_axes(init, x);
+  bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
+  return {VolumeAxes{WindowAxis(), height, width}, adaptive, init.attr<bool>("exclusive"),
+          init.attr<std::string>("pooling_type") == "max", x[0] * x[1], 1};
+}
+
+template <class T>
+struct Pool2dKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  pool_gpu::Volumes volumes;
+
+  explicit Pool2dKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), volumes(pool2d_volumes_of(init, x.shape())) {}
+  void run(Device& device) override { pool(device, volumes, x.data(), out.data()); }
+};
+
+template <class T>
+struct Pool2dGradKernel : Kernel {
+  In<T> x, out, out_gradient;
+  Out<T> x_gradient;
+  pool_gpu::Volumes volumes;
+
+  explicit Pool2dGradKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        volumes(pool2d_volumes_of(init, x.shape())) {}
+  void run(Device& device) override {
+    pool_gradient(device, volumes, x.data(), out.data(), out_gradient.data(), x_gradient.data());
+  }
+};
+#else
+using Range = PooledRange;
+
 constexpr int64_t kFewColumns = 4;
 
 // Geometry of either kernel: images and channels are planes that are pooled one by one.
-struct Pooling {
+struct Pooling2d {
   int64_t planes, plane_size, width, stride, taps;
   std::vector<Range> rows, columns;
   int64_t whole_begin = 0, whole_end = 0;  // the columns whose windows lie inside of the image
   bool exclusive;
 
-  Pooling(const KernelInit& init, const Shape& x) : planes(x[0] * x[1]), plane_size(x[2] * x[3]), width(x[3]) {
+  Pooling2d(const KernelInit& init, const Shape& x) : planes(x[0] * x[1]), plane_size(x[2] * x[3]), width(x[3]) {
     auto [height_axis, width_axis] = pooling_axes(init, x);
     bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
     rows = pooled_ranges(height_axis, adaptive);
@@ -119,7 +157,7 @@ template <class T>
 struct Pool2dKernel : Kernel {
   In<T> x;
   Out<T> out;
-  Pooling pooling;
+  Pooling2d pooling;
   bool max;
 
   explicit Pool2dKernel(KernelInit& init)
@@ -182,7 +220,7 @@ template <class T>
 struct Pool2dGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  Pooling pooling;
+  Pooling2d pooling;
   bool max;
 
   explicit Pool2dGradKernel(KernelInit& init)
@@ -249,8 +287,9 @@ struct Pool2dGradKernel : Kernel {
     }
   }
 };
+#endif
 
-Shape pooled_shape(const InferContext& c) {
+Shape pool2d_shape(const InferContext& c) {
   require_rank(c, "X", 4);
   const Shape& x = c.shape("X");
   for (int axis : {2, 3}) require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": there is nothing to pool");
@@ -259,8 +298,8 @@ Shape pooled_shape(const InferContext& c) {
   return Shape{x[0], x[1], global ? 1 : height.out, global ? 1 : width.out};
 }
 
-void infer_gradient(InferContext& c) {
-  Shape out = pooled_shape(c);
+void pool2d_infer_gradient(InferContext& c) {
+  Shape out = pool2d_shape(c);
   for (const char* port : {"Out", "Out@GRAD"}) {
     require_same_dtype(c, "X", port);
     require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ",
@@ -269,7 +308,7 @@ void infer_gradient(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& pool2d_with_attributes(OpSpec& spec) {
   return spec
       .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window", one_of({"max", "avg"}))
       .attr("ksize", std::vector<int32_t>{1, 1}, "size of the window: height, width; with `adaptive`, of the output")
@@ -293,16 +332,20 @@ void define_pool2d(OpTable& ops) {
               "never the largest; NaN is.")
       .input("X", "[images, channels, height, width]")
       .output("Out", "[images, channels, output height, output width]");
-  with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pooled_shape(c)); }))
+  pool2d_with_attributes(forward)
+      .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool2d_shape(c)); }))
       .gradient("pool2d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+      .on_gpu()
       .kernels<AnyLayout<Pool2dKernel>::Of, float, double>();
   backward.doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same part.")
       .input("X", "as in pool2d")
       .input("Out", "of pool2d")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
-  with_attributes(backward).infer(for_both_layouts(infer_gradient)).kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>();
+  pool2d_with_attributes(backward)
+      .infer(for_both_layouts(pool2d_infer_gradient))
+      .on_gpu()
+      .kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>();
   ops.add(forward);
   ops.add(backward);
 }
