@@ -9,7 +9,7 @@ namespace {
 
 // A coordinate of Grid as a place along an axis of X, and how fast the place moves with it.
 template <class T>
-struct Place {
+struct GridSamplerPlace {
   T at, speed;
 };
 
@@ -20,27 +20,27 @@ class GridAxis {
   GridAxis(int64_t size, bool corners, const std::string& padding)
       : size_(size), corners_(corners), border_(padding == "border"), reflects_(padding == "reflection") {}
 
-  Place<T> place(T coordinate) const {
+  GridSamplerPlace<T> place(T coordinate) const {
     T last = static_cast<T>(size_ - 1), speed = (corners_ ? last : last + T(1)) / T(2);
     T at = corners_ ? (coordinate + T(1)) * speed : (coordinate + T(1)) * speed - T(0.5);
     if (reflects_) return reflected(at, speed, last);
-    return border_ ? clipped(at, speed, last) : Place<T>{at, speed};
+    return border_ ? clipped(at, speed, last) : GridSamplerPlace<T>{at, speed};
   }
 
  private:
-  static Place<T> clipped(T at, T speed, T last) {
+  static GridSamplerPlace<T> clipped(T at, T speed, T last) {
     T inside = minimum(maximum(at, T(0)), last);
     return {inside, inside == at ? speed : T(0)};
   }
 
   // Mirrored at the outermost centers, or at the outer edges; there half a pixel remains beyond the last center.
-  Place<T> reflected(T at, T speed, T last) const {
+  GridSamplerPlace<T> reflected(T at, T speed, T last) const {
     T half = corners_ ? T(0) : T(0.5), period = T(2) * (last + T(2) * half);
     if (period == T(0)) return {T(0), T(0)};
     T distance = std::abs(at + half), rest = distance - std::floor(distance / period) * period;
     bool before = at + half < T(0), flipped = rest > period - rest;
     if (before != flipped) speed = -speed;
-    Place<T> found{minimum(rest, period - rest) - half, speed};
+    GridSamplerPlace<T> found{minimum(rest, period - rest) - half, speed};
     return corners_ ? found : clipped(found.at, found.speed, last);
   }
 
@@ -126,7 +126,7 @@ struct GridSamplerKernel : Kernel {
   void run(Device&) override {
     std::fill_n(output.data(), output.numel(), T(0));
     int64_t plane = sampling.height * sampling.width;
-    sampling.each(grid.data(), [&](int64_t, Place<T> row, Place<T> column, int64_t from, int64_t to) {
+    sampling.each(grid.data(), [&](int64_t, GridSamplerPlace<T> row, GridSamplerPlace<T> column, int64_t from, int64_t to) {
       sampling.each_pixel(row.at, column.at, [&](int64_t pixel, T weight, T, T) {
         for (int64_t c = 0; c < sampling.channels; ++c) {
           output[to + c * sampling.samples] += x[from + c * plane + pixel] * weight;
@@ -149,7 +149,7 @@ struct GridSamplerGradKernel : Kernel {
   void run(Device&) override {
     if (x_gradient) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     int64_t plane = sampling.height * sampling.width;
-    sampling.each(grid.data(), [&](int64_t sample, Place<T> row, Place<T> column, int64_t in, int64_t out) {
+    sampling.each(grid.data(), [&](int64_t sample, GridSamplerPlace<T> row, GridSamplerPlace<T> column, int64_t in, int64_t out) {
       T along_rows = 0, along_columns = 0;
       sampling.each_pixel(row.at, column.at, [&](int64_t pixel, T weight, T row_slope, T column_slope) {
         for (int64_t c = 0; c < sampling.channels; ++c) {
@@ -179,7 +179,7 @@ Shape sampled_shape(const InferContext& c) {
   return {x[0], x[1], grid[1], grid[2]};
 }
 
-void infer_gradient(InferContext& c) {
+void grid_sampler_infer_gradient(InferContext& c) {
   Shape output = sampled_shape(c);
   require_same_dtype(c, "X", "Output@GRAD");
   require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
@@ -187,7 +187,7 @@ void infer_gradient(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec grid_sampler_with_attributes(OpSpec spec) {
   return spec.input("X", "[images, channels, height, width]")
       .input("Grid", "[images, output height, output width, 2]: x, y; from -1 to 1 across the image")
       .attr("mode", "bilinear", "the mixture of four pixels, or the nearest one", one_of({"bilinear", "nearest"}))
@@ -199,20 +199,20 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_grid_sampler(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("grid_sampler"))
+  ops.add(grid_sampler_with_attributes(OpSpec("grid_sampler"))
               .doc("Output[n, c, i, j] = X[n, c] at the place (x, y) = Grid[n, i, j], a mixture of the four pixels "
                    "around it or the nearest one (Jaderberg et al. 2015).")
               .output("Output", "[images, channels, output height, output width]")
               .infer([](InferContext& c) { c.set_output("Output", c.input("X").dtype, sampled_shape(c)); })
               .gradient("grid_sampler_grad", {"X", "Grid", "Output@GRAD"}, {"X@GRAD", "Grid@GRAD"})
               .kernels<GridSamplerKernel, float, double>());
-  ops.add(with_attributes(OpSpec("grid_sampler_grad"))
+  ops.add(grid_sampler_with_attributes(OpSpec("grid_sampler_grad"))
               .doc("X@GRAD: each pixel gets the part of Output@GRAD that it has in Output. Grid@GRAD: how Output moves "
                    "with the place; 0 with the nearest pixel, and where the place is held at the border.")
               .input("Output@GRAD", "shape of Output")
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Grid@GRAD", "shape of Grid")
-              .infer(infer_gradient)
+              .infer(grid_sampler_infer_gradient)
               .kernels<GridSamplerGradKernel, float, double>());
 }
 

@@ -11,7 +11,7 @@ namespace {
 using Ints = std::vector<int32_t>;
 using Longs = std::vector<int64_t>;
 
-const TensorAttrs kPorts{{"starts", nullptr, "StartsTensorList"},
+const TensorAttrs kSetValuePorts{{"starts", nullptr, "StartsTensorList"},
                          {"ends", nullptr, "EndsTensorList"},
                          {"steps", nullptr, "StepsTensorList"}};
 
@@ -130,7 +130,7 @@ struct SetValueKernel : Kernel {
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
-        op(settled(init, kPorts)),
+        op(settled(init, kSetValuePorts)),
         walks(slice_walks(slice_of(op), input.shape(), true)), part(part_shape(op, walks)),
         part_loop(walks), value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
         stretched(init, part.numel()) {
@@ -163,7 +163,7 @@ struct SetValueGradKernel : Kernel {
   explicit SetValueGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
         value_gradient(init, "ValueTensor@GRAD", optional_port),
-        op(settled(init, kPorts)),
+        op(settled(init, kSetValuePorts)),
         walks(slice_walks(slice_of(op), out_gradient.shape(), true)), part(part_shape(op, walks)),
         part_loop(walks), value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
         cut(init, value_gradient ? part.numel() : 0) {}
@@ -180,7 +180,7 @@ struct SetValueGradKernel : Kernel {
   }
 };
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec set_value_with_attributes(OpSpec spec) {
   return spec.required_attr("axes", AttrType::Longs, "the axes along which a part is set")
       .attr("starts", Longs{}, "for each of them the first position; negative ones count from the end")
       .attr("ends", Longs{}, "for each of them the position after the last; negative ones count from the end")
@@ -203,7 +203,7 @@ void define_set_value(OpTable& ops) {
       .reads_shape("ValueTensor")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("ValueTensor@GRAD", "shape of ValueTensor");
-  ops.add(with_attributes(with_tensor_ports(forward, kPorts))
+  ops.add(set_value_with_attributes(with_tensor_ports(forward, kSetValuePorts))
               .doc("Out = Input, but what lies between starts and ends along axes is ValueTensor, or else `values`, "
                    "stretched over that part.")
               .attr("values", std::vector<ScalarValue>{}, "the value where there is no ValueTensor")
@@ -218,7 +218,7 @@ void define_set_value(OpTable& ops) {
                 if (c.has_input("ValueTensor")) require_same_dtype(c, "Input", "ValueTensor");
                 c.set_output("Out", input);
                 Shape value = c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op());
-                auto op = settled(c, kPorts);
+                auto op = settled(c, kSetValuePorts);
                 if (!op) return;
                 value_walks(value, part_shape(*op, slice_walks(slice_of(*op), input.shape, true)));
               })
@@ -229,7 +229,7 @@ void define_set_value(OpTable& ops) {
                   backward.inputs.push_back({"ValueTensor", forward.input("ValueTensor")});
                   backward.outputs.push_back({"ValueTensor@GRAD", gradient_names(forward.input("ValueTensor"))});
                 }
-                for (const TensorAttr& attr : kPorts) {
+                for (const TensorAttr& attr : kSetValuePorts) {
                   const std::vector<std::string>& names = forward.input(attr.list);
                   if (!names.empty()) backward.inputs.push_back({attr.list, names});
                 }
@@ -241,7 +241,7 @@ void define_set_value(OpTable& ops) {
               })
               .updates("Input", "Out")
               .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
-  ops.add(with_attributes(with_tensor_ports(backward, kPorts))
+  ops.add(set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
               .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
                    "summed over what the value was stretched to.")
               .infer([](InferContext& c) {
@@ -252,7 +252,7 @@ void define_set_value(OpTable& ops) {
                   require_same_dtype(c, "Out@GRAD", "ValueTensor");
                   c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
                 }
-                auto op = settled(c, kPorts);
+                auto op = settled(c, kSetValuePorts);
                 if (!op) return;
                 Shape part = part_shape(*op, slice_walks(slice_of(*op), out.shape, true));
                 if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);

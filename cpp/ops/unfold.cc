@@ -7,7 +7,7 @@ namespace {
 
 // Both attributes of two numbers and of four; the image is a volume of depth 1. paddings: above, left, below, right.
 template <class Context>
-VolumeAxes axes_of(const Context& c, int64_t height, int64_t width) {
+VolumeAxes unfold_axes_of(const Context& c, int64_t height, int64_t width) {
   auto read = [&c](const char* name, size_t count) {
     std::vector<int32_t> values = c.template attr<std::vector<int32_t>>(name);
     require<ProgramError>(values.size() == count, "attribute '", name, "' has ", values.size(), " numbers, ", count,
@@ -32,7 +32,7 @@ struct Patches {
 
   Patches(const KernelInit& init, const Shape& image)
       : images(image[0]), image_size(image[1] * image[2] * image[3]),
-        patches{axes_of(init, image[2], image[3]), image[1], image[2] * image[3], 1} {
+        patches{unfold_axes_of(init, image[2], image[3]), image[1], image[2] * image[3], 1} {
     columns_size = patches.elements();
   }
 
@@ -87,7 +87,7 @@ struct FoldGradKernel : Kernel {
   void run(Device&) override { patches.gather(y_gradient.data(), x_gradient.data()); }
 };
 
-int64_t product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
+int64_t unfold_product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
 
 int64_t taps_of(const VolumeAxes& axes) { return axes[1].window * axes[2].window; }
 
@@ -95,8 +95,8 @@ Shape unfolded(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", 4);
   const Shape& x = c.shape("X");
-  VolumeAxes axes = axes_of(c, x[2], x[3]);
-  return {x[0], product(x[1], taps_of(axes)), product(axes[1].out, axes[2].out)};
+  VolumeAxes axes = unfold_axes_of(c, x[2], x[3]);
+  return {x[0], unfold_product(x[1], taps_of(axes)), unfold_product(axes[1].out, axes[2].out)};
 }
 
 Shape folded(const InferContext& c) {
@@ -106,8 +106,8 @@ Shape folded(const InferContext& c) {
   const auto& size = c.attr<std::vector<int32_t>>("output_sizes");
   require<ProgramError>(size.size() == 2, "attribute 'output_sizes' has ", size.size(), " numbers, 2 are needed");
   for (int32_t s : size) require<ProgramError>(s >= 1, "attribute 'output_sizes' holds ", s, ", it must be at least 1");
-  VolumeAxes axes = axes_of(c, size[0], size[1]);
-  int64_t patches = product(axes[1].out, axes[2].out), taps = taps_of(axes);
+  VolumeAxes axes = unfold_axes_of(c, size[0], size[1]);
+  int64_t patches = unfold_product(axes[1].out, axes[2].out), taps = taps_of(axes);
   require<ShapeError>(dims_agree(x[2], patches), "X has ", x[2], " patches, an image of ", size[0], " by ", size[1],
                       " has ", patches);
   require<ShapeError>(x[1] < 0 || x[1] % taps == 0, "X has ", x[1], " rows, which do not divide into channels of ",
@@ -125,7 +125,7 @@ InferFunction gradient_of(Shape (*shape)(const InferContext&)) {
   };
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec unfold_with_attributes(OpSpec spec) {
   return spec.required_attr("kernel_sizes", AttrType::Ints, "height and width of a patch")
       .attr("strides", std::vector<int32_t>{1, 1}, "steps between patches: height, width")
       .attr("paddings", std::vector<int32_t>{0, 0, 0, 0}, "zeros around the image: above, left, below, right")
@@ -133,7 +133,7 @@ OpSpec with_attributes(OpSpec spec) {
 }
 
 OpSpec with_size(OpSpec spec) {
-  return with_attributes(spec.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
+  return unfold_with_attributes(spec.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
 }
 
 OpSpec gradient(const char* type) {
@@ -146,7 +146,7 @@ OpSpec gradient(const char* type) {
 }  // namespace
 
 void define_unfold(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("unfold")
+  ops.add(unfold_with_attributes(OpSpec("unfold")
                               .input("X", "[images, channels, height, width]")
                               .output("Y", "[images, channels patch height patch width, patches]"))
               .doc("Column p of Y holds the pixels of patch p, channel by channel and row by row; zeros where it lies "
@@ -154,7 +154,7 @@ void define_unfold(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, unfolded(c)); })
               .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .kernels<UnfoldKernel, float, double>());
-  ops.add(with_attributes(gradient("unfold_grad"))
+  ops.add(unfold_with_attributes(gradient("unfold_grad"))
               .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
               .infer(gradient_of(unfolded))
               .kernels<UnfoldGradKernel, float, double>());
