@@ -53,6 +53,7 @@ void define_sequence_reshape(OpTable& ops) {
               .decides_lod()
               .gradient("sequence_reshape_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceReshapeKernel>());
   ops.add(OpSpec("sequence_reshape_grad")
               .doc("X@GRAD = the elements of Out@GRAD in the shape and sequences of X.")
@@ -62,6 +63,7 @@ void define_sequence_reshape(OpTable& ops) {
               .infer(infer_reshape_grad)
               .decides_lod()
               .view("Out@GRAD", "X@GRAD")
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceReshapeGradKernel>());
 }
 
