@@ -58,6 +58,19 @@ struct Copy : Axes {
 };
 
 template <class T>
+struct PutBack {
+  Copy<T> walk;
+  const T* values;  // none: one for all
+  T value;
+  T* source;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t from = walk.small ? walk.source(static_cast<uint32_t>(i)) : walk.source(static_cast<uint64_t>(i));
+    if (from >= 0) source[from] = values ? values[i] : value;
+  }
+};
+
+template <class T>
 struct AddBack : Axes {
   const T* out;
   T* source;
@@ -154,9 +167,22 @@ void AxisLoop::add_back(Device& device, const T* out, T* source) const {
   axis_walk_gpu::Axes axes(walks_);
   Walk<1> kept, folded;
   if (numel_ > 0 && axis_walk_gpu::repeats(axes, &kept, &folded)) {
-    return paddle_mini::fold(device, kept, folded, SumOf<T>(0), axis_walk_gpu::Get<T>{out}, Plus{}, axis_walk_gpu::Put<T>{source});
+    return paddle_mini::fold(device, kept, folded, SumOf<T>(0), axis_walk_gpu::Get<T>{out}, Plus{},
+                             axis_walk_gpu::Put<T>{source});
   }
   for_each_index(device, in_numel_, axis_walk_gpu::AddBack<T>{axes, out, source});
+}
+
+template <class T>
+void AxisLoop::put(Device& device, const T* out, T* source) const {
+  axis_walk_gpu::Copy<T> walk{axis_walk_gpu::Axes(walks_), nullptr, nullptr, T(0), numel_ <= INT32_MAX};
+  for_each_index(device, numel_, axis_walk_gpu::PutBack<T>{walk, out, T(0), source});
+}
+
+template <class T>
+void AxisLoop::put_value(Device& device, T value, T* source) const {
+  axis_walk_gpu::Copy<T> walk{axis_walk_gpu::Axes(walks_), nullptr, nullptr, T(0), numel_ <= INT32_MAX};
+  for_each_index(device, numel_, axis_walk_gpu::PutBack<T>{walk, nullptr, value, source});
 }
 
 }  // namespace paddle_mini

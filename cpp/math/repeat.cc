@@ -58,7 +58,8 @@ template <class T>
 struct RepeatGradKernel : AxisCopyGradKernel<T> {
   explicit RepeatGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              repeat_walks_of(settled(init, repeat_ports_of(init.op())), init.output("X@GRAD")->tensor.shape)) {}
+                              repeat_walks_of(settled(init, repeat_ports_of(init.op())),
+                                              init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace

@@ -52,7 +52,8 @@ template <bool strided>
 struct SliceKernel : AxisCopyKernel {
   explicit SliceKernel(KernelInit& init)
       : AxisCopyKernel(init.input("Input"), init.output("Out"),
-                       slice_walks(settled(init, slice_ports_of(strided)), init.input("Input")->tensor.shape, strided)) {}
+                       slice_walks(settled(init, slice_ports_of(strided)), init.input("Input")->tensor.shape,
+                                   strided)) {}
 };
 
 template <bool strided>
@@ -61,8 +62,8 @@ struct SliceGradKernel {
   struct For : AxisCopyGradKernel<T> {
     explicit For(KernelInit& init)
         : AxisCopyGradKernel<T>(init, "Out@GRAD", "Input@GRAD",
-                                slice_walks(settled(init, slice_ports_of(strided)), init.output("Input@GRAD")->tensor.shape,
-                                            strided)) {}
+                                slice_walks(settled(init, slice_ports_of(strided)),
+                                            init.output("Input@GRAD")->tensor.shape, strided)) {}
   };
 };
 

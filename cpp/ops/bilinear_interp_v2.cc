@@ -138,7 +138,8 @@ template <class T>
 class BilinearWalk {
  public:
   explicit BilinearWalk(const InterpolatedImages& images)
-      : rows_(bilinear_places_of(images.height, images.half_pixels)), columns_(bilinear_places_of(images.width, images.half_pixels)),
+      : rows_(bilinear_places_of(images.height, images.half_pixels)),
+        columns_(bilinear_places_of(images.width, images.half_pixels)),
         width_(images.width.in), inner_(images.inner) {}
 
   template <class F>

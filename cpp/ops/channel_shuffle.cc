@@ -33,7 +33,8 @@ void check_groups(const InferContext& c, const char* port) {
   require_tensors(c);
   require_rank(c, port, 4);
   const Shape& x = c.shape(port);
-  int64_t groups = c.attr<int32_t>("groups"), channels = x[channel_shuffle_channels_last(c.attr<std::string>("data_format")) ? 3 : 1];
+  bool last = channel_shuffle_channels_last(c.attr<std::string>("data_format"));
+  int64_t groups = c.attr<int32_t>("groups"), channels = x[last ? 3 : 1];
   require<ShapeError>(channels < 0 || channels % groups == 0, port, " has shape ", x.str(), ": ", channels,
                       " channels do not divide into ", groups, " groups");
 }

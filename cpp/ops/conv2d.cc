@@ -37,8 +37,9 @@ struct Conv2dGradKernel : Kernel {
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
         convolution(init, conv2d_sizes(init), true) {}
   void run(Device& device) override {
-    if (filter_gradient) convolution.filter_gradient(device, input.data(), output_gradient.data(), filter_gradient.data());
-    if (input_gradient) convolution.input_gradient(device, filter.data(), output_gradient.data(), input_gradient.data());
+    const T* gradient = output_gradient.data();
+    if (filter_gradient) convolution.filter_gradient(device, input.data(), gradient, filter_gradient.data());
+    if (input_gradient) convolution.input_gradient(device, filter.data(), gradient, input_gradient.data());
   }
 };
 
@@ -90,7 +91,9 @@ void define_convolution(OpTable& ops, const std::string& type) {
       .input("Filter", "[output channels, channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");
   conv2d_with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv2d_output_shape(c)); }))
+      .infer(for_both_layouts([](InferContext& c) {
+        c.set_output("Output", c.input("Input").dtype, conv2d_output_shape(c));
+      }))
       .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
       .on_gpu()
       .kernels<AnyLayout<Conv2dKernel>::Of, float, double>();

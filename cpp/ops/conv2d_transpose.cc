@@ -71,8 +71,9 @@ struct Conv2dTransposeGradKernel : Kernel {
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
         convolution(init, stamping_sizes(init), true) {}
   void run(Device& device) override {
-    if (filter_gradient) convolution.filter_gradient(device, output_gradient.data(), input.data(), filter_gradient.data());
-    if (input_gradient) convolution.run(device, output_gradient.data(), filter.data(), input_gradient.data());
+    const T* gradient = output_gradient.data();
+    if (filter_gradient) convolution.filter_gradient(device, gradient, input.data(), filter_gradient.data());
+    if (input_gradient) convolution.run(device, gradient, filter.data(), input_gradient.data());
   }
 };
 
@@ -124,7 +125,9 @@ void define_transpose(OpTable& ops, const std::string& type) {
       .input("Filter", "[channels, output channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");
   stamping_with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c)); }))
+      .infer(for_both_layouts([](InferContext& c) {
+        c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
+      }))
       .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
       .on_gpu()
       .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>();

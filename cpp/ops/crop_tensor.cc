@@ -97,7 +97,8 @@ OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
       .infer([](InferContext& c) {
         require_tensors(c);
         require_same_dtype(c, "X", "Out@GRAD");
-        if (auto op = settled(c, kOffsets)) crop_tensor_walks_of(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
+        auto op = settled(c, kOffsets);
+        if (op) crop_tensor_walks_of(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
         gradients_like_inputs(c);
       })
       .on_gpu()

@@ -57,7 +57,8 @@ struct CrossKernel : Kernel {
   AxisLines lines;
 
   explicit CrossKernel(KernelInit& init)
-      : x(init, "X"), y(init, "Y"), out(init, "Out"), lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
+      : x(init, "X"), y(init, "Y"), out(init, "Out"),
+        lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
   void run(Device& device) override { cross_lines(device, lines, x.data(), y.data(), out.data()); }
 };
 
@@ -69,7 +70,8 @@ struct CrossGradKernel : Kernel {
 
   explicit CrossGradKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        y_gradient(init, "Y@GRAD", optional_port), lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
+        y_gradient(init, "Y@GRAD", optional_port),
+        lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
   void run(Device& device) override {
     if (x_gradient) cross_lines(device, lines, y.data(), out_gradient.data(), x_gradient.data());
     if (y_gradient) cross_lines(device, lines, out_gradient.data(), x.data(), y_gradient.data());

@@ -44,7 +44,8 @@ struct ExpandV2GradKernel : AxisCopyGradKernel<T> {
 }  // namespace
 
 void define_expand_v2(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"), kExpandV2Ports)
+  ops.add(with_tensor_ports(OpSpec("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"),
+                            kExpandV2Ports)
               .doc("Out = X stretched to a shape: axes of 1 are repeated, new ones come in front.")
               .attr("shape", Ints{}, "shape of Out; -1 keeps X's dimension")
               .infer([](InferContext& c) {

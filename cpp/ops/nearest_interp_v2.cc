@@ -132,7 +132,8 @@ struct NearestGradKernel : Kernel {
 
   explicit NearestGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X"),
-        rows(nearest_places_of(images.height, images.align_corners)), columns(nearest_places_of(images.width, images.align_corners)) {}
+        rows(nearest_places_of(images.height, images.align_corners)),
+        columns(nearest_places_of(images.width, images.align_corners)) {}
 
   void run(Device&) override {
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));

@@ -30,7 +30,8 @@ struct PadKernel : AxisCopyKernel {
 template <class T>
 struct PadGradKernel : AxisCopyGradKernel<T> {
   explicit PadGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", pad_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              pad_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 // X's shape from that of Out, which is all the gradient is given.

@@ -41,7 +41,8 @@ struct Pad2dKernel : AxisCopyKernel {
 template <class T>
 struct Pad2dGradKernel : AxisCopyGradKernel<T> {
   explicit Pad2dGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", pad2d_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              pad2d_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 OpSpec pad2d_with_attributes(OpSpec spec) {

@@ -46,7 +46,8 @@ struct Pool3dKernel : Kernel {
   Out<T> out;
   pool_gpu::Volumes volumes;
 
-  explicit Pool3dKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), volumes(pool3d_volumes_of(init, x.shape())) {}
+  explicit Pool3dKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), volumes(pool3d_volumes_of(init, x.shape())) {}
   void run(Device& device) override { pool(device, volumes, x.data(), out.data()); }
 };
 
@@ -72,7 +73,8 @@ struct Pooling3d {
   bool exclusive, max;
 
   Pooling3d(const KernelInit& init, const Shape& x)
-      : layout(x, init.attr<std::string>("data_format")), volume(pool3d_axes_of(init, layout), pool3d_is_adaptive(init)),
+      : layout(x, init.attr<std::string>("data_format")),
+        volume(pool3d_axes_of(init, layout), pool3d_is_adaptive(init)),
         outer(layout.images * (layout.channels_last ? 1 : layout.channels)),
         inner(layout.channels_last ? layout.channels : 1), size(layout.sizes[0] * layout.sizes[1] * layout.sizes[2]),
         exclusive(init.attr<bool>("exclusive")), max(init.attr<std::string>("pooling_type") == "max") {}

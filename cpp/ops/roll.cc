@@ -29,7 +29,8 @@ struct RollKernel : AxisCopyKernel {
 template <class T>
 struct RollGradKernel : AxisCopyGradKernel<T> {
   explicit RollGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", roll_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              roll_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace

@@ -5,6 +5,10 @@
 #include "math/fill.h"
 #include "math/slice.h"
 
+#ifdef PM_GPU
+#include "cuda/copy.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -126,27 +130,41 @@ struct SetValueKernel : Kernel {
   Shape part;
   AxisLoop part_loop, value_loop;
   std::unique_ptr<T[]> listed;
+  int64_t listed_count;
   Scratch<T> stretched;
+#ifdef PM_GPU
+  Scratch<T> uploaded;
+#endif
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
         op(settled(init, kSetValuePorts)),
         walks(slice_walks(slice_of(op), input.shape(), true)), part(part_shape(op, walks)),
         part_loop(walks), value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
-        stretched(init, part.numel()) {
+        listed_count(value ? 0 : listed_shape(init.op()).numel()), stretched(init, part.numel())
+#ifdef PM_GPU
+        , uploaded(init, listed_count)
+#endif
+  {
     if (value) return;
     std::vector<ScalarValue> scalars = listed_values(init.op());
     listed.reset(new T[scalars.size()]);
     std::transform(scalars.begin(), scalars.end(), listed.get(), number_of_scalar<T>);
   }
 
+  const T* listed_on([[maybe_unused]] Device& device) const {
+#ifdef PM_GPU
+    upload(device, listed.get(), static_cast<size_t>(listed_count) * sizeof(T), uploaded.data());
+    return uploaded.data();
+#else
+    return listed.get();
+#endif
+  }
+
   void run(Device& device) override {
-    value_loop.copy(device, value ? value.data() : listed.get(), stretched.data(), T(0));
-    if (out.data() != input.data()) std::copy_n(input.data(), input.numel(), out.data());
-    int64_t block = part_loop.block();
-    part_loop.each_block([&](int64_t from, int64_t at) {
-      std::copy_n(stretched.data() + from, block, out.data() + at);
-    });
+    value_loop.copy(device, value ? value.data() : listed_on(device), stretched.data(), T(0));
+    if (out.data() != input.data()) copy_n(device, input.data(), input.numel(), out.data());
+    part_loop.put(device, stretched.data(), out.data());
   }
 };
 
@@ -174,9 +192,8 @@ struct SetValueGradKernel : Kernel {
       value_loop.add_back(device, cut.data(), value_gradient.data());
     }
     if (!input_gradient) return;
-    std::copy_n(out_gradient.data(), out_gradient.numel(), input_gradient.data());
-    int64_t block = part_loop.block();
-    part_loop.each_block([&](int64_t, int64_t at) { std::fill_n(input_gradient.data() + at, block, T(0)); });
+    copy_n(device, out_gradient.data(), out_gradient.numel(), input_gradient.data());
+    part_loop.put_value(device, T(0), input_gradient.data());
   }
 };
 
@@ -187,7 +204,8 @@ OpSpec set_value_with_attributes(OpSpec spec) {
       .attr("steps", Longs{}, "for each of them the step, which may be negative; empty: 1")
       .attr("decrease_axes", Longs{}, "axes of one element that the value does not have")
       .attr("none_axes", Longs{}, "axes of one element that the value has besides")
-      .attr("dtype", static_cast<int32_t>(DType::Float32), "which of the lists of one type counts, where `values` is empty")
+      .attr("dtype", static_cast<int32_t>(DType::Float32),
+            "which of the lists of one type counts, where `values` is empty")
       .attr("shape", Longs{}, "shape of `values`");
 }
 
@@ -240,6 +258,7 @@ void define_set_value(OpTable& ops) {
                 return std::vector<OpDesc>{backward};
               })
               .updates("Input", "Out")
+              .on_gpu()
               .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
   ops.add(set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
               .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
@@ -257,6 +276,7 @@ void define_set_value(OpTable& ops) {
                 Shape part = part_shape(*op, slice_walks(slice_of(*op), out.shape, true));
                 if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);
               })
+              .on_gpu()
               .kernels<SetValueGradKernel, float, double, int32_t, int64_t>());
 }
 

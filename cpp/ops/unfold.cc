@@ -2,6 +2,11 @@
 #include "core/op_table.h"
 #include "math/volume.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/take_last.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -36,14 +41,75 @@ struct Patches {
     columns_size = patches.elements();
   }
 
-  void gather(const T* image, T* columns) const {
+#ifdef PM_GPU
+  void gather(Device& device, const T* image, T* columns) const;
+  void add_up(Device& device, const T* columns, T* image) const;
+#else
+  void gather(Device&, const T* image, T* columns) const {
     for (int64_t n = 0; n < images; ++n) patches.gather(image + n * image_size, columns + n * columns_size);
   }
-  void add_up(const T* columns, T* image) const {
+  void add_up(Device&, const T* columns, T* image) const {
     std::fill_n(image, images * image_size, T(0));
     for (int64_t n = 0; n < images; ++n) patches.add_back(columns + n * columns_size, image + n * image_size);
   }
+#endif
 };
+
+#ifdef PM_GPU
+template <class T>
+struct PatchElement {
+  WindowAxis height, width;
+  const T* image;
+  T* columns;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t left = i, x = take_last(left, width.out) * width.stride - width.before;
+    int64_t y = take_last(left, height.out) * height.stride - height.before;
+    x += take_last(left, width.window) * width.dilation;
+    y += take_last(left, height.window) * height.dilation;
+    bool inside = x >= 0 && x < width.size && y >= 0 && y < height.size;
+    columns[i] = inside ? image[(left * height.size + y) * width.size + x] : T(0);
+  }
+};
+
+// A thread sums up the places that one pixel has in the columns.
+template <class T>
+struct PatchSum {
+  WindowAxis height, width;
+  const T* columns;
+  T* image;
+
+  // The output whose window has the pixel as this tap; -1: none.
+  PM_DEVICE static int64_t output(const WindowAxis& axis, int64_t pixel, int64_t tap) {
+    int64_t from = pixel + axis.before - tap * axis.dilation;
+    return from >= 0 && from % axis.stride == 0 && from / axis.stride < axis.out ? from / axis.stride : -1;
+  }
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t channel = i, column = take_last(channel, width.size), row = take_last(channel, height.size);
+    T total = 0;
+    for (int64_t j = 0; j < height.window; ++j) {
+      int64_t y = output(height, row, j);
+      if (y < 0) continue;
+      for (int64_t k = 0; k < width.window; ++k) {
+        int64_t x = output(width, column, k), tap = (channel * height.window + j) * width.window + k;
+        if (x >= 0) total += columns[(tap * height.out + y) * width.out + x];
+      }
+    }
+    image[i] = total;
+  }
+};
+
+template <class T>
+void Patches<T>::gather(Device& device, const T* image, T* columns) const {
+  PatchElement<T> element{patches.axes[1], patches.axes[2], image, columns};
+  for_each_index(device, images * columns_size, element);
+}
+
+template <class T>
+void Patches<T>::add_up(Device& device, const T* columns, T* image) const {
+  for_each_index(device, images * image_size, PatchSum<T>{patches.axes[1], patches.axes[2], columns, image});
+}
+#endif
 
 template <class T>
 struct UnfoldKernel : Kernel {
@@ -52,7 +118,7 @@ struct UnfoldKernel : Kernel {
   Patches<T> patches;
 
   explicit UnfoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, x.shape()) {}
-  void run(Device&) override { patches.gather(x.data(), y.data()); }
+  void run(Device& device) override { patches.gather(device, x.data(), y.data()); }
 };
 
 template <class T>
@@ -63,7 +129,7 @@ struct UnfoldGradKernel : Kernel {
 
   explicit UnfoldGradKernel(KernelInit& init)
       : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, x_gradient.shape()) {}
-  void run(Device&) override { patches.add_up(y_gradient.data(), x_gradient.data()); }
+  void run(Device& device) override { patches.add_up(device, y_gradient.data(), x_gradient.data()); }
 };
 
 template <class T>
@@ -73,7 +139,7 @@ struct FoldKernel : Kernel {
   Patches<T> patches;
 
   explicit FoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, y.shape()) {}
-  void run(Device&) override { patches.add_up(x.data(), y.data()); }
+  void run(Device& device) override { patches.add_up(device, x.data(), y.data()); }
 };
 
 template <class T>
@@ -84,7 +150,7 @@ struct FoldGradKernel : Kernel {
 
   explicit FoldGradKernel(KernelInit& init)
       : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, y_gradient.shape()) {}
-  void run(Device&) override { patches.gather(y_gradient.data(), x_gradient.data()); }
+  void run(Device& device) override { patches.gather(device, y_gradient.data(), x_gradient.data()); }
 };
 
 int64_t unfold_product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
@@ -153,10 +219,12 @@ void define_unfold(OpTable& ops) {
                    "outside of the image.")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, unfolded(c)); })
               .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnfoldKernel, float, double>());
   ops.add(unfold_with_attributes(gradient("unfold_grad"))
               .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
               .infer(gradient_of(unfolded))
+              .on_gpu()
               .kernels<UnfoldGradKernel, float, double>());
   ops.add(with_size(OpSpec("fold")
                         .input("X", "[images, channels patch height patch width, patches]")
@@ -164,10 +232,12 @@ void define_unfold(OpTable& ops) {
               .doc("The images whose pixels are the sums over the patches that hold them: the transpose of unfold.")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, folded(c)); })
               .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<FoldKernel, float, double>());
   ops.add(with_size(gradient("fold_grad"))
               .doc("X@GRAD = unfold of Y@GRAD.")
               .infer(gradient_of(folded))
+              .on_gpu()
               .kernels<FoldGradKernel, float, double>());
 }
 
