@@ -30,7 +30,7 @@ struct IsClose {
   bool equal_nan;
 
   PM_HD bool operator()(T a, T b) const {
-    if (a != a || b != b) return equal_nan && a != a && b != b;
+    if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
     if (a == b) return true;
     T apart = std::abs(a - b), allowed = static_cast<T>(atol + rtol * std::abs(static_cast<double>(b)));
     // PaddlePaddle forgives 1e-15 beyond what is allowed.
