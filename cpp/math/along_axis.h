@@ -5,7 +5,25 @@
 
 #include "core/op_table.h"
 
+#ifdef PM_GPU
+#include "math/by_target_gpu.h"
+#include "math/positions_gpu.h"
+#endif
+
 namespace paddle_mini {
+
+#ifdef PM_GPU
+// The element of X that element i of Index stands for; -1 if there is none such, which is refused.
+struct AlongPositions {
+  Positions positions;
+  int64_t picked, inner;
+
+  PM_DEVICE int64_t operator()(int64_t i) const {
+    int64_t at = positions(i);
+    return at < 0 ? -1 : (i / inner / picked * positions.length + at) * inner + i % inner;
+  }
+};
+#endif
 
 // Element i of Index, and of what is picked, stands for the element of X at the same place but along the axis,
 // where it is at Index[i].
@@ -20,11 +38,19 @@ struct AlongAxis {
     outer = x.numel(0, at), length = x[at], picked = index.shape()[at], inner = x.numel(at + 1, x.rank());
   }
 
+  void refuse(int64_t value, int64_t at) const {
+    fail<OpError>("Index has ", value, " at position ", at, ": there are ", length,
+                  " along the axis, so positions run from ", negatives_too ? -length : 0, " to ", length - 1);
+  }
+#ifdef PM_GPU
+  AlongPositions positions(const Device& device) const {
+    return {Positions(device, index, length, negatives_too), picked, inner};
+  }
+#else
   void check() const {
     int64_t low = negatives_too ? -length : 0;
     for (int64_t i = 0, n = index.numel(); i < n; ++i) {
-      require<OpError>(index[i] >= low && index[i] < length, "Index has ", index[i], " at position ", i, ": there are ",
-                       length, " along the axis, so positions run from ", low, " to ", length - 1);
+      if (index[i] < low || index[i] >= length) refuse(index[i], i);
     }
   }
 
@@ -41,6 +67,7 @@ struct AlongAxis {
       }
     }
   }
+#endif
 };
 
 // Index must have x's shape but for the axis.
@@ -61,6 +88,46 @@ struct AlongRule {
   int64_t (*axis)(const OpDesc& op);
 };
 
+#ifdef PM_GPU
+template <const AlongRule& rule>
+struct TakeKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    AlongAxis along;
+
+    explicit For(KernelInit& init)
+        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
+    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+    void run(Device& device) override {
+      gather_slabs(device, along.positions(device), 1, out.numel(), x.numel(), sizeof(T), x.data(), out.data());
+    }
+  };
+};
+
+template <const AlongRule& rule>
+struct TakeGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    AlongAxis along;
+    ByTarget by_element;
+
+    explicit For(KernelInit& init)
+        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
+          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too),
+          by_element(init, along.index.numel()) {}
+    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+    void run(Device& device) override {
+      by_element.sort(device, along.positions(device));
+      by_element.template put<ByTarget::Meet::Sum, T>(device, 1, x_gradient.numel(), 1, nullptr, out_gradient.data(),
+                                                      x_gradient.data());
+    }
+  };
+};
+#else
 template <const AlongRule& rule>
 struct TakeKernel {
   template <class T>
@@ -96,6 +163,7 @@ struct TakeGradKernel {
     }
   };
 };
+#endif
 
 template <const AlongRule& rule>
 void infer_take(InferContext& c) {

@@ -5,7 +5,11 @@
 #include <cmath>
 
 #include "core/op_table.h"
+#include "math/uniform.h"
+
+#ifndef PM_GPU
 #include "math/finite.h"
+#endif
 
 namespace paddle_mini {
 
@@ -46,30 +50,30 @@ inline void require_ring(InferContext& c) {
 // Where a row is not finite its average stays.
 class RowClock {
  public:
-  RowClock(const int64_t* counters, const double* state, bool window)
+  PM_HD RowClock(const int64_t* counters, const double* state, bool window)
       : counters_(counters), now_(window ? static_cast<double>(counters[kUpdates]) : state[kLogKept]),
         window_(window) {}
 
-  double now() const { return now_; }
+  PM_HD double now() const { return now_; }
 
   // The part of itself that the average keeps; of the newer generation and, where it was not over at s, of the previous.
-  double kept(double stamp) const {
+  PM_HD double kept(double stamp) const {
     if (!window_) return stamp == now_ ? 1.0 : std::exp(now_ - stamp);
     return part(stamp, now_ - static_cast<double>(counters_[kNewer]), static_cast<double>(counters_[kNewer]));
   }
   // What the newer average was at s belongs to the previous generation now.
-  bool rolled(double stamp) const {
+  PM_HD bool rolled(double stamp) const {
     double begin = now_ - static_cast<double>(counters_[kNewer]);
     return stamp < begin;
   }
-  double kept_of_previous(double stamp) const {
+  PM_HD double kept_of_previous(double stamp) const {
     double older = static_cast<double>(counters_[kOlder]);
     return part(stamp, now_ - static_cast<double>(counters_[kNewer]) - older, older);
   }
 
  private:
   // Of the average over `count` members since `begin`, the part of those that were there at the stamp.
-  static double part(double stamp, double begin, double count) {
+  PM_HD static double part(double stamp, double begin, double count) {
     return stamp <= begin || count == 0 ? 0.0 : (stamp - begin) / count;
   }
 
@@ -78,6 +82,7 @@ class RowClock {
   bool window_;
 };
 
+#ifndef PM_GPU
 // The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit, and where p is not
 // finite, which p - p tells.
 template <class T>
@@ -92,5 +97,6 @@ inline void average_row(Device& device, int64_t width, double kept, const T* p, 
   };
   map(device, width, towards, to, a, p);
 }
+#endif
 
 }  // namespace paddle_mini

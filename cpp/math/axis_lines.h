@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/shape.h"
+#include "core/target.h"
 
 namespace paddle_mini {
 
@@ -15,6 +16,9 @@ struct AxisLines {
     int at = normal_axis(axis, x.rank(), "axis");
     outer = x.numel(0, at), length = x[at], inner = x.numel(at + 1, x.rank());
   }
+
+  int64_t count() const { return outer * inner; }
+  PM_HD int64_t begin_of(int64_t line) const { return line / inner * length * inner + line % inner; }
 
   // f(where the line begins); its elements are `inner` apart.
   template <class F>

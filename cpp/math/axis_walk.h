@@ -85,6 +85,12 @@ class AxisLoop {
   template <class T>
   void add_back(Device& device, const T* out, T* source) const;
 
+  // source[where from] = out[i], or `value`, for every element of the result; no two may come from the same place.
+  template <class T>
+  void put(Device& device, const T* out, T* source) const;
+  template <class T>
+  void put_value(Device& device, T value, T* source) const;
+
   int64_t block() const { return block_; }
 
  private:
@@ -110,6 +116,16 @@ template <class T>
 void AxisLoop::add_back(Device&, const T* out, T* source) const {
   std::fill_n(source, in_numel_, T(0));
   fold([](T total, T one) { return static_cast<T>(total + one); }, out, source);
+}
+
+template <class T>
+void AxisLoop::put(Device&, const T* out, T* source) const {
+  each_block([&](int64_t to, int64_t from) { std::copy_n(out + to, block_, source + from); });
+}
+
+template <class T>
+void AxisLoop::put_value(Device&, T value, T* source) const {
+  each_block([&](int64_t, int64_t from) { std::fill_n(source + from, block_, value); });
 }
 #endif
 

@@ -6,7 +6,12 @@
 
 #include "core/op_table.h"
 #include "math/axis_lines.h"
+#include "math/comes_before.h"
 #include "math/tensor_attr.h"
+
+#ifdef PM_GPU
+#include "math/best_gpu.h"
+#endif
 
 namespace paddle_mini {
 
@@ -28,23 +33,6 @@ inline int64_t count_of_best(const OpDesc& op) {
   return k;
 }
 
-// Whether the element at a comes before that at b: NaN counts as larger than every number, and of
-// equal elements the one at the lower index comes first.
-template <class T>
-struct ComesBefore {
-  const T* line;
-  int64_t step;
-  bool largest;
-
-  bool operator()(int64_t a, int64_t b) const {
-    T x = line[a * step], y = line[b * step];
-    if (less(x, y)) return !largest;
-    if (less(y, x)) return largest;
-    return a < b;
-  }
-  static bool less(T x, T y) { return x < y || (y != y && x == x); }
-};
-
 template <BestRule rule>
 struct BestKernel {
   template <class T>
@@ -60,8 +48,16 @@ struct BestKernel {
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), indices(init, "Indices"), best_of(rule(settled(init, best_ports()))),
           lines(x.shape(), best_of.axis), k(best_of.count < 0 ? lines.length : best_of.count),
-          order(init, lines.length) {}
+          order(init, kOnGpu ? 2 * x.numel() : lines.length) {}
 
+#ifdef PM_GPU
+    void run(Device& device) override {
+      ComesBeforeIn<T> before{lines, x.data(), best_of.largest};
+      const int64_t* sorted =
+          sorted_lines(device, lines.count(), lines.length, before, order.data(), order.data() + x.numel());
+      for_each_index(device, out.numel(), TakeBest<T>{lines, k, x.data(), sorted, out.data(), indices.data()});
+    }
+#else
     void run(Device&) override {
       if (k == 0) return;
       for (int64_t o = 0; o < lines.outer; ++o) {
@@ -92,6 +88,7 @@ struct BestKernel {
       else std::partial_sort(order.data(), order.data() + k, end, before);
       return order.data();
     }
+#endif
   };
 };
 
@@ -111,10 +108,28 @@ struct BestGradKernel {
           best_of(rule(init.op())), lines(x_gradient.shape(), best_of.axis),
           k(AxisLines(indices.shape(), best_of.axis).length) {}
 
+    void refuse(const Fault& fault) const override { refuse_index(fault.value); }
+    void refuse_index(int64_t index) const {
+      fail<OpError>("Indices holds ", index, ", but X has ", lines.length, " elements along the axis");
+    }
+
+#ifdef PM_GPU
+    void run(Device& device) override {
+      int64_t n = indices.numel();
+      for_each_index(device, n, RefuseIndex{indices.data(), lines.length, device.fault, device.step});
+      if (k <= 1024) {
+        GiveBackBest<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
+        for_each_index(device, x_gradient.numel(), give);
+      } else {
+        fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+        GiveBackLine<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
+        for_each_index(device, lines.count(), give);
+      }
+    }
+#else
     void run(Device&) override {
       for (int64_t i = 0, n = indices.numel(); i < n; ++i) {
-        require<OpError>(indices[i] >= 0 && indices[i] < lines.length, "Indices holds ", indices[i], ", but X has ",
-                         lines.length, " elements along the axis");
+        if (indices[i] < 0 || indices[i] >= lines.length) refuse_index(indices[i]);
       }
       std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
       for (int64_t o = 0; o < lines.outer; ++o) {
@@ -126,6 +141,7 @@ struct BestGradKernel {
         }
       }
     }
+#endif
   };
 };
 

@@ -1,6 +1,9 @@
 // Convolution of images [images, channels, height, width] with filters, and its two gradients.
 #pragma once
 
+#ifdef PM_GPU
+#include "math/convolution_gpu.h"
+#else
 #include "core/kernel.h"
 #include "math/patch_products.h"
 #include "math/patches.h"
@@ -18,9 +21,9 @@ class Convolution {
  public:
   Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
 
-  void run(const T* image, const T* filter, T* out);
-  void input_gradient(const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(const T* image, const T* out_gradient, T* filter_gradient);
+  void run(Device&, const T* image, const T* filter, T* out);
+  void input_gradient(Device&, const T* filter, const T* out_gradient, T* image_gradient);
+  void filter_gradient(Device&, const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
   using Grid = PatchGrid<T>;
@@ -56,3 +59,4 @@ extern template class Convolution<float>;
 extern template class Convolution<double>;
 
 }  // namespace paddle_mini
+#endif

@@ -7,22 +7,34 @@ namespace paddle_mini {
 
 struct Largest {
   template <class T>
-  static T first() {
+  PM_HD static T first() {
     using Limits = std::numeric_limits<T>;
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   }
   template <class T>
-  T operator()(T a, T b) const { return maximum(a, b); }
+  PM_HD T operator()(T a, T b) const { return maximum(a, b); }
 };
 
 struct Smallest {
   template <class T>
-  static T first() {
+  PM_HD static T first() {
     using Limits = std::numeric_limits<T>;
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }
   template <class T>
-  T operator()(T a, T b) const { return minimum(a, b); }
+  PM_HD T operator()(T a, T b) const { return minimum(a, b); }
+};
+
+struct IsEqual {
+  template <class T>
+  PM_HD int64_t operator()(T x, T out) const { return x == out; }
+};
+
+struct ShareAmongEquals {
+  template <class T>
+  PM_HD T operator()(T x, T out, T gradient, int64_t equals) const {
+    return x == out ? gradient / static_cast<T>(equals) : T(0);
+  }
 };
 
 // X@GRAD[i] = Out@GRAD[j] / how many elements equal Out[j], where X[i] equals it; j is what i was reduced to.
@@ -30,25 +42,16 @@ template <class T>
 struct SharedExtremeGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  AxisLoop loop;
+  AxisFolds folds;
   Scratch<int64_t> equals;
 
   explicit SharedExtremeGradKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        loop(fold_walks(x.shape(), fold_axes(init, x.shape()))), equals(init, out.numel()) {}
+        folds(x.shape(), fold_axes(init, x.shape())), equals(init, out.numel()) {}
 
-  void run(Device&) override {
-    std::fill_n(equals.data(), equals.numel(), int64_t{0});
-    int64_t block = loop.block();
-    loop.each_block([&](int64_t at, int64_t from) {
-      for (int64_t i = 0; i < block; ++i) equals[from + i] += x[at + i] == out[from + i];
-    });
-    loop.each_block([&](int64_t at, int64_t from) {
-      for (int64_t i = 0; i < block; ++i) {
-        bool extreme = x[at + i] == out[from + i];
-        x_gradient[at + i] = extreme ? out_gradient[from + i] / static_cast<T>(equals[from + i]) : T(0);
-      }
-    });
+  void run(Device& device) override {
+    folds.fold(device, IsEqual{}, Plus{}, int64_t{0}, equals.data(), x.data(), out.data());
+    folds.map(device, ShareAmongEquals{}, x_gradient.data(), x.data(), out.data(), out_gradient.data(), equals.data());
   }
 };
 

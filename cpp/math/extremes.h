@@ -3,19 +3,10 @@
 
 #include <limits>
 
-#include "math/axis_walk.h"
+#include "math/axis_folds.h"
 #include "math/reduce.h"
 
 namespace paddle_mini {
-
-// Walks of X over Out: a reduced axis stands still.
-inline AxisWalks fold_walks(const Shape& x, const std::vector<bool>& reduced) {
-  AxisWalks walks = unchanged_axes(x);
-  for (size_t i = 0; i < walks.size(); ++i) {
-    if (reduced[i]) walks[i].in = 1, walks[i].step = 0;
-  }
-  return walks;
-}
 
 inline std::vector<bool> fold_axes(const KernelInit& init, const Shape& x) {
   return reduced_axes(x.rank(), init.attr<std::vector<int32_t>>("dim"), init.attr<bool>("reduce_all"));
@@ -28,13 +19,12 @@ struct FoldKernel {
   struct For : Kernel {
     In<T> x;
     Out<T> out;
-    AxisLoop loop;
+    AxisFolds folds;
 
     explicit For(KernelInit& init)
-        : x(init, "X"), out(init, "Out"), loop(fold_walks(x.shape(), fold_axes(init, x.shape()))) {}
-    void run(Device&) override {
-      std::fill_n(out.data(), out.numel(), F::template first<T>());
-      loop.fold(F{}, x.data(), out.data());
+        : x(init, "X"), out(init, "Out"), folds(x.shape(), fold_axes(init, x.shape())) {}
+    void run(Device& device) override {
+      folds.fold(device, Itself{}, F{}, F::template first<T>(), out.data(), x.data());
     }
   };
 };
@@ -46,18 +36,13 @@ struct FoldGradKernel {
   struct For : Kernel {
     In<T> x, out, out_gradient;
     Out<T> x_gradient;
-    AxisLoop loop;
+    AxisFolds folds;
 
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-          loop(fold_walks(x.shape(), fold_axes(init, x.shape()))) {}
-    void run(Device&) override {
-      int64_t block = loop.block();
-      loop.each_block([&](int64_t at, int64_t from) {
-        for (int64_t i = 0; i < block; ++i) {
-          x_gradient[at + i] = F{}(x[at + i], out[from + i], out_gradient[from + i]);
-        }
-      });
+          folds(x.shape(), fold_axes(init, x.shape())) {}
+    void run(Device& device) override {
+      folds.map(device, F{}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
     }
   };
 };
@@ -65,7 +50,7 @@ struct FoldGradKernel {
 // The gradient is shared out to every element that is the extreme one, in full.
 struct ToExtreme {
   template <class T>
-  T operator()(T x, T out, T gradient) const { return x == out ? gradient : T(0); }
+  PM_HD T operator()(T x, T out, T gradient) const { return x == out ? gradient : T(0); }
 };
 
 // Records that lack what is the operator's own: doc, kernels.
@@ -101,6 +86,11 @@ inline std::vector<bool> truth_axes(const OpDesc& op, int rank) {
   return reduced_axes(rank, dim, attr_of<bool>(op, "reduce_all"));
 }
 
+struct IsNotZero {
+  template <class T>
+  PM_HD bool operator()(T x) const { return x != T(0); }
+};
+
 // Out = the fold by F of whether each element of X is other than 0.
 template <class F>
 struct TruthKernel {
@@ -108,37 +98,31 @@ struct TruthKernel {
   struct For : Kernel {
     In<T> x;
     Out<bool> out;
-    AxisLoop loop;
+    AxisFolds folds;
 
     explicit For(KernelInit& init)
-        : x(init, "X"), out(init, "Out"), loop(fold_walks(x.shape(), truth_axes(init.op(), x.shape().rank()))) {}
-    void run(Device&) override {
-      std::fill_n(out.data(), out.numel(), F::first);
-      loop.fold([](bool all, T one) { return F{}(all, one != T(0)); }, x.data(), out.data());
-    }
+        : x(init, "X"), out(init, "Out"), folds(x.shape(), truth_axes(init.op(), x.shape().rank())) {}
+    void run(Device& device) override { folds.fold(device, IsNotZero{}, F{}, F::first, out.data(), x.data()); }
   };
 };
 
-// The whole record of reduce_all or reduce_any.
-template <class F>
-void add_truth_reduction(OpTable& ops, const char* type, const char* doc) {
-  ops.add(OpSpec(type)
-              .doc(doc)
-              .input("X", "any shape")
-              .output("Out", "X's shape without the reduced axes, bool")
-              .attr("dim", std::vector<int64_t>{0}, "the axes to reduce; empty: all")
-              .attr("keep_dim", false, "whether a reduced axis stays, with one element")
-              .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
-              .attr("in_dtype", -1, "not read: X knows its element type")
-              .attr("out_dtype", -1, "not read: Out is bool")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                const Shape& x = c.shape("X");
-                c.set_output("Out", DType::Bool,
-                             reduced_shape(x, truth_axes(c.op(), x.rank()), c.attr<bool>("keep_dim")));
-              })
-              .no_gradient("truth has no slope")
-              .template kernels<TruthKernel<F>::template For, bool, float, double, int32_t, int64_t>());
+// A record that lacks what is the operator's own: doc, kernels.
+inline OpSpec truth_reduction(const char* type) {
+  return OpSpec(type)
+      .input("X", "any shape")
+      .output("Out", "X's shape without the reduced axes, bool")
+      .attr("dim", std::vector<int64_t>{0}, "the axes to reduce; empty: all")
+      .attr("keep_dim", false, "whether a reduced axis stays, with one element")
+      .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
+      .attr("in_dtype", -1, "not read: X knows its element type")
+      .attr("out_dtype", -1, "not read: Out is bool")
+      .infer([](InferContext& c) {
+        require_tensors(c);
+        const Shape& x = c.shape("X");
+        c.set_output("Out", DType::Bool,
+                     reduced_shape(x, truth_axes(c.op(), x.rank()), c.attr<bool>("keep_dim")));
+      })
+      .no_gradient("truth has no slope");
 }
 
 }  // namespace paddle_mini

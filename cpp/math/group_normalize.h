@@ -4,6 +4,10 @@
 #include <cmath>
 
 #include "math/channel_rows.h"
+
+#ifdef PM_GPU
+#include "math/group_normalize_gpu.h"
+#else
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -122,3 +126,4 @@ class GroupNormalize {
 };
 
 }  // namespace paddle_mini
+#endif

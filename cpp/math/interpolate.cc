@@ -64,7 +64,7 @@ Wanted wanted_of(const Context& c) {
 }
 
 template <class Context>
-InterpolatedAxis axis_of(const Context& c, const Wanted& wanted, int axis, int64_t in) {
+InterpolatedAxis interpolate_axis_of(const Context& c, const Wanted& wanted, int axis, int64_t in) {
   float scale = wanted.scale[axis];
   int64_t out = wanted.size[axis] > 0 ? wanted.size[axis] : c.template attr<int32_t>(axis ? "out_w" : "out_h");
   if (scale > 0 && wanted.size[axis] == 0) {
@@ -94,7 +94,7 @@ void check_ports(const InferContext& c) {
                       ", it must be float32");
 }
 
-Shape out_shape(InferContext& c) {
+Shape interpolate_out_shape(InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", 4);
   Shape out = c.shape("X");
@@ -102,19 +102,19 @@ Shape out_shape(InferContext& c) {
   int at = rows_axis(c);
   Wanted wanted = wanted_of(c);
   if (!wanted.known) c.await_values();
-  for (int axis : {0, 1}) out[at + axis] = wanted.known ? axis_of(c, wanted, axis, out[at + axis]).out : -1;
+  for (int axis : {0, 1}) out[at + axis] = wanted.known ? interpolate_axis_of(c, wanted, axis, out[at + axis]).out : -1;
   return out;
 }
 
-void infer_gradient(InferContext& c) {
-  Shape out = out_shape(c);
+void interpolate_infer_gradient(InferContext& c) {
+  Shape out = interpolate_out_shape(c);
   require_same_dtype(c, "X", "Out@GRAD");
   require<ShapeError>(shapes_agree(c.shape("Out@GRAD"), out), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
                       ", Out has ", out.str());
   c.set_output("X@GRAD", c.input("X"));
 }
 
-OpSpec with_attributes(OpSpec spec, const std::string& method) {
+OpSpec interpolate_with_attributes(OpSpec spec, const std::string& method) {
   return with_tensor_ports(std::move(spec), {kSize, kSizes})
       .optional_input("Scale", "one number, or one for each axis: used instead of `scale`")
       .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
@@ -135,8 +135,8 @@ InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* image
   outer = x.numel(0, at);
   inner = x.numel(at + 2, 4);
   Wanted wanted = wanted_of(init);
-  height = axis_of(init, wanted, 0, x[at]);
-  width = axis_of(init, wanted, 1, x[at + 1]);
+  height = interpolate_axis_of(init, wanted, 0, x[at]);
+  width = interpolate_axis_of(init, wanted, 1, x[at + 1]);
   if (same_size()) height.ratio = width.ratio = 1;  // a scale of 1.1 leaves 5 pixels where they are
   align_corners = init.attr<bool>("align_corners");
   half_pixels = init.attr<int32_t>("align_mode") == 0 && !align_corners;
@@ -147,8 +147,8 @@ OpSpec interpolation(const std::string& method) {
   OpSpec spec(type);
   spec.input("X", "[images, channels, height, width], or channels last as data_layout says")
       .output("Out", "X's shape, with another height and width");
-  return with_attributes(spec, method)
-      .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+  return interpolate_with_attributes(spec, method)
+      .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, interpolate_out_shape(c)); })
       .gradient(type + "_grad", {"X", "OutSize", "SizeTensor", "Scale", "Out@GRAD"}, {"X@GRAD"});
 }
 
@@ -157,8 +157,8 @@ OpSpec interpolation_gradient(const std::string& method) {
   spec.input("X", "as in the forward operator; its values are not read")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
-  return with_attributes(spec, method)
-      .infer(infer_gradient);
+  return interpolate_with_attributes(spec, method)
+      .infer(interpolate_infer_gradient);
 }
 
 }  // namespace paddle_mini

@@ -5,6 +5,10 @@
 
 namespace paddle_mini {
 
+#ifdef PM_GPU
+template <class T, class F, class... Inputs>
+void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) { map(device, n, f, out, in...); }
+#else
 // Bytes between what is computed and what is asked for: across the end of a page, where the processor's own reading
 // ahead stops.
 inline constexpr int64_t kAhead = 2048;
@@ -24,5 +28,6 @@ void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
   }
   map(device, n - i, f, out + i, in + i...);
 }
+#endif
 
 }  // namespace paddle_mini

@@ -35,4 +35,23 @@ struct MomentumRule {
   PM_HD MomentumStep<T> ready() const { return {mu, rate(), decay, nesterov}; }
 };
 
+// With a factor of the gradient.
+template <class Step, class T>
+struct MomentumScaled {
+  static constexpr bool in_batches = true;
+  Step step;
+  T factor;
+  PM_HD auto ready() const {
+    auto made = step.ready();
+    return MomentumScaled<decltype(made), T>{made, factor};
+  }
+};
+template <class T>
+struct MomentumScaled<MomentumStep<T>, T> {
+  MomentumStep<T> step;
+  T factor;
+  template <class V>
+  PM_HD std::tuple<V, V> operator()(V p, V v, V g) const { return step(p, v, V(factor) * g); }
+};
+
 }  // namespace paddle_mini

@@ -17,7 +17,7 @@ class PNorm {
   }
 
   // A sum begins with first(), takes each number by a step, and of(sum) is the norm.
-  double first() const { return order_ == Order::Smallest ? std::numeric_limits<double>::infinity() : 0.0; }
+  PM_HD double first() const { return order_ == Order::Smallest ? std::numeric_limits<double>::infinity() : 0.0; }
 
   // f(step) with step(sum, v); one call for a whole row, so that the loop does not choose at each number.
   template <class F>
@@ -30,13 +30,23 @@ class PNorm {
     else f([p = p_](double sum, double v) { return sum + std::pow(std::abs(v), p); });
   }
 
-  double of(double sum) const {
+  // What a step makes of it, and the join of two such sums.
+  PM_HD double term(double v) const {
+    if (order_ == Order::Zero) return v != 0 ? 1 : 0;
+    if (order_ != Order::Power || p_ == 1) return std::abs(v);
+    return p_ == 2 ? v * v : std::pow(std::abs(v), p_);
+  }
+  PM_HD double join(double a, double b) const {
+    return order_ == Order::Largest ? maximum(a, b) : order_ == Order::Smallest ? minimum(a, b) : a + b;
+  }
+
+  PM_HD double of(double sum) const {
     if (order_ != Order::Power || p_ == 1) return sum;
     return p_ == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p_);
   }
 
   // A norm has no slope at 0; 0 is taken there.
-  double slope(double v, double norm) const {
+  PM_HD double slope(double v, double norm) const {
     if (order_ == Order::Zero || v == 0) return 0;
     if (order_ != Order::Power) return std::abs(v) == norm ? sign(v) : 0;
     if (p_ == 1) return sign(v) / (1 + epsilon_);

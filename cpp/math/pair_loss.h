@@ -1,10 +1,16 @@
 // Losses of two tensors of one shape, element by element: their kernels, and what all their records say.
 #pragma once
 
+#include <cstring>
 #include <string>
 
 #include "core/op_table.h"
 #include "math/map.h"
+
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/raise.h"
+#endif
 
 namespace paddle_mini {
 
@@ -14,12 +20,30 @@ struct PairPorts {
   std::string loss_gradient() const { return std::string(loss) + "@GRAD"; }
 };
 
-// What a loss F derives from: it reads attributes in its constructor, and may refuse x.
+// What a loss F derives from: it reads attributes in its constructor. One that refuses some x says which fits(x), and
+// what refuse(x, position) tells.
 struct PairLoss {
+  static constexpr bool refuses = false;
   explicit PairLoss(const KernelInit&) {}
-  template <class T>
-  static void check(const In<T>&) {}
 };
+
+#ifdef PM_GPU
+namespace pair_loss_gpu {
+template <class F, class T>
+struct Check {
+  const T* x;
+  Fault* fault;
+  unsigned long long step;
+  PM_DEVICE void operator()(int64_t i) const {
+    if (F::fits(x[i])) return;
+    double value = static_cast<double>(x[i]);
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    raise(fault, step, bits, i);
+  }
+};
+}  // namespace pair_loss_gpu
+#endif
 
 // loss = F(x, label)
 template <class F>
@@ -33,8 +57,29 @@ struct PairLossKernel {
     explicit For(KernelInit& init)
         : f(init), x(init, F::ports.x), label(init, F::ports.label), loss(init, F::ports.loss) {}
     void run(Device& device) override {
-      F::check(x);
+      if constexpr (F::refuses) check(device);
       map(device, loss.numel(), f, loss.data(), x.data(), label.data());
+    }
+
+#ifdef PM_GPU
+    void check(Device& device) const {
+      for_each_index(device, x.numel(), pair_loss_gpu::Check<F, T>{x.data(), device.fault, device.step});
+    }
+#else
+    void check(Device&) const {
+      for (int64_t i = 0, n = x.numel(); i < n; ++i) {
+        if (!F::fits(x[i])) F::refuse(x[i], i);
+      }
+    }
+#endif
+    void refuse(const Fault& fault) const override {
+      if constexpr (F::refuses) {
+        double value;
+        std::memcpy(&value, &fault.value, sizeof value);
+        F::refuse(static_cast<T>(value), fault.at);
+      } else {
+        Kernel::refuse(fault);
+      }
     }
   };
 };

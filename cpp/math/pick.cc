@@ -5,15 +5,20 @@
 
 #include "math/tensor_attr.h"
 
+#ifdef PM_GPU
+#include "math/by_target_gpu.h"
+#include "math/positions_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 // Of gather; index_select knows no Axis.
-const TensorAttrs kPorts{{"axis", "Axis"}};
+const TensorAttrs kPickPorts{{"axis", "Axis"}};
 
 const char* axis_name(const OpDesc& op) { return op.attr("dim") ? "dim" : "axis"; }
 
-int axis_of(const OpDesc& op, const Shape& x) {
+int pick_axis_of(const OpDesc& op, const Shape& x) {
   const char* name = axis_name(op);
   return normal_axis(attr_of<int32_t>(op, name), x.rank(), name);
 }
@@ -23,18 +28,60 @@ struct Picking {
   int64_t rows, length, width;
 
   Picking(KernelInit& init, const Shape& x) : index(init, "Index") {
-    int axis = axis_of(settled(init, kPorts), x);
+    int axis = pick_axis_of(settled(init, kPickPorts), x);
     rows = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
   }
+  void refuse(int64_t value, int64_t at) const {
+    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length, " along the axis, so positions run "
+                  "from 0 to ", length - 1);
+  }
+#ifdef PM_GPU
+  Positions positions(const Device& device) const { return {device, index, length, false}; }
+#else
   void check() const {
     for (int64_t i = 0, n = index.numel(); i < n; ++i) {
-      if (index[i] >= 0 && index[i] < length) continue;
-      fail<OpError>("Index has ", index[i], " at position ", i, ": X has ", length, " along the axis, so positions run "
-                    "from 0 to ", length - 1);
+      if (index[i] < 0 || index[i] >= length) refuse(index[i], i);
     }
+  }
+#endif
+};
+
+#ifdef PM_GPU
+struct PickKernel : Kernel {
+  const Variable& x;
+  Variable& out;
+  Picking pick;
+
+  explicit PickKernel(KernelInit& init)
+      : x(*init.input("X")), out(*init.output("Out")), pick(init, x.tensor.shape) {}
+
+  void refuse(const Fault& fault) const override { pick.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    size_t bytes = static_cast<size_t>(pick.width) * size_of(x.tensor.dtype);
+    gather_slabs(device, pick.positions(device), pick.rows, pick.index.numel(), pick.length, bytes, x.tensor.data,
+                 out.tensor.data);
   }
 };
 
+template <class T>
+struct PickGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  Picking pick;
+  ByTarget by_position;
+
+  explicit PickGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), pick(init, x_gradient.shape()),
+        by_position(init, pick.index.numel()) {}
+
+  void refuse(const Fault& fault) const override { pick.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    by_position.sort(device, pick.positions(device));
+    by_position.put<ByTarget::Meet::Sum, T>(device, pick.rows, pick.length, pick.width, nullptr, out_gradient.data(),
+                                            x_gradient.data());
+  }
+};
+#else
 struct PickKernel : Kernel {
   const Variable& x;
   Variable& out;
@@ -79,6 +126,7 @@ struct PickGradKernel : Kernel {
     }
   }
 };
+#endif
 
 // Index [n], or [n, 1] as older programs write it.
 Shape picked_shape(InferContext& c) {
@@ -88,9 +136,9 @@ Shape picked_shape(InferContext& c) {
   require<ShapeError>(x.rank() > 0, "X has no dimensions: there is no axis to pick from");
   bool list = index.rank() <= 1 || (index.rank() == 2 && dims_agree(index[1], 1));
   require<ShapeError>(list, "Index has shape ", index.str(), ", one dimension is needed");
-  auto op = settled(c, kPorts);
+  auto op = settled(c, kPickPorts);
   if (!op) return open_shape(x.rank() - (index.rank() == 0));
-  int axis = axis_of(*op, x);
+  int axis = pick_axis_of(*op, x);
   Shape out;
   for (int i = 0; i < x.rank(); ++i) {
     if (i != axis) out.push_back(x[i]);
@@ -102,7 +150,7 @@ Shape picked_shape(InferContext& c) {
 }  // namespace
 
 void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
-  TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPorts : TensorAttrs{};
+  TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPickPorts : TensorAttrs{};
   OpSpec forward(type), backward(gradient_type);
   forward.input("X", "any shape but []")
       .input("Index", "[n], [n, 1] or one number, int32 or int64")
@@ -118,6 +166,7 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, picked_shape(c)); })
               .gradient(gradient_type, with_ports({"X", "Index", "Out@GRAD"}, ports), {"X@GRAD"})
               .checks_data()
+              .on_gpu()
               .kernel_for_any<PickKernel>());
   ops.add(with_tensor_ports(backward, ports)
               .doc("X@GRAD = the sum of Out@GRAD over the times each position was picked.")
@@ -130,6 +179,7 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
                 gradients_like_inputs(c);
               })
               .checks_data()
+              .on_gpu()
               .kernels<PickGradKernel, float, double>());
 }
 

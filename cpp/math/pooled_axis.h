@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/target.h"
 #include "math/volume.h"
 
 namespace paddle_mini {
@@ -32,20 +33,21 @@ inline VolumeAxes adaptive_axes(const std::array<int64_t, 3>& sizes, const std::
   return axes;
 }
 
+PM_HD inline PooledRange pooled_range(const WindowAxis& axis, bool adaptive, int64_t o) {
+  if (adaptive) {
+    int64_t begin = o * axis.size / axis.out, end = ((o + 1) * axis.size + axis.out - 1) / axis.out;
+    return {begin, end, end - begin};
+  }
+  // PaddlePaddle counts the padding behind the volume as if it were as wide as the one before it.
+  int64_t first = o * axis.stride - axis.before, last = std::min(first + axis.window, axis.size + axis.before);
+  int64_t begin = std::min(std::max<int64_t>(first, 0), axis.size);
+  int64_t end = std::max(std::min(last, axis.size), begin);
+  return {begin, end, std::max<int64_t>(last - first, 1)};
+}
+
 inline std::vector<PooledRange> pooled_ranges(const WindowAxis& axis, bool adaptive) {
   std::vector<PooledRange> ranges;
-  for (int64_t o = 0; o < axis.out; ++o) {
-    if (adaptive) {
-      int64_t begin = o * axis.size / axis.out, end = ((o + 1) * axis.size + axis.out - 1) / axis.out;
-      ranges.push_back({begin, end, end - begin});
-      continue;
-    }
-    // PaddlePaddle counts the padding behind the volume as if it were as wide as the one before it.
-    int64_t first = axis.first(o), last = std::min(first + axis.window, axis.size + axis.before);
-    int64_t begin = std::min(std::max<int64_t>(first, 0), axis.size);
-    int64_t end = std::max(std::min(last, axis.size), begin);
-    ranges.push_back({begin, end, std::max<int64_t>(last - first, 1)});
-  }
+  for (int64_t o = 0; o < axis.out; ++o) ranges.push_back(pooled_range(axis, adaptive, o));
   return ranges;
 }
 

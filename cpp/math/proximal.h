@@ -1,6 +1,7 @@
 // The proximal step of l1 and l2 regularization on one element.
 #pragma once
 
+#include "math/uniform.h"
 #include "math/vec.h"
 
 namespace paddle_mini {
@@ -10,10 +11,10 @@ template <class T>
 struct Proximal {
   T threshold, divisor;
 
-  Proximal(T rate, T l1, T l2) : threshold(l1 > T(0) ? rate * l1 : T(0)), divisor(T(1) + rate * l2) {}
+  PM_HD Proximal(T rate, T l1, T l2) : threshold(l1 > T(0) ? rate * l1 : T(0)), divisor(T(1) + rate * l2) {}
 
   template <class V>
-  V operator()(V reached) const {
+  PM_HD V operator()(V reached) const {
     if (threshold == T(0)) return reached / V(divisor);
     return sign(reached) * (maximum(abs(reached) - V(threshold), V(T(0))) / V(divisor));
   }

@@ -14,12 +14,12 @@ const char* times_of(const OpDesc& op) {
   return op.attr("repeat_times") != nullptr ? "repeat_times" : "expand_times";
 }
 
-TensorAttrs ports_of(const OpDesc& op) {
+TensorAttrs repeat_ports_of(const OpDesc& op) {
   if (op.attr("repeat_times") != nullptr) return {{"repeat_times", "RepeatTimes", "repeat_times_tensor"}};
   return {{"expand_times", "ExpandTimes", "expand_times_tensor"}};
 }
 
-AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+AxisWalks repeat_walks_of(const OpDesc& op, const Shape& x) {
   const char* name = times_of(op);
   Ints times = attr_of<Ints>(op, name);
   // expand, the older of the two, wants a number for each axis.
@@ -41,39 +41,41 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
   return walks;
 }
 
-Shape out_shape(InferContext& c) {
-  TensorAttrs ports = ports_of(c.op());
+Shape repeat_out_shape(InferContext& c) {
+  TensorAttrs ports = repeat_ports_of(c.op());
   const Shape& x = c.shape("X");
-  if (auto op = settled(c, ports)) return shape_of(walks_of(*op, x));
+  if (auto op = settled(c, ports)) return shape_of(repeat_walks_of(*op, x));
   return open_shape(std::max<int64_t>(x.rank(), number_count(c, ports[0])));
 }
 
 struct RepeatKernel : AxisCopyKernel {
   explicit RepeatKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       walks_of(settled(init, ports_of(init.op())), init.input("X")->tensor.shape)) {}
+                       repeat_walks_of(settled(init, repeat_ports_of(init.op())), init.input("X")->tensor.shape)) {}
 };
 
 template <class T>
 struct RepeatGradKernel : AxisCopyGradKernel<T> {
   explicit RepeatGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              walks_of(settled(init, ports_of(init.op())), init.output("X@GRAD")->tensor.shape)) {}
+                              repeat_walks_of(settled(init, repeat_ports_of(init.op())),
+                                              init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace
 
 void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const char* times) {
-  TensorAttrs ports = ports_of(make_op(type, {}, {}, {{times, Ints{}}}));
+  TensorAttrs ports = repeat_ports_of(make_op(type, {}, {}, {{times, Ints{}}}));
   ops.add(with_tensor_ports(
               OpSpec(type).input("X", "any shape").output("Out", "X's dimensions, each times its number"), ports)
               .doc("Out = X, repeated along each axis as often as the attribute says.")
               .attr(times, Ints{}, "how often, for each axis")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, out_shape(c));
+                c.set_output("Out", c.input("X").dtype, repeat_out_shape(c));
               })
               .gradient(gradient_type, with_ports({"X", "Out@GRAD"}, ports), {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<RepeatKernel>());
   ops.add(with_tensor_ports(OpSpec(gradient_type)
                                 .shape_input("X", "as in the forward operator")
@@ -83,9 +85,10 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
               .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
               .attr(times, Ints{}, "as in the forward operator")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", repeat_out_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<RepeatGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -40,6 +40,7 @@ inline void add_reversal(OpTable& ops, const char* type) {
                                                    {{"Out", gradient_names(forward.input("X"))}},
                                                    {{"axis", *forward.attr("axis")}})};
               })
+              .on_gpu()
               .kernel_for_any<ReversalKernel>());
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 using Ints = std::vector<int32_t>;
 
-bool holds(const Ints& list, int axis, int rank) {
+bool slice_holds(const Ints& list, int axis, int rank) {
   for (int32_t one : list) {
     if (normal_axis(one, rank, "decrease_axis") == axis) return true;
   }
@@ -32,7 +32,7 @@ void cut(AxisWalk& walk, int64_t start, int64_t end, int64_t step) {
   walk.start = walk.out ? start : 0;
 }
 
-const TensorAttrs& ports_of(bool strided) {
+const TensorAttrs& slice_ports_of(bool strided) {
   static const TensorAttrs plain{{"starts", "StartsTensor", "StartsTensorList", true},
                                  {"ends", "EndsTensor", "EndsTensorList", true}};
   static const TensorAttrs with_strides{plain[0], plain[1], {"strides", "StridesTensor", "StridesTensorList", true}};
@@ -40,9 +40,9 @@ const TensorAttrs& ports_of(bool strided) {
 }
 
 // Along axes whose ends are not known yet the slice may have any length.
-Shape out_shape(InferContext& c, bool strided) {
+Shape slice_out_shape(InferContext& c, bool strided) {
   const Shape& x = c.shape("Input");
-  if (auto op = settled(c, ports_of(strided))) return sliced_shape(*op, slice_walks(*op, x, strided));
+  if (auto op = settled(c, slice_ports_of(strided))) return sliced_shape(*op, slice_walks(*op, x, strided));
   AxisWalks walks = unchanged_axes(x);
   for (int32_t axis : c.attr<Ints>("axes")) walks[normal_axis(axis, x.rank(), "axes")].out = -1;
   return sliced_shape(c.op(), walks);
@@ -52,7 +52,8 @@ template <bool strided>
 struct SliceKernel : AxisCopyKernel {
   explicit SliceKernel(KernelInit& init)
       : AxisCopyKernel(init.input("Input"), init.output("Out"),
-                       slice_walks(settled(init, ports_of(strided)), init.input("Input")->tensor.shape, strided)) {}
+                       slice_walks(settled(init, slice_ports_of(strided)), init.input("Input")->tensor.shape,
+                                   strided)) {}
 };
 
 template <bool strided>
@@ -61,12 +62,12 @@ struct SliceGradKernel {
   struct For : AxisCopyGradKernel<T> {
     explicit For(KernelInit& init)
         : AxisCopyGradKernel<T>(init, "Out@GRAD", "Input@GRAD",
-                                slice_walks(settled(init, ports_of(strided)), init.output("Input@GRAD")->tensor.shape,
-                                            strided)) {}
+                                slice_walks(settled(init, slice_ports_of(strided)),
+                                            init.output("Input@GRAD")->tensor.shape, strided)) {}
   };
 };
 
-OpSpec with_attributes(OpSpec spec, bool strided) {
+OpSpec slice_with_attributes(OpSpec spec, bool strided) {
   spec.required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
       .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
       .attr("ends", Ints{}, "for each of them the position after the last; negative ones count from the end")
@@ -96,7 +97,7 @@ AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
     int64_t end = ends[i];
     // The last element alone, x[-1], is written so.
     bool written = strided || (i < flags.size() && flags[i] == -1);
-    bool last = written && starts[i] == -1 && end == 0 && strides[i] > 0 && holds(decreased, axis, x.rank());
+    bool last = written && starts[i] == -1 && end == 0 && strides[i] > 0 && slice_holds(decreased, axis, x.rank());
     cut(walks[axis], starts[i], last ? INT32_MAX : end, strides[i]);
   }
   return walks;
@@ -111,38 +112,38 @@ Shape sliced_shape(const OpDesc& op, const AxisWalks& walks) {
                         " has ", size, " elements there");
   }
   for (int i = 0; i < whole.rank(); ++i) {
-    if (!holds(decreased, i, whole.rank())) out.push_back(whole[i]);
+    if (!slice_holds(decreased, i, whole.rank())) out.push_back(whole[i]);
   }
   return out;
 }
 
 void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided) {
-  const TensorAttrs& ports = ports_of(strided);
-  OpSpec forward = with_attributes(
+  const TensorAttrs& ports = slice_ports_of(strided);
+  OpSpec forward = slice_with_attributes(
       with_tensor_ports(OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), ports), strided);
   forward.doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
       .infer([strided](InferContext& c) {
         require_tensors(c);
-        c.set_output("Out", c.input("Input").dtype, out_shape(c, strided));
+        c.set_output("Out", c.input("Input").dtype, slice_out_shape(c, strided));
       })
       .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"});
   OpSpec backward =
-      with_attributes(with_tensor_ports(OpSpec(gradient_type)
+      slice_with_attributes(with_tensor_ports(OpSpec(gradient_type)
                                             .shape_input("Input", "as in the forward operator")
                                             .input("Out@GRAD", "shape of Out")
                                             .output("Input@GRAD", "shape of Input"),
                                         ports),
                       strided);
   backward.doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").infer([strided](InferContext& c) {
-    require_like_out(c, "Input", out_shape(c, strided));
+    require_like_out(c, "Input", slice_out_shape(c, strided));
     gradients_like_inputs(c);
   });
   if (strided) {
-    ops.add(forward.kernel_for_any<SliceKernel<true>>());
-    ops.add(backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>());
+    ops.add(forward.on_gpu().kernel_for_any<SliceKernel<true>>());
+    ops.add(backward.on_gpu().kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>());
   } else {
-    ops.add(forward.kernel_for_any<SliceKernel<false>>());
-    ops.add(backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>());
+    ops.add(forward.on_gpu().kernel_for_any<SliceKernel<false>>());
+    ops.add(backward.on_gpu().kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>());
   }
 }
 

@@ -4,16 +4,25 @@
 #include "core/op_table.h"
 #include "math/map.h"
 
+#ifdef PM_GPU
+#include "math/table_lookup_gpu.h"
+#endif
+
 namespace paddle_mini {
 
+[[noreturn]] inline void refuse_id(int64_t id, int64_t position, int64_t height) {
+  fail<OpError>("id ", id, " at position ", position, " of Ids is out of range: the table W has ", height,
+                " rows, so ids run from 0 to ", height - 1);
+}
+
+#ifndef PM_GPU
 inline void check_ids(const IndexIn& ids, int64_t height) {
   for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
     int64_t id = ids[i];
-    if (id >= 0 && id < height) continue;
-    fail<OpError>("id ", id, " at position ", i, " of Ids is out of range: the table W has ", height,
-                  " rows, so ids run from 0 to ", height - 1);
+    if (id < 0 || id >= height) refuse_id(id, i, height);
   }
 }
+#endif
 
 inline int64_t row_width(const Shape& table) { return table.numel(1, table.rank()); }
 
@@ -29,6 +38,15 @@ struct TableLookupKernel : Kernel {
       : table(init, "W"), ids(init, "Ids"), out(init, "Out"), padding(init.attr<int64_t>("padding_idx")),
         width(row_width(table.shape())) {}
 
+  void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, table.shape()[0]); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    IdsBelow below(device, ids, table.shape()[0]);
+    for_each_index(device, out.numel(),
+                   table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
+  }
+#else
   void run(Device&) override {
     check_ids(ids, table.shape()[0]);
     T* to = out.data();
@@ -37,6 +55,7 @@ struct TableLookupKernel : Kernel {
       else std::copy_n(table.data() + ids[i] * width, width, to);
     }
   }
+#endif
 };
 
 // The gradient of a row is the sum of Out@GRAD over the positions that looked it up. Sparse: these
@@ -50,13 +69,26 @@ struct TableLookupGradKernel : Kernel {
   int64_t padding, height, width;
   bool sparse;
   std::vector<int64_t> touched;
+  Scratch<int64_t> order;  // of positions, on a GPU
 
   explicit TableLookupGradKernel(KernelInit& init)
       : ids(init, "Ids"), out_gradient(init, "Out@GRAD"), table_gradient(init, "W@GRAD"),
         padding(init.attr<int64_t>("padding_idx")), height(init.input("W")->tensor.shape[0]),
         width(row_width(init.input("W")->tensor.shape)), sparse(init.attr<bool>("is_sparse")),
-        touched(sparse ? static_cast<size_t>(ids.numel()) : 0) {}
+        touched(sparse ? static_cast<size_t>(ids.numel()) : 0), order(init, kOnGpu ? 4 * ids.numel() : 0) {
+    require<DeviceError>(!kOnGpu || !sparse, "W@GRAD is selected rows: these have no kernel on a GPU");
+  }
 
+  void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, height); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    static_assert(sizeof(KeyAt) == 2 * sizeof(int64_t));
+    IdsBelow below(device, ids, height);
+    table_lookup_gpu::sum_rows(device, below, ids.numel(), padding, width, out_gradient.data(),
+                               reinterpret_cast<KeyAt*>(order.data()), table_gradient.data());
+  }
+#else
   void run(Device& device) override {
     check_ids(ids, height);
     if (sparse) keep_rows();
@@ -79,6 +111,7 @@ struct TableLookupGradKernel : Kernel {
       map(device, width, add, row, static_cast<const T*>(row), out_gradient.data() + i * width);
     }
   }
+#endif
 };
 
 // What the two operators differ in.
@@ -113,6 +146,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
               .infer([lookup](InferContext& c) { c.set_output("Out", c.input("W").dtype, lookup.shape(c)); })
               .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
               .checks_data()
+              .on_gpu()
               .kernels<TableLookupKernel, float, double>());
   ops.add(OpSpec(lookup.type + "_grad")
               .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
@@ -125,6 +159,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
               .attr("is_sparse", false, "whether W@GRAD is selected rows")
               .infer([lookup](InferContext& c) { infer_table_gradient(c, lookup); })
               .checks_data()
+              .on_gpu()
               .kernels<TableLookupGradKernel, float, double>());
 }
 

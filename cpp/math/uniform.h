@@ -13,6 +13,7 @@ class Uniform {
   Uniform(T number) : number_(number) {}
 #ifdef PM_GPU
   Uniform(const In<T>& in, int64_t at = 0) : Uniform(in.data() + at, dtype_of<T>::value) {}
+  Uniform(const Out<T>& out) : Uniform(out.data(), dtype_of<T>::value) {}
   Uniform(const NumberIn& in) : Uniform(in.data(), in.wide() ? DType::Float64 : DType::Float32) {}
   Uniform(const IndexIn& in) : Uniform(in.data(), in.wide() ? DType::Int64 : DType::Int32) {}
 
@@ -33,6 +34,7 @@ class Uniform {
   T number_{};
 #else
   Uniform(const In<T>& in, int64_t at = 0) : number_(in[at]) {}
+  Uniform(const Out<T>& out) : number_(out[0]) {}
   Uniform(const NumberIn& in) : number_(static_cast<T>(in[0])) {}
   Uniform(const IndexIn& in) : number_(static_cast<T>(in[0])) {}
 

@@ -11,12 +11,20 @@ struct AdadeltaStep {
   T rho, epsilon, rate;
 
   template <class V>
-  std::tuple<V, V, V> operator()(V param, V squared_grad, V squared_update, V gradient) const {
+  PM_HD std::tuple<V, V, V> operator()(V param, V squared_grad, V squared_update, V gradient) const {
     V g = V(rho) * squared_grad + V(T(1) - rho) * gradient * gradient;
     V update = -(sqrt((squared_update + V(epsilon)) / (g + V(epsilon))) * gradient);
     V u = V(rho) * squared_update + V(T(1) - rho) * update * update;
     return {param + V(rate) * update, g, u};
   }
+};
+
+template <class T>
+struct AdadeltaRule {
+  static constexpr bool in_batches = true;
+  T rho, epsilon;
+  Uniform<T> rate;
+  PM_HD AdadeltaStep<T> ready() const { return {rho, epsilon, rate()}; }
 };
 
 template <class T>
@@ -35,7 +43,7 @@ struct AdadeltaKernel : Kernel {
   void run(Device& device) override { run_part(device, 0, param.numel()); }
 
   void run_part(Device& device, int64_t begin, int64_t end) override {
-    AdadeltaStep<T> step{rho, epsilon, learning_rate ? learning_rate[0] : T(1)};
+    AdadeltaRule<T> step{rho, epsilon, uniform_or(learning_rate, T(1))};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, squared_grad_out.data() + begin,
         squared_update_out.data() + begin), param.data() + begin, squared_grad.data() + begin,
         squared_update.data() + begin, grad.data() + begin);
@@ -73,6 +81,7 @@ void define_adadelta(OpTable& ops) {
               .updates("Param", "ParamOut")
               .updates("AvgSquaredGrad", "AvgSquaredGradOut")
               .updates("AvgSquaredUpdate", "AvgSquaredUpdateOut")
+              .on_gpu()
               .kernels<AdadeltaKernel, float, double>());
 }
 

@@ -11,10 +11,18 @@ struct AdagradStep {
   T rate, epsilon;
 
   template <class V>
-  std::tuple<V, V> operator()(V param, V moment, V gradient) const {
+  PM_HD std::tuple<V, V> operator()(V param, V moment, V gradient) const {
     V m = moment + gradient * gradient;
     return {param - V(rate) * gradient / (sqrt(m) + V(epsilon)), m};
   }
+};
+
+template <class T>
+struct AdagradRule {
+  static constexpr bool in_batches = true;
+  Uniform<T> rate;
+  T epsilon;
+  PM_HD AdagradStep<T> ready() const { return {rate(), epsilon}; }
 };
 
 template <class T>
@@ -43,7 +51,7 @@ struct AdagradKernel : Kernel {
   }
 
   void update(Device& device, int64_t at, int64_t count, const T* g) {
-    map(device, count, AdagradStep<T>{learning_rate[0], epsilon},
+    map(device, count, AdagradRule<T>{learning_rate, epsilon},
         std::tuple(param_out.data() + at, moment_out.data() + at), param.data() + at, moment.data() + at, g);
   }
 };
@@ -73,6 +81,7 @@ void define_adagrad(OpTable& ops) {
               .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
+              .on_gpu()
               .kernels<AdagradKernel, float, double>());
 }
 

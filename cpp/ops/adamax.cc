@@ -11,11 +11,19 @@ struct AdamaxStep {
   T beta1, beta2, epsilon, rate;
 
   template <class V>
-  std::tuple<V, V, V> operator()(V param, V moment, V norm, V gradient) const {
+  PM_HD std::tuple<V, V, V> operator()(V param, V moment, V norm, V gradient) const {
     V m = V(beta1) * moment + V(T(1) - beta1) * gradient;
     V u = maximum(abs(gradient), V(beta2) * norm + V(epsilon));
     return {param - V(rate) * (m / u), m, u};
   }
+};
+
+template <class T>
+struct AdamaxRule {
+  static constexpr bool in_batches = true;
+  T beta1, beta2, epsilon;
+  Uniform<T> rate, power;
+  PM_HD AdamaxStep<T> ready() const { return {beta1, beta2, epsilon, rate() / (T(1) - power())}; }
 };
 
 template <class T>
@@ -33,7 +41,7 @@ struct AdamaxKernel : Kernel {
   void run(Device& device) override { run_part(device, 0, param.numel()); }
 
   void run_part(Device& device, int64_t begin, int64_t end) override {
-    AdamaxStep<T> step{beta1, beta2, epsilon, learning_rate[0] / (T(1) - beta1_power[0])};
+    AdamaxRule<T> step{beta1, beta2, epsilon, learning_rate, beta1_power};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin,
         norm_out.data() + begin), param.data() + begin, moment.data() + begin, norm.data() + begin,
         grad.data() + begin);
@@ -70,6 +78,7 @@ void define_adamax(OpTable& ops) {
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .updates("InfNorm", "InfNormOut")
+              .on_gpu()
               .kernels<AdamaxKernel, float, double>());
 }
 

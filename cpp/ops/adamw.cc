@@ -13,10 +13,32 @@ struct AdamwStep {
   T decay;
 
   template <class V>
-  std::tuple<V, V, V> operator()(V param, V moment1, V moment2, V gradient) const {
+  PM_HD std::tuple<V, V, V> operator()(V param, V moment1, V moment2, V gradient) const {
     return adam(param - V(decay) * param, moment1, moment2, gradient);
   }
 };
+
+#ifdef PM_GPU
+template <class T>
+struct AdamwUnless {
+  AdamUnless<T> adam;
+  T decay;
+  bool decays;
+
+  PM_HD std::tuple<T, T, T> operator()(T param, T moment1, T moment2, T gradient) const {
+    if (decays && !adam.stays) return AdamwStep<T>{adam.step, decay}(param, moment1, moment2, gradient);
+    return adam(param, moment1, moment2, gradient);
+  }
+};
+
+template <class T>
+struct AdamwRule {
+  static constexpr bool in_batches = true;
+  AdamRule<T> adam;
+  T decay;  // of a learning rate of 1
+  PM_HD AdamwUnless<T> ready() const { return {adam.ready(), adam.rate() * decay, decay != T(0)}; }
+};
+#endif
 
 template <class T>
 struct AdamwKernel : Kernel {
@@ -41,6 +63,19 @@ struct AdamwKernel : Kernel {
     if (!init.attr<bool>("with_decay")) decay = T(0);
   }
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1));
+    Uniform<T> b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
+    Uniform<bool> stays = uniform_or(skip_update, false);
+    AdamRule<T> adam{b1, b2, beta1_power, beta2_power, learning_rate,
+                     uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
+    run_with(device, AdamwRule<T>{adam, decay}, 0, param.numel());
+    if (global_powers) stays = true;
+    if (beta1_power_out) map(device, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());
+    if (beta2_power_out) map(device, 1, AdvancePower<T>{b2, stays}, beta2_power_out.data(), beta2_power.data());
+  }
+#else
   void run(Device& device) override { run_part(device, 0, param.numel()); }
 
   void run_part(Device& device, int64_t begin, int64_t end) override {
@@ -64,6 +99,7 @@ struct AdamwKernel : Kernel {
     if (beta1_power_out) beta1_power_out[0] = advance ? b1 * power1 : power1;
     if (beta2_power_out) beta2_power_out[0] = advance ? b2 * power2 : power2;
   }
+#endif
 
   template <class Step>
   void run_with(Device& device, const Step& step, int64_t begin, int64_t end) {
@@ -125,6 +161,7 @@ void define_adamw(OpTable& ops) {
               .updates("Moment2", "Moment2Out")
               .updates("Beta1Pow", "Beta1PowOut")
               .updates("Beta2Pow", "Beta2PowOut")
+              .on_gpu()
               .kernels<AdamwKernel, float, double>());
 }
 

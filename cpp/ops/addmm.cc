@@ -1,4 +1,5 @@
 // addmm: Out = Beta Input + Alpha X Y
+#include "math/arithmetic.h"
 #include "math/axis_walk.h"
 #include "math/gemm.h"
 #include "math/map.h"
@@ -26,8 +27,7 @@ struct AddmmKernel : Kernel {
     if (beta != T(0)) {
       stretch.copy(device, input.data(), out.data(), T(0));
       T* to = out.data();
-      auto scaled = [b = beta](auto v) { return v * decltype(v)(b); };
-      if (beta != T(1)) map(device, out.numel(), scaled, to, static_cast<const T*>(to));
+      if (beta != T(1)) map(device, out.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
     }
     gemm.run(device, x.data(), y.data(), out.data());
   }
@@ -60,12 +60,11 @@ struct AddmmGradKernel : Kernel {
     if (!input_gradient) return;
     T* to = input_gradient.data();
     stretch.add_back(device, g, to);
-    auto scaled = [b = beta](auto v) { return v * decltype(v)(b); };
-    map(device, input.numel(), scaled, to, static_cast<const T*>(to));
+    map(device, input.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
   }
 };
 
-Shape out_shape(const InferContext& c) {
+Shape addmm_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "Input", "X");
   require_same_dtype(c, "X", "Y");
@@ -85,7 +84,7 @@ Shape out_shape(const InferContext& c) {
   return out;
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_addmm_attributes(OpSpec spec) {
   return spec.attr("Beta", 1.0f, "what Input is multiplied by; with 0 it is not read")
       .attr("Alpha", 1.0f, "what the product is multiplied by");
 }
@@ -93,16 +92,17 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_addmm(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("addmm")
+  ops.add(with_addmm_attributes(OpSpec("addmm")
                               .input("Input", "[rows, columns], or a shape that stretches to it")
                               .input("X", "[rows, k]")
                               .input("Y", "[k, columns]")
                               .output("Out", "[rows, columns]"))
               .doc("Out = Beta Input + Alpha X Y.")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, addmm_shape(c)); })
               .gradient("addmm_grad", {"Input", "X", "Y", "Out@GRAD"}, {"Input@GRAD", "X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<AddmmKernel, float, double>());
-  ops.add(with_attributes(OpSpec("addmm_grad")
+  ops.add(with_addmm_attributes(OpSpec("addmm_grad")
                               .shape_input("Input", "as in addmm")
                               .input("X", "as in addmm")
                               .input("Y", "as in addmm")
@@ -113,9 +113,10 @@ void define_addmm(OpTable& ops) {
               .doc("Input@GRAD = Beta Out@GRAD, summed over the axes of the stretching; X@GRAD = Alpha Out@GRAD Y', "
                    "Y@GRAD = Alpha X' Out@GRAD.")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", addmm_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<AddmmGradKernel, float, double>());
 }
 

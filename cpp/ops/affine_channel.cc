@@ -3,11 +3,15 @@
 #include "math/channel_rows.h"
 #include "math/map.h"
 
+#ifdef PM_GPU
+#include "math/affine_channel_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 template <class Context>
-bool channels_last(const Context& c) { return c.template attr<std::string>("data_layout") == "NHWC"; }
+bool affine_channel_channels_last(const Context& c) { return c.template attr<std::string>("data_layout") == "NHWC"; }
 
 template <class T>
 struct AffineChannelKernel : Kernel {
@@ -17,8 +21,15 @@ struct AffineChannelKernel : Kernel {
 
   explicit AffineChannelKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale"), bias(init, "Bias"), out(init, "Out"),
-        rows(x.shape(), channels_last(init)) {}
+        rows(x.shape(), affine_channel_channels_last(init)) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    affine_channel_gpu::Forward<T> body{rows.channels, affine_channel_gpu::inner_of(rows), x.data(), scale.data(),
+                                        bias.data(), out.data()};
+    for_each_index(device, x.numel(), body);
+  }
+#else
   void run(Device& device) override {
     for (int64_t i = 0; i < rows.images; ++i) rows.each(i, 0, rows.channels, [&](int64_t at, int64_t n, int64_t c) {
       if (rows.last) {
@@ -30,6 +41,7 @@ struct AffineChannelKernel : Kernel {
       }
     });
   }
+#endif
 };
 
 template <class T>
@@ -41,8 +53,20 @@ struct AffineChannelGradKernel : Kernel {
   explicit AffineChannelGradKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
-        rows(x.shape(), channels_last(init)) {}
+        rows(x.shape(), affine_channel_channels_last(init)) {}
 
+#ifdef PM_GPU
+  // X@GRAD last: it may lie in the memory of Out@GRAD.
+  void run(Device& device) override {
+    const T* g = out_gradient.data();
+    affine_channel_gpu::to_parameters(device, rows, x.data(), g, scale_gradient ? scale_gradient.data() : nullptr,
+                                      bias_gradient ? bias_gradient.data() : nullptr);
+    if (!x_gradient) return;
+    affine_channel_gpu::ToX<T> body{rows.channels, affine_channel_gpu::inner_of(rows), g, scale.data(),
+                                    x_gradient.data()};
+    for_each_index(device, x.numel(), body);
+  }
+#else
   // X@GRAD last: it may lie in the memory of Out@GRAD.
   void run(Device& device) override {
     if (scale_gradient) std::fill_n(scale_gradient.data(), rows.channels, T(0));
@@ -72,13 +96,14 @@ struct AffineChannelGradKernel : Kernel {
     if (scale_gradient) scale_gradient[c] += static_cast<T>(map_sum(device, n, product, g, from));
     if (bias_gradient) bias_gradient[c] += static_cast<T>(map_sum(device, n, [](auto w) { return w; }, g));
   }
+#endif
 };
 
 void require_parameters(const InferContext& c, std::initializer_list<const char*> ports) {
   require_tensors(c);
   const Shape& x = c.shape("X");
   require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", images and channels are needed");
-  int64_t channels = x[channels_last(c) ? x.rank() - 1 : 1];
+  int64_t channels = x[affine_channel_channels_last(c) ? x.rank() - 1 : 1];
   for (const char* port : ports) {
     require_same_dtype(c, "X", port);
     require<ShapeError>(shapes_agree(c.shape(port), Shape{channels}), port, " has shape ", c.shape(port).str(), ", X ",
@@ -86,7 +111,7 @@ void require_parameters(const InferContext& c, std::initializer_list<const char*
   }
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_affine_channel_attributes(OpSpec spec) {
   return spec.attr("data_layout", "AnyLayout", "NHWC: channels are the last axis; else they are axis 1",
                    one_of({"AnyLayout", "NCHW", "NHWC"}));
 }
@@ -94,7 +119,7 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_affine_channel(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("affine_channel"))
+  ops.add(with_affine_channel_attributes(OpSpec("affine_channel"))
               .doc("Out = Scale X + Bias, channel by channel.")
               .input("X", "[images, channels, ...], or channels last as data_layout says")
               .input("Scale", "[channels]")
@@ -106,8 +131,9 @@ void define_affine_channel(OpTable& ops) {
               })
               .gradient("affine_channel_grad", {"X", "Scale", "Out@GRAD"}, {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<AffineChannelKernel, float, double>());
-  ops.add(with_attributes(OpSpec("affine_channel_grad"))
+  ops.add(with_affine_channel_attributes(OpSpec("affine_channel_grad"))
               .doc("X@GRAD = Scale Out@GRAD; Scale@GRAD = sum of Out@GRAD X, Bias@GRAD = sum of Out@GRAD, over each "
                    "channel.")
               .input("X", "as in affine_channel")
@@ -124,6 +150,7 @@ void define_affine_channel(OpTable& ops) {
                 for (const char* port : {"Scale@GRAD", "Bias@GRAD"}) c.set_output(port, c.input("Scale"));
               })
               .in_place("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<AffineChannelGradKernel, float, double>());
 }
 

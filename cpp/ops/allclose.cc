@@ -3,6 +3,12 @@
 #include <cstdlib>
 
 #include "core/op_table.h"
+#include "core/target.h"
+
+#ifdef PM_GPU
+#include "math/copy.h"
+#include "math/for_each_index.h"
+#endif
 
 namespace paddle_mini {
 namespace {
@@ -19,6 +25,34 @@ double number_in(const std::string& name, const std::string& words) {
 void is_number(const std::string& name, const AttrValue& value) { number_in(name, std::get<std::string>(value)); }
 
 template <class T>
+struct IsClose {
+  double rtol, atol;
+  bool equal_nan;
+
+  PM_HD bool operator()(T a, T b) const {
+    if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
+    if (a == b) return true;
+    T apart = std::abs(a - b), allowed = static_cast<T>(atol + rtol * std::abs(static_cast<double>(b)));
+    // PaddlePaddle forgives 1e-15 beyond what is allowed.
+    return apart <= allowed || std::abs(apart - allowed) <= T(1e-15);
+  }
+};
+
+#ifdef PM_GPU
+// Whichever threads find numbers apart, they write the same.
+template <class T>
+struct FlagApart {
+  Uniform<double> rtol, atol;
+  bool equal_nan;
+  const T *input, *other;
+  bool* close;
+  PM_HD void operator()(int64_t i) const {
+    if (!IsClose<T>{rtol(), atol(), equal_nan}(input[i], other[i])) *close = false;
+  }
+};
+#endif
+
+template <class T>
 struct AllcloseKernel : Kernel {
   In<T> input, other;
   NumberIn rtol_in, atol_in;
@@ -32,21 +66,22 @@ struct AllcloseKernel : Kernel {
         rtol(number_in("rtol", init.attr<std::string>("rtol"))),
         atol(number_in("atol", init.attr<std::string>("atol"))), equal_nan(init.attr<bool>("equal_nan")) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    fill_n(device, out.data(), 1, true);
+    for_each_index(device, input.numel(), FlagApart<T>{uniform_or(rtol_in, rtol), uniform_or(atol_in, atol), equal_nan,
+                                                       input.data(), other.data(), out.data()});
+  }
+#else
   void run(Device&) override {
     if (rtol_in) rtol = rtol_in[0];
     if (atol_in) atol = atol_in[0];
+    IsClose<T> is_close{rtol, atol, equal_nan};
     bool close = true;
     for (int64_t i = 0, n = input.numel(); close && i < n; ++i) close = is_close(input[i], other[i]);
     out[0] = close;
   }
-
-  bool is_close(T a, T b) const {
-    if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
-    if (a == b) return true;
-    T apart = std::abs(a - b), allowed = static_cast<T>(atol + rtol * std::abs(static_cast<double>(b)));
-    // PaddlePaddle forgives 1e-15 beyond what is allowed.
-    return apart <= allowed || std::abs(apart - allowed) <= T(1e-15);
-  }
+#endif
 };
 
 }  // namespace
@@ -75,6 +110,7 @@ void define_allclose(OpTable& ops) {
                 c.set_output("Out", DType::Bool, Shape{});
               })
               .no_gradient("truth has no slope")
+              .on_gpu()
               .kernels<AllcloseKernel, float, double>());
 }
 

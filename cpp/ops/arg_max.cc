@@ -4,16 +4,18 @@
 namespace paddle_mini {
 namespace {
 
-struct Greater {
+struct GreaterFirst {
   template <class T>
-  bool operator()(T a, T b) const { return a > b; }
+  PM_HD bool operator()(T a, T b) const { return a > b; }
 };
 
 }  // namespace
 
 void define_arg_max(OpTable& ops) {
-  add_arg_extreme<Greater>(ops, "arg_max",
-                  "Where along the axis the largest element of X lies: the first of equal ones, NaN before all.");
+  ops.add(arg_extreme("arg_max")
+              .doc("Where along the axis the largest element of X lies: the first of equal ones, NaN before all.")
+              .on_gpu()
+              .kernels<ArgExtremeKernel<GreaterFirst>::For, float, double, int32_t, int64_t, int16_t, uint8_t>());
 }
 
 }  // namespace paddle_mini

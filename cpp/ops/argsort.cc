@@ -4,9 +4,9 @@
 namespace paddle_mini {
 namespace {
 
-BestOf best_of(const OpDesc& op) { return {attr_of<int32_t>(op, "axis"), -1, attr_of<bool>(op, "descending")}; }
+BestOf best_of_argsort(const OpDesc& op) { return {attr_of<int32_t>(op, "axis"), -1, attr_of<bool>(op, "descending")}; }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_argsort_attributes(OpSpec spec) {
   return spec.attr("axis", -1, "the axis; negative: from the end")
       .attr("descending", false, "whether the largest comes first, or else the smallest");
 }
@@ -14,13 +14,15 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_argsort(OpTable& ops) {
-  ops.add(with_attributes(taking_best<best_of>("argsort"))
+  ops.add(with_argsort_attributes(taking_best<best_of_argsort>("argsort"))
               .doc("Out: the elements of X along one axis, the smallest first, and Indices: where they were. "
                    "NaN counts as larger than every number; of equal elements that at the lower index comes first.")
               .gradient("argsort_grad", {"X", "Indices", "Out@GRAD"}, {"X@GRAD"})
-              .kernels<BestKernel<best_of>::For, float, double, int32_t, int64_t>());
-  ops.add(with_attributes(taking_best_gradient<best_of>("argsort_grad"))
-              .kernels<BestGradKernel<best_of>::For, float, double, int32_t, int64_t>());
+              .on_gpu()
+              .kernels<BestKernel<best_of_argsort>::For, float, double, int32_t, int64_t>());
+  ops.add(with_argsort_attributes(taking_best_gradient<best_of_argsort>("argsort_grad"))
+              .on_gpu()
+              .kernels<BestGradKernel<best_of_argsort>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

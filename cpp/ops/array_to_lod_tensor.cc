@@ -70,6 +70,7 @@ void define_array_to_lod_tensor(OpTable& ops) {
                                             {"RankTable", forward.input("RankTable")}},
                     {{"Out", gradient_names(forward.input("X"))}})};
               })
+              .cpu_only("puts sequences together from steps of different sizes")
               .control(&run_array_to_lod_tensor));
 }
 

@@ -3,6 +3,10 @@
 
 #include "core/op_table.h"
 
+#ifdef PM_GPU
+#include "cuda/copy.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -22,9 +26,17 @@ struct AssignValueKernel : Kernel {
 
   explicit AssignValueKernel(KernelInit& init)
       : out(init, "Out"), values(init.attr<std::vector<Element>>(ValuesOf<T>::attr)) {}
+#ifdef PM_GPU
+  void run(Device& device) override {
+    std::unique_ptr<T[]> converted(new T[values.size()]);
+    std::copy(values.begin(), values.end(), converted.get());
+    upload(device, converted.get(), values.size() * sizeof(T), out.data());
+  }
+#else
   void run(Device&) override {
     std::transform(values.begin(), values.end(), out.data(), [](Element value) { return static_cast<T>(value); });
   }
+#endif
 };
 
 template <class T>
@@ -66,6 +78,7 @@ void define_assign_value(OpTable& ops) {
               })
               .no_gradient("it has no inputs")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<AssignValueKernel, float, double, int32_t, int64_t, bool>());
 }
 

@@ -154,6 +154,7 @@ void define_auc(OpTable& ops) {
               .updates("StatNeg", "StatNegOut")
               .checks_data()
               .dtype_from_input("Predict")
+              .cpu_only("counts scores into buckets one after the other")
               .kernels<AucKernel, float, double>());
 }
 

@@ -8,6 +8,49 @@ namespace {
 // So many parameters are added to sum_1 before it goes into sum_2: few enough for float32 to stay exact.
 constexpr int64_t kLongestSum = 16384;
 
+// Whether a window of `count` steps ends with this update. The product is rounded to float32, as PaddlePaddle does it,
+// and held within int64.
+PM_HD inline bool window_ends(int64_t update, int64_t count, float window, int64_t longest, int64_t shortest) {
+  float part = std::min(std::max(static_cast<float>(update) * window, -9e18f), 9e18f);
+  return count >= shortest && count >= std::min(longest, static_cast<int64_t>(part));
+}
+
+#ifdef PM_GPU
+struct WindowNow {
+  const int64_t *updates, *accumulates;
+  float window;
+  int64_t longest, shortest;
+
+  PM_HD bool ends() const { return window_ends(*updates + 1, *accumulates + 1, window, longest, shortest); }
+  PM_HD bool spills() const { return (*updates + 1) % kLongestSum == 0; }
+};
+
+template <class T>
+struct Accumulate {
+  bool ends, spills;
+  PM_HD std::tuple<T, T, T> operator()(T param, T sum1, T sum2, T sum3) const {
+    if (ends) return {T(0), T(0), (sum1 + param) + sum2};
+    if (spills) return {T(0), sum2 + (sum1 + param), sum3};
+    return {sum1 + param, sum2, sum3};
+  }
+};
+template <class T>
+struct AccumulateRule {
+  static constexpr bool in_batches = true;
+  WindowNow now;
+  PM_HD Accumulate<T> ready() const { return {now.ends(), now.spills()}; }
+};
+
+struct CountRule {
+  static constexpr bool in_batches = true;
+  WindowNow now;
+  PM_HD std::tuple<int64_t, int64_t, int64_t> operator()(int64_t update, int64_t count, int64_t older) const {
+    bool ends = now.ends();
+    return {update + 1, ends ? 0 : count + 1, ends ? count + 1 : older};
+  }
+};
+#endif
+
 // Where the window ends, sum_1 and sum_2 with this step's parameter become sum_3. PaddlePaddle loses that
 // parameter where out_sum_1 is not the variable of in_sum_1; this kernel does not.
 template <class T>
@@ -28,20 +71,25 @@ struct AverageAccumulatesKernel : Kernel {
         window(init.attr<float>("average_window")), longest(init.attr<int64_t>("max_average_window")),
         shortest(init.attr<int64_t>("min_average_window")) {}
 
+#ifdef PM_GPU
+  // Which of the three a step is shows where the counters are.
+  void run(Device& device) override {
+    WindowNow now{updates.data(), accumulates.data(), window, longest, shortest};
+    map(device, param.numel(), AccumulateRule<T>{now}, std::tuple(sum1_out.data(), sum2_out.data(), sum3_out.data()),
+        param.data(), sum1.data(), sum2.data(), sum3.data());
+    map(device, 1, CountRule{now},
+        std::tuple(updates_out.data(), accumulates_out.data(), old_accumulates_out.data()), updates.data(),
+        accumulates.data(), old_accumulates.data());
+  }
+#else
   void run(Device& device) override {
     int64_t update = updates[0] + 1, count = accumulates[0] + 1, older = old_accumulates[0];
-    bool ends = count >= shortest && count >= window_after(update);
+    bool ends = window_ends(update, count, window, longest, shortest);
     if (ends) end_window(device);
     else add(device, update % kLongestSum == 0);
     updates_out[0] = update;
     accumulates_out[0] = ends ? 0 : count;
     old_accumulates_out[0] = ends ? count : older;
-  }
-
-  // The product is rounded to float32, as PaddlePaddle does it, and held within int64.
-  int64_t window_after(int64_t update) const {
-    float part = std::clamp(static_cast<float>(update) * window, -9e18f, 9e18f);
-    return std::min(longest, static_cast<int64_t>(part));
   }
 
   void end_window(Device& device) {
@@ -64,6 +112,7 @@ struct AverageAccumulatesKernel : Kernel {
       map(device, param.numel(), [](auto p, auto s1) { return s1 + p; }, sum1_out.data(), param.data(), sum1.data());
     }
   }
+#endif
 };
 
 void infer_average_accumulates(InferContext& c) {
@@ -116,6 +165,7 @@ void define_average_accumulates(OpTable& ops) {
               .updates("in_num_accumulates", "out_num_accumulates")
               .updates("in_old_num_accumulates", "out_old_num_accumulates")
               .updates("in_num_updates", "out_num_updates")
+              .on_gpu()
               .kernels<AverageAccumulatesKernel, float, double>());
 }
 

@@ -143,6 +143,7 @@ void define_average_rows(OpTable& ops) {
               .updates("Average", "AverageOut")
               .updates("Previous", "PreviousOut")
               .updates("RowStamps", "RowStampsOut")
+              .cpu_only("its rows are those of a sparse gradient, which stay on the processor")
               .kernels<AverageRowsKernel, float, double>());
 }
 

@@ -1,5 +1,6 @@
 // average_weight: how much the newest parameters weigh in their average, once a step for all parameters
 #include "math/average_state.h"
+#include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
@@ -17,6 +18,126 @@ namespace {
 //   falling      w = (l + r (u - 1))^-e after a first weight of 1 (Block & Zhang 2025)
 //   first        w = 1 once, then 0: the parameters where averaging began
 //   rate         w = g_u^2 / (g_1^2 + ... + g_u^2) with the largest learning rate g so far
+enum class WeightScheme { Window, Uniform, Polynomial, Power, Exponential, Constant, Falling, First, Rate };
+const char* const kWeightSchemes[] = {"window",   "uniform", "polynomial", "power", "exponential",
+                                      "constant", "falling", "first",      "rate"};
+enum class DecayWarmup { None, Ratio, Power };
+const char* const kDecayWarmups[] = {"none", "ratio", "power"};
+
+template <class Choice, size_t n>
+Choice choice_of(const char* const (&names)[n], const std::string& name) {
+  return static_cast<Choice>(std::find(names, names + n, name) - names);
+}
+
+// What the attributes say.
+struct WeightRule {
+  WeightScheme scheme;
+  DecayWarmup warmup;
+  int64_t window_min, window_max, every, start_step;
+  double window_rate, decay, exponent, warmup_length, warmup_rate, warmup_power;
+  bool corrected;
+
+  explicit WeightRule(const KernelInit& init)
+      : scheme(choice_of<WeightScheme>(kWeightSchemes, init.attr<std::string>("scheme"))),
+        warmup(choice_of<DecayWarmup>(kDecayWarmups, init.attr<std::string>("warmup"))),
+        window_min(init.attr<int64_t>("window_min")), window_max(init.attr<int64_t>("window_max")),
+        every(init.attr<int64_t>("every")), start_step(init.attr<int64_t>("start_step")),
+        window_rate(init.attr<double>("window_rate")), decay(init.attr<double>("decay")),
+        exponent(init.attr<double>("exponent")), warmup_length(init.attr<double>("warmup_length")),
+        warmup_rate(init.attr<double>("warmup_rate")), warmup_power(init.attr<double>("warmup_power")),
+        corrected(init.attr<bool>("bias_correction")) {}
+};
+
+// One step. It is one thread's work, wherever counters and state are, so that nobody waits for them.
+struct WeightStep {
+  WeightRule rule;
+  const int64_t* counters;
+  const double* state;
+  Uniform<bool> updated, finite;
+  Uniform<double> learning_rate;
+  int64_t* count;
+  double *kept, *weight;
+  int32_t* roll;
+
+  PM_HD void operator()(int64_t) const {
+    for (int i = 0; i < kAverageCounters; ++i) count[i] = counters[i];
+    for (int i = 0; i < kAverageState; ++i) kept[i] = state[i];
+    *weight = 0;
+    *roll = 0;
+    if (!updated()) return;
+    ++count[kSteps];
+    kept[kAge] += 1;
+    kept[kOlderAge] += 1;
+    if (!finite()) {
+      ++count[kSkipped];
+      return;
+    }
+    int64_t step = count[kSteps] - rule.start_step;
+    bool counts = step > 0 && step % rule.every == 0;
+    if (counts) ++count[kUpdates];
+    // Until there is a first update the average is the parameter itself.
+    double w = 0;
+    if (counts) w = weight_of_update();
+    else if (count[kUpdates] == 0 && rule.scheme != WeightScheme::Constant) w = 1;
+    *weight = w;
+    if (count[kUpdates] > 0) kept[kLogKept] += w == 1 ? kForget : std::log1p(-w);
+    note_members(w);
+    if (counts && rule.scheme == WeightScheme::Window) end_generation();
+  }
+
+  PM_HD double weight_of_update() const {
+    double u = static_cast<double>(count[kUpdates]);
+    switch (rule.scheme) {
+      case WeightScheme::Uniform: return 1 / u;
+      case WeightScheme::Polynomial: return (rule.exponent + 1) / (u + rule.exponent);
+      case WeightScheme::Power: return -std::expm1((rule.exponent + 1) * std::log1p(-1 / u));
+      case WeightScheme::Constant: return -std::expm1(log_decay(u));
+      case WeightScheme::First: return u == 1 ? 1.0 : 0.0;
+      case WeightScheme::Falling:
+        return u == 1 ? 1.0 : std::pow(rule.warmup_length + rule.warmup_rate * (u - 1), -rule.warmup_power);
+      case WeightScheme::Rate: return rate_weight();
+      case WeightScheme::Window: return 1 / static_cast<double>(++count[kNewer]);
+      case WeightScheme::Exponential: break;
+    }
+    double log = log_decay(u);
+    kept[kLogDecay] += log;
+    if (rule.corrected) return std::expm1(log) / std::expm1(kept[kLogDecay]);
+    return u == 1 ? 1.0 : -std::expm1(log);
+  }
+
+  // log b_u; expm1 keeps all digits of 1 - b where b is close to 1. Warming up, a short history is forgotten faster.
+  PM_HD double log_decay(double u) const {
+    double step = u * static_cast<double>(rule.every), b = rule.decay;
+    if (rule.warmup == DecayWarmup::Ratio) b = std::min(b, (1 + step) / (10 + step));
+    if (rule.warmup == DecayWarmup::Power) {
+      b = std::min(b, 1 - std::pow(1 + step / rule.warmup_length, -rule.warmup_power));
+    }
+    return std::log(b) * static_cast<double>(rule.every);
+  }
+
+  PM_HD double rate_weight() const {
+    kept[kRateMost] = std::max(kept[kRateMost], learning_rate());
+    double square = kept[kRateMost] * kept[kRateMost];
+    kept[kRateSum] += square;
+    return kept[kRateSum] > 0 ? square / kept[kRateSum] : 1.0;
+  }
+
+  PM_HD void note_members(double w) const {
+    kept[kSquares] = (1 - w) * (1 - w) * kept[kSquares] + w * w;
+    kept[kAge] *= 1 - w;
+  }
+
+  PM_HD void end_generation() const {
+    double wanted =
+        std::min(static_cast<double>(rule.window_max), static_cast<double>(count[kUpdates]) * rule.window_rate);
+    if (count[kNewer] < rule.window_min || static_cast<double>(count[kNewer]) < wanted) return;
+    *roll = 1;
+    count[kOlder] = count[kNewer];
+    count[kNewer] = 0;
+    kept[kOlderAge] = kept[kAge];
+  }
+};
+
 struct AverageWeightKernel : Kernel {
   In<int64_t> counters;
   In<double> state;
@@ -25,92 +146,18 @@ struct AverageWeightKernel : Kernel {
   Out<int64_t> counters_out;
   Out<double> state_out, weight;
   Out<int32_t> roll;
-  std::string scheme, warmup;
-  int64_t window_min, window_max, every, start_step;
-  double window_rate, decay, exponent, warmup_length, warmup_rate, warmup_power;
-  bool corrected;
+  WeightRule rule;
 
   explicit AverageWeightKernel(KernelInit& init)
       : counters(init, "Counters"), state(init, "State"), updated(init, "Updated", optional_port),
         finite(init, "Finite", optional_port), learning_rate(init, "LearningRate", optional_port),
         counters_out(init, "CountersOut"), state_out(init, "StateOut"), weight(init, "Weight"), roll(init, "Roll"),
-        scheme(init.attr<std::string>("scheme")), warmup(init.attr<std::string>("warmup")),
-        window_min(init.attr<int64_t>("window_min")), window_max(init.attr<int64_t>("window_max")),
-        every(init.attr<int64_t>("every")), start_step(init.attr<int64_t>("start_step")),
-        window_rate(init.attr<double>("window_rate")), decay(init.attr<double>("decay")),
-        exponent(init.attr<double>("exponent")), warmup_length(init.attr<double>("warmup_length")),
-        warmup_rate(init.attr<double>("warmup_rate")), warmup_power(init.attr<double>("warmup_power")), corrected(init.attr<bool>("bias_correction")) {}
+        rule(init) {}
 
-  void run(Device&) override {
-    if (counters_out.data() != counters.data()) std::copy_n(counters.data(), kAverageCounters, counters_out.data());
-    if (state_out.data() != state.data()) std::copy_n(state.data(), kAverageState, state_out.data());
-    int64_t* count = counters_out.data();
-    double* kept = state_out.data();
-    weight[0] = 0;
-    roll[0] = 0;
-    if (updated && !updated[0]) return;
-    ++count[kSteps];
-    kept[kAge] += 1;
-    kept[kOlderAge] += 1;
-    if (finite && !finite[0]) {
-      ++count[kSkipped];
-      return;
-    }
-    int64_t step = count[kSteps] - start_step;
-    bool counts = step > 0 && step % every == 0;
-    if (counts) ++count[kUpdates];
-    // Until there is a first update the average is the parameter itself.
-    if (counts) weight[0] = weight_of_update(count, kept);
-    else if (count[kUpdates] == 0 && scheme != "constant") weight[0] = 1;
-    if (count[kUpdates] > 0) kept[kLogKept] += weight[0] == 1 ? kForget : std::log1p(-weight[0]);
-    note_members(weight[0], kept);
-    if (counts && scheme == "window") end_generation(count, kept);
-  }
-
-  double weight_of_update(int64_t* count, double* kept) {
-    double u = static_cast<double>(count[kUpdates]);
-    if (scheme == "uniform") return 1 / u;
-    if (scheme == "polynomial") return (exponent + 1) / (u + exponent);
-    if (scheme == "power") return -std::expm1((exponent + 1) * std::log1p(-1 / u));
-    if (scheme == "constant") return -std::expm1(log_decay(u));
-    if (scheme == "first") return u == 1 ? 1.0 : 0.0;
-    if (scheme == "falling") return u == 1 ? 1.0 : std::pow(warmup_length + warmup_rate * (u - 1), -warmup_power);
-    if (scheme == "rate") return rate_weight(kept);
-    if (scheme == "window") return 1 / static_cast<double>(++count[kNewer]);
-    double log = log_decay(u);
-    kept[kLogDecay] += log;
-    if (corrected) return std::expm1(log) / std::expm1(kept[kLogDecay]);
-    return u == 1 ? 1.0 : -std::expm1(log);
-  }
-
-  // log b_u; expm1 keeps all digits of 1 - b where b is close to 1. Warming up, a short history is forgotten faster.
-  double log_decay(double u) const {
-    double step = u * static_cast<double>(every), b = decay;
-    if (warmup == "ratio") b = std::min(b, (1 + step) / (10 + step));
-    if (warmup == "power") b = std::min(b, 1 - std::pow(1 + step / warmup_length, -warmup_power));
-    return std::log(b) * static_cast<double>(every);
-  }
-
-  double rate_weight(double* kept) {
-    double rate = learning_rate ? learning_rate[0] : 1.0;
-    kept[kRateMost] = std::max(kept[kRateMost], rate);
-    double square = kept[kRateMost] * kept[kRateMost];
-    kept[kRateSum] += square;
-    return kept[kRateSum] > 0 ? square / kept[kRateSum] : 1.0;
-  }
-
-  static void note_members(double w, double* kept) {
-    kept[kSquares] = (1 - w) * (1 - w) * kept[kSquares] + w * w;
-    kept[kAge] *= 1 - w;
-  }
-
-  void end_generation(int64_t* count, double* kept) {
-    double wanted = std::min(static_cast<double>(window_max), static_cast<double>(count[kUpdates]) * window_rate);
-    if (count[kNewer] < window_min || static_cast<double>(count[kNewer]) < wanted) return;
-    roll[0] = 1;
-    count[kOlder] = count[kNewer];
-    count[kNewer] = 0;
-    kept[kOlderAge] = kept[kAge];
+  void run(Device& device) override {
+    WeightStep step{rule, counters.data(), state.data(), uniform_or(updated, true), uniform_or(finite, true),
+                    uniform_or(learning_rate, 1.0), counters_out.data(), state_out.data(), weight.data(), roll.data()};
+    for_each_index(device, 1, step);
   }
 };
 
@@ -168,8 +215,7 @@ void define_average_weight(OpTable& ops) {
               .output("Weight", "[1] float64, between 0 and 1; 0: nothing is averaged in this step")
               .output("Roll", "[1] int32: 1 where this update ends a generation of the window")
               .attr("scheme", "window", "how the weight falls",
-                    one_of({"window", "uniform", "polynomial", "power", "exponential", "constant", "falling",
-                            "first", "rate"}))
+                    one_of({std::begin(kWeightSchemes), std::end(kWeightSchemes)}))
               .attr("window_rate", 1.0, "size of a generation as part of all updates; of scheme window")
               .attr("window_min", int64_t{1}, "least updates of a generation", at_least(1))
               .attr("window_max", int64_t{1}, "updates that always end a generation that has window_min", at_least(1))
@@ -179,7 +225,7 @@ void define_average_weight(OpTable& ops) {
               .attr("bias_correction", true, "whether exponential weights add up to 1 without the first one being 1")
               .attr("warmup", "none",
                     "what bounds the decay at step t: ratio, (1 + t)/(10 + t); power, 1 - (1 + t/length)^-power",
-                    one_of({"none", "ratio", "power"}))
+                    one_of({std::begin(kDecayWarmups), std::end(kDecayWarmups)}))
               .attr("warmup_length", 1.0, "length of warmup power and of scheme falling, in steps")
               .attr("warmup_rate", 1.0, "rate of scheme falling", at_least(0))
               .attr("warmup_power", 2.0 / 3, "power of warmup power and of scheme falling", between(0, 1))
@@ -189,6 +235,7 @@ void define_average_weight(OpTable& ops) {
               .no_gradient("counts steps")
               .updates("Counters", "CountersOut")
               .updates("State", "StateOut")
+              .on_gpu()
               .kernel_for_any<AverageWeightKernel>());
 }
 

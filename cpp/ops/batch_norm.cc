@@ -1,55 +1,15 @@
 // batch_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, channel by channel
-#include "core/op_table.h"
-#include "math/map.h"
-
 #include <cmath>
+
+#include "core/op_table.h"
+#include "math/batch_channels.h"
+
+#ifdef PM_GPU
+#include "math/batch_norm_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
-
-int channel_axis(const Shape& x, const std::string& layout) { return layout == "NCHW" ? 1 : x.rank() - 1; }
-
-// X as [outer, channels, inner]: inner is 1 where channels come last.
-struct Channels {
-  int64_t outer, channels, inner;
-
-  Channels(const Shape& x, const std::string& layout) {
-    int at = channel_axis(x, layout);
-    outer = x.numel(0, at), channels = x[at], inner = x.numel(at + 1, x.rank());
-  }
-  int64_t each() const { return outer * inner; }  // elements of one channel
-
-  // totals[c] = sum of f(a, b, shift[c]) over the elements of channel c.
-  template <class T, class F>
-  void sums(Device& device, F f, const T* a, const T* b, const T* shift, double* totals) const {
-    std::fill_n(totals, channels, 0.0);
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t c = 0; c < channels; ++c, a += inner, b += inner) {
-        T s = shift[c];
-        if (inner == 1) totals[c] += static_cast<double>(f(*a, *b, s));
-        else totals[c] += map_sum(device, inner, [f, s](auto x, auto y) { return f(x, y, decltype(x)(s)); }, a, b);
-      }
-    }
-  }
-
-  // to = f(a, b, p[c]...)
-  template <class T, class F, class... PerChannel>
-  void each_element(Device& device, F f, T* to, const T* a, const T* b, const PerChannel*... p) const {
-    for (int64_t o = 0; o < outer; ++o) {
-      if (inner == 1) {
-        map(device, channels, f, to, a, b, p...);
-        a += channels, b += channels, to += channels;
-        continue;
-      }
-      for (int64_t c = 0; c < channels; ++c, a += inner, b += inner, to += inner) {
-        auto row = [f](auto... constants) {
-          return [f, constants...](auto x, auto y) { return f(x, y, decltype(x)(constants)...); };
-        };
-        map(device, inner, row(p[c]...), to, a, b);
-      }
-    }
-  }
-};
 
 // Whether the statistics that are kept are used, and not those of this batch.
 bool uses_kept_statistics(const KernelInit& init) {
@@ -58,13 +18,13 @@ bool uses_kept_statistics(const KernelInit& init) {
 }
 
 template <class T>
-T one_by_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
+T one_by_batch_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
 
 template <class T>
 struct BatchNormKernel : Kernel {
   In<T> x, scale, bias, mean, variance;
   Out<T> y, mean_out, variance_out, saved_mean, saved_variance;
-  Channels layout;
+  BatchChannels layout;
   float momentum, epsilon;
   bool kept;
   Scratch<T> factor, offset;
@@ -75,9 +35,25 @@ struct BatchNormKernel : Kernel {
         variance(init, "Variance"), y(init, "Y"), mean_out(init, "MeanOut"), variance_out(init, "VarianceOut"),
         saved_mean(init, "SavedMean"), saved_variance(init, "SavedVariance"),
         layout(x.shape(), init.attr<std::string>("data_layout")), momentum(init.attr<float>("momentum")),
-        epsilon(init.attr<float>("epsilon")), kept(uses_kept_statistics(init)), factor(init, layout.channels),
-        offset(init, layout.channels), totals(init, layout.channels) {}
+        epsilon(init.attr<float>("epsilon")), kept(uses_kept_statistics(init)), factor(init, on_host()),
+        offset(init, on_host()), totals(init, on_host()) {}
 
+  int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    bool passes = !kept && layout.each() == 1, keeps = passes || kept || layout.each() == 0;
+    batch_norm_gpu::Statistics<T> statistics{
+        mean.data(), variance.data(), saved_mean.data(), saved_variance.data(), mean_out.data(), variance_out.data(),
+        static_cast<T>(momentum), static_cast<T>(epsilon), passes, static_cast<double>(layout.each())};
+    if (keeps) for_each_index(device, layout.channels, batch_norm_gpu::Keep<T>{statistics});
+    else batch_norm_gpu::of_batch(device, layout, x.data(), statistics);
+    batch_norm_gpu::Normalize<T> normalize{
+        layout.channels, layout.inner, passes, x.data(), saved_mean.data(), saved_variance.data(),
+        scale ? scale.data() : nullptr, bias ? bias.data() : nullptr, y.data()};
+    for_each_index(device, x.numel(), normalize);
+  }
+#else
   void run(Device& device) override {
     int64_t n = layout.channels;
     if (!kept && layout.each() == 1) {  // one element has no deviation: PaddlePaddle passes it on, uncounted
@@ -102,7 +78,7 @@ struct BatchNormKernel : Kernel {
     int64_t n = layout.channels;
     for (int64_t c = 0; c < n; ++c) {
       saved_mean[c] = mean[c];
-      saved_variance[c] = one_by_deviation(variance[c], epsilon);
+      saved_variance[c] = one_by_batch_deviation(variance[c], epsilon);
     }
     if (mean.data() != mean_out.data()) std::copy_n(mean.data(), n, mean_out.data());
     if (variance.data() != variance_out.data()) std::copy_n(variance.data(), n, variance_out.data());
@@ -123,9 +99,10 @@ struct BatchNormKernel : Kernel {
       T batch_variance = static_cast<T>(totals[c] / count);
       mean_out[c] = mean[c] * part + saved_mean[c] * rest;
       variance_out[c] = variance[c] * part + batch_variance * rest;
-      saved_variance[c] = one_by_deviation(batch_variance, epsilon);
+      saved_variance[c] = one_by_batch_deviation(batch_variance, epsilon);
     }
   }
+#endif
 };
 
 // With n elements a channel, xhat = (X - mean) * s, s = 1 / deviation (Ioffe & Szegedy 2015):
@@ -135,7 +112,7 @@ template <class T>
 struct BatchNormGradKernel : Kernel {
   In<T> x, scale, y_gradient, mean, deviation, kept_mean, kept_variance;
   Out<T> x_gradient, scale_gradient, bias_gradient;
-  Channels layout;
+  BatchChannels layout;
   float epsilon;
   bool kept;
   Scratch<T> center, s, p, q, r;
@@ -147,16 +124,31 @@ struct BatchNormGradKernel : Kernel {
         kept_variance(init, "VarianceOut", optional_port), x_gradient(init, "X@GRAD", optional_port),
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         layout(x.shape(), init.attr<std::string>("data_layout")), epsilon(init.attr<float>("epsilon")),
-        kept(uses_kept_statistics(init)), center(init, layout.channels), s(init, layout.channels),
-        p(init, layout.channels), q(init, layout.channels), r(init, layout.channels), to_bias(init, layout.channels),
-        to_scale(init, layout.channels) {}
+        kept(uses_kept_statistics(init)), center(init, on_host()), s(init, on_host()), p(init, on_host()),
+        q(init, on_host()), r(init, on_host()), to_bias(init, layout.channels), to_scale(init, layout.channels) {}
 
+  int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
+
+#ifdef PM_GPU
+  // X@GRAD last: it may lie in the memory of Y@GRAD.
+  void run(Device& device) override {
+    bool passes = !kept && layout.each() == 1;  // as in the forward kernel
+    batch_norm_gpu::Gradient<T> gradient{
+        layout.channels, layout.inner, passes, kept, x.data(), y_gradient.data(),
+        kept ? kept_mean.data() : mean.data(), kept ? kept_variance.data() : deviation.data(),
+        scale ? scale.data() : nullptr, static_cast<T>(epsilon), to_bias.data(), to_scale.data(),
+        kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each())};
+    batch_norm_gpu::to_parameters(device, layout, gradient, scale_gradient ? scale_gradient.data() : nullptr,
+                                  bias_gradient ? bias_gradient.data() : nullptr);
+    if (x_gradient) for_each_index(device, x.numel(), batch_norm_gpu::ToX<T>{gradient, x_gradient.data()});
+  }
+#else
   void run(Device& device) override {
     int64_t n = layout.channels;
     bool passes = !kept && layout.each() == 1;  // as in the forward kernel
     for (int64_t c = 0; c < n; ++c) {
       center[c] = kept ? kept_mean[c] : mean[c];
-      s[c] = kept ? one_by_deviation(kept_variance[c], epsilon) : deviation[c];
+      s[c] = kept ? one_by_batch_deviation(kept_variance[c], epsilon) : deviation[c];
     }
     const T *dy = y_gradient.data(), *centers = center.data();
     layout.sums(device, [](auto g, auto, auto) { return g; }, dy, dy, centers, to_bias.data());
@@ -182,13 +174,14 @@ struct BatchNormGradKernel : Kernel {
     auto combine = [](auto g, auto v, auto m, auto a, auto b, auto d) { return g * a - (v - m) * b - d; };
     layout.each_element(device, combine, x_gradient.data(), dy, x.data(), centers, k, l, rest);
   }
+#endif
 };
 
 // Every port named, where it is given, is [channels] of X's dtype.
 void require_channel_ports(const InferContext& c, std::initializer_list<const char*> ports) {
   const Shape& x = c.shape("X");
   require<ShapeError>(x.rank() >= 2 && x.rank() <= 5, "X has shape ", x.str(), ", it must have 2 to 5 dimensions");
-  int64_t channels = x[channel_axis(x, c.attr<std::string>("data_layout"))];
+  int64_t channels = x[batch_channel_axis(x, c.attr<std::string>("data_layout"))];
   for (const char* port : ports) {
     if (!c.has_input(port)) continue;
     require_same_dtype(c, "X", port);
@@ -201,7 +194,7 @@ void infer_batch_norm(InferContext& c) {
   require_channel_ports(c, {"Scale", "Bias", "Mean", "Variance"});
   const Shape& x = c.shape("X");
   DType dtype = c.input("X").dtype;
-  Shape channels{x[channel_axis(x, c.attr<std::string>("data_layout"))]};
+  Shape channels{x[batch_channel_axis(x, c.attr<std::string>("data_layout"))]};
   c.set_output("Y", c.input("X"));
   for (const char* port : {"MeanOut", "VarianceOut", "SavedMean", "SavedVariance"}) c.set_output(port, dtype, channels);
   c.set_output("ReserveSpace", dtype, Shape{0});
@@ -217,7 +210,7 @@ void infer_batch_norm_grad(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& with_batch_norm_attributes(OpSpec& spec) {
   return spec.attr("momentum", 0.9f, "part of the kept statistics that stays", between(0, 1))
       .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
       .attr("is_test", false, "whether the kept statistics are used, and left as they are")
@@ -245,13 +238,14 @@ void define_batch_norm(OpTable& ops) {
       .output("SavedMean", "[channels]: the mean that was used")
       .output("SavedVariance", "[channels]: 1 / sqrt(variance + epsilon) that was used")
       .optional_output("ReserveSpace", "of other devices; empty");
-  with_attributes(forward)
+  with_batch_norm_attributes(forward)
       .infer(infer_batch_norm)
       .gradient("batch_norm_grad",
                 {"X", "Scale", "Bias", "SavedMean", "SavedVariance", "MeanOut", "VarianceOut", "Y@GRAD"},
                 {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
       .updates("Mean", "MeanOut")
       .updates("Variance", "VarianceOut")
+      .on_gpu()
       .kernels<BatchNormKernel, float, double>();
   backward.doc("Bias@GRAD = sum Y@GRAD and Scale@GRAD = sum Y@GRAD xhat over each channel, X@GRAD = Scale / deviation "
                "* (Y@GRAD - the means of Y@GRAD and of xhat Y@GRAD xhat), with xhat = (X - mean) / deviation; without "
@@ -270,9 +264,10 @@ void define_batch_norm(OpTable& ops) {
       .optional_output("X@GRAD", "shape of X")
       .optional_output("Scale@GRAD", "shape of Scale")
       .optional_output("Bias@GRAD", "shape of Bias");
-  with_attributes(backward)
+  with_batch_norm_attributes(backward)
       .infer(infer_batch_norm_grad)
       .in_place("Y@GRAD", "X@GRAD")
+      .on_gpu()
       .kernels<BatchNormGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

@@ -4,34 +4,34 @@
 namespace paddle_mini {
 namespace {
 
-constexpr PairPorts kPorts{"X", "Label", "Out"};
+constexpr PairPorts kBceLossPorts{"X", "Label", "Out"};
 
 // Logarithms stop at -100, so that a loss is a number even where X is 0 or 1.
 struct BinaryCrossEntropy : PairLoss {
-  static constexpr PairPorts ports = kPorts;
+  static constexpr PairPorts ports = kBceLossPorts;
   using PairLoss::PairLoss;
 
+  static constexpr bool refuses = true;
   template <class T>
-  static void check(const In<T>& x) {
-    for (int64_t i = 0, n = x.numel(); i < n; ++i) {
-      require<OpError>(x[i] >= T(0) && x[i] <= T(1), "X holds ", x[i], " at position ", i,
-                       ", which is no probability between 0 and 1");
-    }
+  PM_HD static bool fits(T x) { return x >= T(0) && x <= T(1); }
+  template <class T>
+  [[noreturn]] static void refuse(T x, int64_t position) {
+    fail<OpError>("X holds ", x, " at position ", position, ", which is no probability between 0 and 1");
   }
 
   template <class V>
-  V operator()(V x, V label) const {
+  PM_HD V operator()(V x, V label) const {
     V one(1), floor(number_of<V>(-100));
     return (label - one) * maximum(log(one - x), floor) - label * maximum(log(x), floor);
   }
 };
 
 struct BinaryCrossEntropyGrad : PairLoss {
-  static constexpr PairPorts ports = kPorts;
+  static constexpr PairPorts ports = kBceLossPorts;
   using PairLoss::PairLoss;
 
   template <class V>
-  V operator()(V x, V label, V gradient) const {
+  PM_HD V operator()(V x, V label, V gradient) const {
     return gradient * ((x - label) / maximum((V(1) - x) * x, V(number_of<V>(1e-12))));
   }
 };
@@ -39,13 +39,15 @@ struct BinaryCrossEntropyGrad : PairLoss {
 }  // namespace
 
 void define_bce_loss(OpTable& ops) {
-  ops.add(pair_loss("bce_loss", kPorts)
+  ops.add(pair_loss("bce_loss", kBceLossPorts)
               .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; logarithms below -100 count as "
                    "-100. X outside of [0, 1] is refused.")
               .checks_data()
+              .on_gpu()
               .kernels<PairLossKernel<BinaryCrossEntropy>::For, float, double>());
-  ops.add(pair_loss_gradient("bce_loss", kPorts)
+  ops.add(pair_loss_gradient("bce_loss", kBceLossPorts)
               .doc("X@GRAD = Out@GRAD (X - Label) / max(X (1 - X), 1e-12).")
+              .on_gpu()
               .kernels<PairLossGradKernel<BinaryCrossEntropyGrad>::For, float, double>());
 }
 

@@ -173,6 +173,7 @@ void define_beam_search(OpTable& ops) {
               .decides_lod()
               .dtype_from_input("scores")
               .no_gradient("its output is a choice")
+              .cpu_only("its result's size depends on data")
               .kernels<BeamSearchKernel, float, double>());
 }
 

@@ -131,6 +131,7 @@ void define_beam_search_decode(OpTable& ops) {
               .required_attr("beam_size", AttrType::Int, "the most sentences of a source", between(1, 1 << 20))
               .required_attr("end_id", AttrType::Int, "the word that ends a sentence")
               .no_gradient("its output is a choice")
+              .cpu_only("follows beams back through steps whose sizes depend on data")
               .control(&run_beam_search_decode));
 }
 

@@ -5,6 +5,32 @@
 namespace paddle_mini {
 namespace {
 
+template <class T>
+struct BiasCorrection {
+  T part;
+  bool none;  // whether there was no update yet
+
+  template <class V>
+  PM_HD V operator()(V param, V average, V initial) const {
+#ifdef PM_GPU
+    if (none) return param;
+#endif
+    return average + V(part) * (param - initial);
+  }
+};
+
+template <class T>
+struct BiasCorrectionRule {
+  static constexpr bool in_batches = true;
+  Uniform<int64_t> updates;
+  double rho, gamma, eta;
+
+  PM_HD BiasCorrection<T> ready() const {
+    int64_t u = updates();
+    return {static_cast<T>(std::pow(rho + gamma * static_cast<double>(u - 1), -eta)), u == 0};
+  }
+};
+
 // An exponential average lags behind parameters that still move; what they have moved since the beginning, in a part
 // that falls with time, makes up for it (BEMA, Block & Zhang 2025, arXiv 2508.00180).
 template <class T>
@@ -20,12 +46,13 @@ struct BiasCorrectedAverageKernel : Kernel {
         eta(init.attr<double>("eta")) {}
 
   void run(Device& device) override {
+#ifndef PM_GPU
     if (counters[kUpdates] == 0) {
       if (param.data() != out.data()) std::copy_n(param.data(), param.numel(), out.data());
       return;
     }
-    T part = static_cast<T>(std::pow(rho + gamma * static_cast<double>(counters[kUpdates] - 1), -eta));
-    auto correct = [part](auto p, auto a, auto p0) { return a + decltype(p)(part) * (p - p0); };
+#endif
+    BiasCorrectionRule<T> correct{Uniform<int64_t>(counters, kUpdates), rho, gamma, eta};
     map(device, param.numel(), correct, out.data(), param.data(), average.data(), initial.data());
   }
 };
@@ -53,6 +80,7 @@ void define_bias_corrected_average(OpTable& ops) {
               })
               .no_gradient("an average of parameters is not differentiated")
               .in_place("Param", "Out")
+              .on_gpu()
               .kernels<BiasCorrectedAverageKernel, float, double>());
 }
 

@@ -1,22 +1,28 @@
 // bilinear_tensor_product: Out[b, s] = X[b] Weight[s] Y[b]' + Bias[s]
 #include "core/op_table.h"
+#include "math/copy.h"
+#include "math/for_each_index.h"
 #include "math/gemm.h"
-#include "math/map.h"
+
+#ifdef PM_GPU
+#include "math/dot_rows_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
-struct Sizes {
+struct BilinearSizes {
   int64_t batch, x, y, out;
 
-  Sizes(const Shape& x_shape, const Shape& weight) : batch(x_shape[0]), x(weight[1]), y(weight[2]), out(weight[0]) {}
+  BilinearSizes(const Shape& x_shape, const Shape& weight)
+      : batch(x_shape[0]), x(weight[1]), y(weight[2]), out(weight[0]) {}
 };
 
 template <class T>
 struct BilinearKernel : Kernel {
   In<T> x, y, weight, bias;
   Out<T> out;
-  Sizes s;
+  BilinearSizes s;
   Gemm<T> gemm;
   Scratch<T> product;  // X Weight[s]
 
@@ -27,17 +33,51 @@ struct BilinearKernel : Kernel {
   }
 
   void run(Device& device) override {
-    auto multiply = [](auto v, auto w) { return v * w; };
     for (int64_t o = 0; o < s.out; ++o) {
       gemm.run(device, x.data(), weight.data() + o * s.x * s.y, product.data());
-      for (int64_t b = 0; b < s.batch; ++b) {
-        const T* row = product.data() + b * s.y;
-        double sum = map_sum(device, s.y, multiply, row, y.data() + b * s.y);
-        out[b * s.out + o] = static_cast<T>(bias ? sum + static_cast<double>(bias[o]) : sum);
-      }
+      add_up(device, o);
     }
   }
+
+#ifdef PM_GPU
+  void add_up(Device& device, int64_t o) {
+    dot_rows<T>(device, s.batch, s.y, product.data(), y.data(), out.data() + o, s.out,
+                bias ? bias.data() + o : nullptr);
+  }
+#else
+  void add_up(Device& device, int64_t o) {
+    auto multiply = [](auto v, auto w) { return v * w; };
+    for (int64_t b = 0; b < s.batch; ++b) {
+      const T* row = product.data() + b * s.y;
+      double sum = map_sum(device, s.y, multiply, row, y.data() + b * s.y);
+      out[b * s.out + o] = static_cast<T>(bias ? sum + static_cast<double>(bias[o]) : sum);
+    }
+  }
+#endif
 };
+
+template <class T>
+struct SumOfColumn {
+  const T* gradient;
+  BilinearSizes s;
+  T* out;
+  PM_HD void operator()(int64_t o) const {
+    double sum = 0;
+    for (int64_t b = 0; b < s.batch; ++b) sum += static_cast<double>(gradient[b * s.out + o]);
+    out[o] = static_cast<T>(sum);
+  }
+};
+
+#ifdef PM_GPU
+// Row b times factors[b * step].
+template <class T>
+struct TimesOfColumn {
+  int64_t size, step;
+  const T *factors, *from;
+  T* to;
+  PM_HD void operator()(int64_t i) const { to[i] = from[i] * factors[i / size * step]; }
+};
+#endif
 
 // With G = Out@GRAD[:, s] on a diagonal: X@GRAD = sum of G Y Weight[s]', Y@GRAD = sum of G X Weight[s],
 // Weight@GRAD[s] = X' G Y, Bias@GRAD[s] = sum of G.
@@ -45,7 +85,7 @@ template <class T>
 struct BilinearGradKernel : Kernel {
   In<T> x, y, weight, out_gradient;
   Out<T> x_gradient, y_gradient, weight_gradient, bias_gradient;
-  Sizes s;
+  BilinearSizes s;
   Gemm<T> to_x, to_y, to_weight;
   Scratch<T> scaled_x, scaled_y;
 
@@ -61,8 +101,8 @@ struct BilinearGradKernel : Kernel {
   }
 
   void run(Device& device) override {
-    if (x_gradient) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    if (y_gradient) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
+    if (x_gradient) fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    if (y_gradient) fill_n(device, y_gradient.data(), y_gradient.numel(), T(0));
     for (int64_t o = 0; o < s.out; ++o) {
       const T* w = weight.data() + o * s.x * s.y;
       if (x_gradient || weight_gradient) scale(device, o, s.y, y.data(), scaled_y.data());
@@ -70,22 +110,25 @@ struct BilinearGradKernel : Kernel {
       if (x_gradient) to_x.run(device, scaled_y.data(), w, x_gradient.data());
       if (y_gradient) to_y.run(device, scaled_x.data(), w, y_gradient.data());
       if (weight_gradient) to_weight.run(device, x.data(), scaled_y.data(), weight_gradient.data() + o * s.x * s.y);
-      if (!bias_gradient) continue;
-      double sum = 0;
-      for (int64_t b = 0; b < s.batch; ++b) sum += static_cast<double>(out_gradient[b * s.out + o]);
-      bias_gradient[o] = static_cast<T>(sum);
     }
+    if (bias_gradient) for_each_index(device, s.out, SumOfColumn<T>{out_gradient.data(), s, bias_gradient.data()});
   }
 
+#ifdef PM_GPU
+  void scale(Device& device, int64_t o, int64_t size, const T* from, T* to) {
+    for_each_index(device, s.batch * size, TimesOfColumn<T>{size, s.out, out_gradient.data() + o, from, to});
+  }
+#else
   void scale(Device& device, int64_t o, int64_t size, const T* from, T* to) {
     for (int64_t b = 0; b < s.batch; ++b) {
       auto scaled = [g = out_gradient[b * s.out + o]](auto v) { return v * decltype(v)(g); };
       map(device, size, scaled, to + b * size, from + b * size);
     }
   }
+#endif
 };
 
-Shape out_shape(const InferContext& c) {
+Shape bilinear_shape(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", 2);
   require_rank(c, "Y", 2);
@@ -104,8 +147,8 @@ Shape out_shape(const InferContext& c) {
   return {x[0] < 0 ? y[0] : x[0], weight[0]};
 }
 
-void infer_backward(InferContext& c) {
-  Shape out = out_shape(c);
+void infer_bilinear_backward(InferContext& c) {
+  Shape out = bilinear_shape(c);
   require_same_dtype(c, "X", "Out@GRAD");
   require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
                       ", Out has ", out.str());
@@ -125,9 +168,10 @@ void define_bilinear_tensor_product(OpTable& ops) {
               .input("Weight", "[size, m, n]")
               .optional_input("Bias", "[1, size]; 0 when left out")
               .output("Out", "[batch, size]")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, bilinear_shape(c)); })
               .gradient("bilinear_tensor_product_grad", {"X", "Y", "Weight", "Out@GRAD"},
                         {"X@GRAD", "Y@GRAD", "Weight@GRAD", "Bias@GRAD"})
+              .on_gpu()
               .kernels<BilinearKernel, float, double>());
   ops.add(OpSpec("bilinear_tensor_product_grad")
               .doc("With G = Out@GRAD[:, s]: X@GRAD = sum over s of G Y Weight[s]', Y@GRAD = sum of G X Weight[s], "
@@ -140,7 +184,8 @@ void define_bilinear_tensor_product(OpTable& ops) {
               .optional_output("Y@GRAD", "shape of Y")
               .optional_output("Weight@GRAD", "shape of Weight")
               .optional_output("Bias@GRAD", "[1, size]")
-              .infer(infer_backward)
+              .infer(infer_bilinear_backward)
+              .on_gpu()
               .kernels<BilinearGradKernel, float, double>());
 }
 

@@ -1,18 +1,70 @@
 // bpr_loss: the mean over the other classes of log(1 + exp(their score - the label's score))
-#include "core/op_table.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/op_table.h"
+
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/ids_gpu.h"
+#include "math/number.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
-void check_labels(const IndexIn& label, int64_t rows, int64_t classes) {
+[[noreturn]] void refuse_bpr_label(int64_t id, int64_t row, int64_t classes) {
+  fail<OpError>("label ", id, " in row ", row, " is out of range: X has ", classes, " classes");
+}
+
+#ifdef PM_GPU
+// One row of X.
+template <class T>
+struct BprLoss {
+  IdsBelow labels;
+  int64_t classes;
+  const T* x;
+  T* y;
+
+  PM_DEVICE void operator()(int64_t row) const {
+    int64_t label = labels[row];
+    T sum = 0;
+    for (int64_t j = 0; j < classes && label >= 0; ++j) {
+      if (j == label) continue;
+      T loss = log(T(1) + exp(x[row * classes + j] - x[row * classes + label]));
+      sum += std::isinf(loss) ? T(1e20) : loss;
+    }
+    y[row] = sum / static_cast<T>(classes - 1);
+  }
+};
+
+template <class T>
+struct BprSlope {
+  IdsBelow labels;
+  int64_t classes;
+  const T *x, *gradient;
+  T* to;
+
+  PM_DEVICE void operator()(int64_t row) const {
+    int64_t label = labels[row], first = row * classes;
+    if (label < 0) return;
+    T sum = 0;
+    for (int64_t j = 0; j < classes; ++j) {
+      if (j == label) continue;
+      T slope = gradient[row] / (static_cast<T>(classes - 1) * (T(1) + exp(x[first + label] - x[first + j])));
+      to[first + j] = slope;
+      sum += slope;
+    }
+    to[first + label] = -sum;
+  }
+};
+#else
+void check_bpr_labels(const IndexIn& label, int64_t rows, int64_t classes) {
   for (int64_t i = 0; i < rows; ++i) {
-    require<OpError>(label[i] >= 0 && label[i] < classes, "label ", label[i], " in row ", i,
-                     " is out of range: X has ", classes, " classes");
+    if (label[i] < 0 || label[i] >= classes) refuse_bpr_label(label[i], i, classes);
   }
 }
+#endif
 
 template <class T>
 struct BprLossKernel : Kernel {
@@ -24,9 +76,16 @@ struct BprLossKernel : Kernel {
   explicit BprLossKernel(KernelInit& init)
       : x(init, "X"), label(init, "Label"), y(init, "Y"), rows(y.numel()), classes(x.shape()[x.shape().rank() - 1]) {}
 
+  void refuse(const Fault& fault) const override { refuse_bpr_label(fault.value, fault.at, classes); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    for_each_index(device, rows, BprLoss<T>{{device, label, classes}, classes, x.data(), y.data()});
+  }
+#else
   // PaddlePaddle takes a loss that is too large for exp as 10^20.
   void run(Device&) override {
-    check_labels(label, rows, classes);
+    check_bpr_labels(label, rows, classes);
     for (int64_t i = 0; i < rows; ++i) {
       const T* row = x.data() + i * classes;
       T sum = 0;
@@ -38,6 +97,7 @@ struct BprLossKernel : Kernel {
       y[i] = sum / static_cast<T>(classes - 1);
     }
   }
+#endif
 };
 
 template <class T>
@@ -51,8 +111,16 @@ struct BprLossGradKernel : Kernel {
       : x(init, "X"), y_gradient(init, "Y@GRAD"), label(init, "Label"), x_gradient(init, "X@GRAD"),
         rows(y_gradient.numel()), classes(x.shape()[x.shape().rank() - 1]) {}
 
+  void refuse(const Fault& fault) const override { refuse_bpr_label(fault.value, fault.at, classes); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    BprSlope<T> body{{device, label, classes}, classes, x.data(), y_gradient.data(), x_gradient.data()};
+    for_each_index(device, rows, body);
+  }
+#else
   void run(Device&) override {
-    check_labels(label, rows, classes);
+    check_bpr_labels(label, rows, classes);
     for (int64_t i = 0; i < rows; ++i) {
       const T* row = x.data() + i * classes;
       T* to = x_gradient.data() + i * classes;
@@ -65,10 +133,11 @@ struct BprLossGradKernel : Kernel {
       to[label[i]] = -sum;
     }
   }
+#endif
 };
 
 // The shape of Y.
-Shape loss_shape(const InferContext& c) {
+Shape bpr_loss_shape(const InferContext& c) {
   require_tensors(c);
   require_index(c, "Label");
   Shape y = c.shape("X");
@@ -90,9 +159,10 @@ void define_bpr_loss(OpTable& ops) {
               .input("X", "[..., classes]: scores")
               .input("Label", "int64, [..., 1]: classes")
               .output("Y", "[..., 1]")
-              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, loss_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, bpr_loss_shape(c)); })
               .gradient("bpr_loss_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
               .checks_data()
+              .on_gpu()
               .kernels<BprLossKernel, float, double>());
   ops.add(OpSpec("bpr_loss_grad")
               .doc("X@GRAD[j] = Y@GRAD / (classes - 1) / (1 + exp(X[label] - X[j])); the label's is minus their sum.")
@@ -101,13 +171,14 @@ void define_bpr_loss(OpTable& ops) {
               .input("Y@GRAD", "shape of Y")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
-                Shape y = loss_shape(c);
+                Shape y = bpr_loss_shape(c);
                 require_same_dtype(c, "X", "Y@GRAD");
                 require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ",
                                     c.shape("Y@GRAD").str(), ", Y has ", y.str());
                 gradients_like_inputs(c);
               })
               .checks_data()
+              .on_gpu()
               .kernels<BprLossGradKernel, float, double>());
 }
 

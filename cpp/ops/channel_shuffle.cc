@@ -5,7 +5,7 @@
 namespace paddle_mini {
 namespace {
 
-bool channels_last(const std::string& format) { return format == "NHWC"; }
+bool channel_shuffle_channels_last(const std::string& format) { return format == "NHWC"; }
 
 // The channels as [groups, channels of one], and these two axes exchanged.
 template <bool backward>
@@ -17,7 +17,7 @@ struct ChannelShuffleKernel : Kernel {
   explicit ChannelShuffleKernel(KernelInit& init)
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(make(in.tensor, init.attr<int32_t>("groups"),
-                       channels_last(init.attr<std::string>("data_format")))) {}
+                       channel_shuffle_channels_last(init.attr<std::string>("data_format")))) {}
   void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
 
   static Transpose make(const Tensor& x, int64_t groups, bool last) {
@@ -33,12 +33,13 @@ void check_groups(const InferContext& c, const char* port) {
   require_tensors(c);
   require_rank(c, port, 4);
   const Shape& x = c.shape(port);
-  int64_t groups = c.attr<int32_t>("groups"), channels = x[channels_last(c.attr<std::string>("data_format")) ? 3 : 1];
+  bool last = channel_shuffle_channels_last(c.attr<std::string>("data_format"));
+  int64_t groups = c.attr<int32_t>("groups"), channels = x[last ? 3 : 1];
   require<ShapeError>(channels < 0 || channels % groups == 0, port, " has shape ", x.str(), ": ", channels,
                       " channels do not divide into ", groups, " groups");
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec channel_shuffle_with_attributes(OpSpec spec) {
   return spec.attr("groups", 1, "how many groups the channels make", at_least(1))
       .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
 }
@@ -46,7 +47,7 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_channel_shuffle(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("channel_shuffle"))
+  ops.add(channel_shuffle_with_attributes(OpSpec("channel_shuffle"))
               .doc("Channel i of group g becomes channel i groups + g (Zhang et al. 2018).")
               .input("X", "[images, channels, height, width], or channels last as data_format says")
               .output("Out", "shape of X")
@@ -55,8 +56,9 @@ void define_channel_shuffle(OpTable& ops) {
                 c.set_output("Out", c.input("X"));
               })
               .gradient("channel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<ChannelShuffleKernel<false>>());
-  ops.add(with_attributes(OpSpec("channel_shuffle_grad"))
+  ops.add(channel_shuffle_with_attributes(OpSpec("channel_shuffle_grad"))
               .doc("X@GRAD = Out@GRAD, shuffled back.")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
@@ -64,6 +66,7 @@ void define_channel_shuffle(OpTable& ops) {
                 check_groups(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
               })
+              .on_gpu()
               .kernel_for_any<ChannelShuffleKernel<true>>());
 }
 

@@ -169,6 +169,7 @@ void define_chunk_eval(OpTable& ops) {
               .decides_lod()
               .checks_data()
               .no_gradient("it counts")
+              .cpu_only("walks sequences of labels one after the other")
               .kernel_for_any<ChunkEvalKernel>());
 }
 

@@ -1,9 +1,16 @@
 // clip: Out = min(max(X, low), high)
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "core/op_table.h"
 #include "math/selected_rows.h"
+#include "math/uniform.h"
+
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/raise.h"
+#endif
 
 namespace paddle_mini {
 namespace {
@@ -18,6 +25,46 @@ T bound(float number) {
   return static_cast<T>(number);
 }
 
+template <class T>
+struct Clip {
+  T low, high;
+  template <class V>
+  PM_HD V operator()(V v) const { return minimum(maximum(v, V(low)), V(high)); }
+};
+
+template <class T>
+struct PassWithin {
+  T low, high;
+  template <class V>
+  PM_HD V operator()(V v, V gradient) const {
+    return select(v > V(low), select(v < V(high), gradient, V(T(0))), V(T(0)));
+  }
+};
+
+template <class T, template <class> class Step>
+struct WithBounds {
+  Uniform<T> low, high;
+  PM_HD Step<T> ready() const { return {low(), high()}; }
+};
+
+#ifdef PM_GPU
+// Tells both bounds, as bits, where they are in the wrong order.
+template <class T>
+struct CheckBounds {
+  Uniform<T> low, high;
+  Fault* fault;
+  unsigned long long step;
+
+  PM_DEVICE void operator()(int64_t) const {
+    T numbers[2] = {low(), high()};
+    if (!(numbers[0] > numbers[1])) return;
+    int64_t bits[2] = {};
+    for (int i = 0; i < 2; ++i) memcpy(&bits[i], &numbers[i], sizeof(T));
+    raise(fault, step, bits[0], bits[1]);
+  }
+};
+#endif
+
 // What X is held between: the inputs Min, Max where there are such, else the attributes.
 template <class T>
 struct Bounds {
@@ -29,10 +76,26 @@ struct Bounds {
         high(bound<T>(init.attr<float>("max"))) {}
 
   bool may_refuse() const { return min || max; }
-  void read() {
-    if (min) low = min[0];
-    if (max) high = max[0];
+  template <template <class> class Step>
+  WithBounds<T, Step> step() const { return {uniform_or(min, low), uniform_or(max, high)}; }
+
+  void check(Device& device) const {
+#ifdef PM_GPU
+    if (!may_refuse()) return;
+    for_each_index(device, 1, CheckBounds<T>{uniform_or(min, low), uniform_or(max, high), device.fault, device.step});
+#else
+    (void)device;
+    require_order(min ? min[0] : low, max ? max[0] : high);
+#endif
+  }
+  static void require_order(T low, T high) {
     require<OpError>(!(low > high), "the lower bound, ", low, ", is above the upper one, ", high);
+  }
+  static void refuse(const Fault& fault) {
+    T low, high;
+    std::memcpy(&low, &fault.value, sizeof low);
+    std::memcpy(&high, &fault.at, sizeof high);
+    require_order(low, high);
   }
 };
 
@@ -52,9 +115,10 @@ struct ClipKernel : Kernel {
   }
 
   bool may_refuse() const override { return bounds.may_refuse(); }
+  void refuse(const Fault& fault) const override { bounds.refuse(fault); }
 
   void run(Device& device) override {
-    bounds.read();
+    bounds.check(device);
     const T* from = x.data();
     if constexpr (has_vec<T>) {
       if (x.is_rows()) {
@@ -64,9 +128,7 @@ struct ClipKernel : Kernel {
         from = out.data();
       }
     }
-    T low = bounds.low, high = bounds.high;
-    auto clip = [low, high](auto v) { return minimum(maximum(v, decltype(v)(low)), decltype(v)(high)); };
-    map(device, out.numel(), clip, out.data(), from);
+    map(device, out.numel(), bounds.template step<Clip>(), out.data(), from);
   }
 };
 
@@ -80,15 +142,11 @@ struct ClipGradKernel : Kernel {
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), bounds(init) {}
 
   bool may_refuse() const override { return bounds.may_refuse(); }
+  void refuse(const Fault& fault) const override { bounds.refuse(fault); }
 
   void run(Device& device) override {
-    bounds.read();
-    T low = bounds.low, high = bounds.high;
-    auto pass = [low, high](auto v, auto gradient) {
-      using V = decltype(v);
-      return select(v > V(low), select(v < V(high), gradient, V(T(0))), V(T(0)));
-    };
-    map(device, x.numel(), pass, x_gradient.data(), x.data(), out_gradient.data());
+    bounds.check(device);
+    map(device, x.numel(), bounds.template step<PassWithin>(), x_gradient.data(), x.data(), out_gradient.data());
   }
 };
 
@@ -128,6 +186,7 @@ void define_clip(OpTable& ops) {
               .infer(infer_clip)
               .gradient("clip_grad", {"X", "Min", "Max", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()
+              .on_gpu()
               .kernels<ClipKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("clip_grad")
               .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
@@ -146,6 +205,7 @@ void define_clip(OpTable& ops) {
               })
               .in_place("Out@GRAD", "X@GRAD")
               .checks_data()
+              .on_gpu()
               .kernels<ClipGradKernel, float, double>());
 }
 

@@ -3,21 +3,34 @@
 
 #include "core/op_table.h"
 #include "math/selected_rows.h"
+#include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
+
+template <class T>
+struct NormLimit {
+  const double* squares;
+  double max_norm;
+  PM_HD Times<T> ready() const {
+    double norm = std::sqrt(*squares);
+    return {static_cast<T>(norm > max_norm ? max_norm / norm : 1)};
+  }
+};
 
 template <class T>
 struct ClipByNormKernel : Kernel {
   In<T> x;
   Out<T> out;
   double max_norm;
+  Scratch<double> squares;
   int64_t width = 1;
   RowMerge merge;
   std::vector<RowValues<T>> lists{1};
 
   explicit ClipByNormKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), max_norm(static_cast<double>(init.attr<float>("max_norm"))) {
+      : x(init, "X"), out(init, "Out"), max_norm(static_cast<double>(init.attr<float>("max_norm"))),
+        squares(init, 1) {
     if (!x.is_rows()) return;
     width = x.shape().numel(1, x.shape().rank());
     merge = RowMerge(x.shape()[0]);
@@ -32,9 +45,8 @@ struct ClipByNormKernel : Kernel {
       from = out.data();
     }
     int64_t n = out.numel();
-    double norm = std::sqrt(map_sum(device, n, [](auto v) { return v * v; }, from));
-    T factor = static_cast<T>(norm > max_norm ? max_norm / norm : 1);
-    map(device, n, [factor](auto v) { return v * decltype(v)(factor); }, out.data(), from);
+    sum_to(device, n, Squared{}, squares.data(), from);
+    map(device, n, NormLimit<T>{squares.data(), max_norm}, out.data(), from);
   }
 };
 
@@ -53,6 +65,7 @@ void define_clip_by_norm(OpTable& ops) {
                 c.set_output("Out", c.input("X"));
               })
               .no_gradient("it clips gradients, which are not differentiated again")
+              .on_gpu()
               .kernels<ClipByNormKernel, float, double>());
 }
 

@@ -37,12 +37,12 @@ struct CoalesceTensorKernel : Kernel {
     if (init.attr<bool>("set_constant")) constant = number_as<T>(static_cast<double>(init.attr<float>("constant")));
   }
 
-  void run(Device&) override {
-    std::fill_n(fused.data(), fused.numel(), copies ? T(0) : constant);
+  void run(Device& device) override {
+    fill_n(device, fused.data(), fused.numel(), copies ? T(0) : constant);
     for (size_t i = 0; i < inputs.size(); ++i) {
       T* piece = fused.data() + offsets[i];
-      if (copies) std::copy_n(inputs[i].data(), inputs[i].numel(), piece);
-      std::copy_n(piece, inputs[i].numel(), outputs[i].data());
+      if (copies) copy_n(device, inputs[i].data(), inputs[i].numel(), piece);
+      copy_n(device, static_cast<const T*>(piece), inputs[i].numel(), outputs[i].data());
     }
   }
 };
@@ -58,7 +58,7 @@ bool same_names(const InferContext& c) {
   return names[0] && names[1] && *names[0] == *names[1];
 }
 
-void infer(InferContext& c) {
+void infer_coalesce_tensor(InferContext& c) {
   require_tensors(c);
   DType dtype = c.dtype_attr("dtype");
   size_t count = c.input_count("Input");
@@ -100,9 +100,10 @@ void define_coalesce_tensor(OpTable& ops) {
               .attr("align_size", -1, "bytes of a page; below 1: 4096")
               .attr("user_defined_size_of_dtype", -1, "bytes of an element where pages are reckoned; -1: its own",
                     between(-1, 16))
-              .infer(infer)
+              .infer(infer_coalesce_tensor)
               .no_gradient("it prepares parameters")
               .updates("Input", "Output")
+              .on_gpu()
               .kernels<CoalesceTensorKernel, float, double, int32_t>());
 }
 

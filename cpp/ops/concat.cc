@@ -1,81 +1,35 @@
 // concat: Out = the tensors X one after the other along an axis
-#include <cstring>
-
-#include "core/op_table.h"
+#include "math/parts.h"
 #include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
 
-const TensorAttrs kPorts{{"axis", "AxisTensor"}};
+const TensorAttrs kConcatPorts{{"axis", "AxisTensor"}};
 
-// One of the tensors and its share of each row of bytes of the whole.
-struct Part {
-  Variable* variable;  // nullptr: a gradient nobody wants
-  size_t bytes;
-};
-
-size_t bytes_from(const Tensor& tensor, int axis) {
-  return static_cast<size_t>(tensor.shape.numel(axis, tensor.shape.rank())) * size_of(tensor.dtype);
+// The parts of the whole, as their shapes cut it along the axis.
+PartsKernel concat_parts_of(const KernelInit& init, Variable* whole, std::vector<Variable*> parts, bool join) {
+  int axis = normal_axis(attr_of<int32_t>(settled(init, kConcatPorts), "axis"), whole->tensor.shape.rank(), "axis");
+  std::vector<int64_t> numels;
+  for (const Variable* x : inputs_of(init, "X")) numels.push_back(x->tensor.shape.numel(axis, x->tensor.shape.rank()));
+  return PartsKernel(whole, std::move(parts), std::move(numels), whole->tensor.shape.numel(0, axis), join);
 }
 
-struct ConcatKernel : Kernel {
-  std::vector<Part> parts;
-  Variable* out;
-  int64_t rows;
-
-  explicit ConcatKernel(KernelInit& init) : out(init.output("Out")) {
-    int axis = normal_axis(attr_of<int32_t>(settled(init, kPorts), "axis"), out->tensor.shape.rank(), "axis");
-    rows = out->tensor.shape.numel(0, axis);
-    for (size_t i = 0; i < init.input_count("X"); ++i) {
-      parts.push_back({init.input("X", i), bytes_from(init.input("X", i)->tensor, axis)});
-    }
-  }
-
-  void run(Device&) override {
-    char* to = static_cast<char*>(out->tensor.data);
-    for (int64_t row = 0; row < rows; ++row) {
-      for (const Part& part : parts) {
-        std::memcpy(to, static_cast<const char*>(part.variable->tensor.data) + static_cast<size_t>(row) * part.bytes,
-                    part.bytes);
-        to += part.bytes;
-      }
-    }
-  }
+struct ConcatKernel : PartsKernel {
+  explicit ConcatKernel(KernelInit& init)
+      : PartsKernel(concat_parts_of(init, init.output("Out"), inputs_of(init, "X"), true)) {}
 };
 
-struct ConcatGradKernel : Kernel {
-  std::vector<Part> parts;
-  Variable* out_gradient;
-  int64_t rows;
-
-  explicit ConcatGradKernel(KernelInit& init) : out_gradient(init.input("Out@GRAD")) {
-    int axis = normal_axis(attr_of<int32_t>(settled(init, kPorts), "axis"), out_gradient->tensor.shape.rank(), "axis");
-    rows = out_gradient->tensor.shape.numel(0, axis);
-    for (size_t i = 0; i < init.input_count("X"); ++i) {
-      parts.push_back({init.output("X@GRAD", i), bytes_from(init.input("X", i)->tensor, axis)});
-    }
-  }
-
-  void run(Device&) override {
-    const char* from = static_cast<const char*>(out_gradient->tensor.data);
-    for (int64_t row = 0; row < rows; ++row) {
-      for (const Part& part : parts) {
-        if (part.variable) {
-          std::memcpy(static_cast<char*>(part.variable->tensor.data) + static_cast<size_t>(row) * part.bytes, from,
-                      part.bytes);
-        }
-        from += part.bytes;
-      }
-    }
-  }
+struct ConcatGradKernel : PartsKernel {
+  explicit ConcatGradKernel(KernelInit& init)
+      : PartsKernel(concat_parts_of(init, init.input("Out@GRAD"), outputs_of(init, "X@GRAD"), false)) {}
 };
 
 VarInfo concat_info(InferContext& c) {
   require_tensors(c);
   VarInfo out = c.input("X");
   require<ShapeError>(out.shape.rank() > 0, "X[0] has no dimensions: there is no axis to lie along");
-  auto op = settled(c, kPorts);
+  auto op = settled(c, kConcatPorts);
   if (!op) {
     out.shape = open_shape(out.shape.rank());
     return out;
@@ -106,13 +60,14 @@ void define_concat(OpTable& ops) {
   backward.input_list("X", "as in concat").reads_shape("X")
       .input("Out@GRAD", "shape of Out")
       .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants");
-  ops.add(with_tensor_ports(forward, kPorts)
+  ops.add(with_tensor_ports(forward, kConcatPorts)
               .doc("Out = the tensors X one after the other along the axis.")
               .attr("axis", 0, "the axis; negative ones count from the end")
               .infer([](InferContext& c) { c.set_output("Out", concat_info(c)); })
-              .gradient("concat_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
+              .gradient("concat_grad", with_ports({"X", "Out@GRAD"}, kConcatPorts), {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<ConcatKernel>());
-  ops.add(with_tensor_ports(backward, kPorts)
+  ops.add(with_tensor_ports(backward, kConcatPorts)
               .doc("Each X@GRAD is the part of Out@GRAD where X lies in Out.")
               .attr("axis", 0, "as in concat")
               .infer([](InferContext& c) {
@@ -124,6 +79,7 @@ void define_concat(OpTable& ops) {
                                       c.output_count("X@GRAD"), " X@GRAD for ", c.input_count("X"), " X");
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernel_for_any<ConcatGradKernel>());
 }
 

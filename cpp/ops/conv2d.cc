@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-ConvolutionSizes convolution_sizes(const KernelInit& init) {
+ConvolutionSizes conv2d_sizes(const KernelInit& init) {
   const Shape &x = init.input("Input")->tensor.shape, &filter = init.input("Filter")->tensor.shape;
   auto [height, width] = window_attributes(init).axes(x[2], x[3], filter[2], filter[3]);
   int64_t groups = init.attr<int32_t>("groups");
@@ -22,8 +22,8 @@ struct Conv2dKernel : Kernel {
 
   explicit Conv2dKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
-        convolution(init, convolution_sizes(init), false) {}
-  void run(Device&) override { convolution.run(input.data(), filter.data(), output.data()); }
+        convolution(init, conv2d_sizes(init), false) {}
+  void run(Device& device) override { convolution.run(device, input.data(), filter.data(), output.data()); }
 };
 
 template <class T>
@@ -35,14 +35,15 @@ struct Conv2dGradKernel : Kernel {
   explicit Conv2dGradKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
-        convolution(init, convolution_sizes(init), true) {}
-  void run(Device&) override {
-    if (filter_gradient) convolution.filter_gradient(input.data(), output_gradient.data(), filter_gradient.data());
-    if (input_gradient) convolution.input_gradient(filter.data(), output_gradient.data(), input_gradient.data());
+        convolution(init, conv2d_sizes(init), true) {}
+  void run(Device& device) override {
+    const T* gradient = output_gradient.data();
+    if (filter_gradient) convolution.filter_gradient(device, input.data(), gradient, filter_gradient.data());
+    if (input_gradient) convolution.input_gradient(device, filter.data(), gradient, input_gradient.data());
   }
 };
 
-Shape output_shape(const InferContext& c) {
+Shape conv2d_output_shape(const InferContext& c) {
   require_same_dtype(c, "Input", "Filter");
   require_rank(c, "Input", 4);
   require_rank(c, "Filter", 4);
@@ -60,15 +61,15 @@ Shape output_shape(const InferContext& c) {
   return Shape{x[0], filter[0], height.out, width.out};
 }
 
-void infer_gradient(InferContext& c) {
-  Shape output = output_shape(c);
+void conv2d_infer_gradient(InferContext& c) {
+  Shape output = conv2d_output_shape(c);
   require_same_dtype(c, "Input", "Output@GRAD");
   require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
                       c.shape("Output@GRAD").str(), ", Output has ", output.str());
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& conv2d_with_attributes(OpSpec& spec) {
   return spec.attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
       .attr("paddings", std::vector<int32_t>{0, 0},
             "zeros around the image: height, width; or above, below, left, right")
@@ -89,9 +90,12 @@ void define_convolution(OpTable& ops, const std::string& type) {
       .input("Input", "[images, channels, height, width]")
       .input("Filter", "[output channels, channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");
-  with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); }))
+  conv2d_with_attributes(forward)
+      .infer(for_both_layouts([](InferContext& c) {
+        c.set_output("Output", c.input("Input").dtype, conv2d_output_shape(c));
+      }))
       .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+      .on_gpu()
       .kernels<AnyLayout<Conv2dKernel>::Of, float, double>();
   backward.doc("Gradients of " + type + " by its image and its filter.")
       .input("Input", "as in conv2d")
@@ -99,7 +103,10 @@ void define_convolution(OpTable& ops, const std::string& type) {
       .input("Output@GRAD", "shape of Output")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("Filter@GRAD", "shape of Filter");
-  with_attributes(backward).infer(for_both_layouts(infer_gradient)).kernels<AnyLayout<Conv2dGradKernel>::Of, float, double>();
+  conv2d_with_attributes(backward)
+      .infer(for_both_layouts(conv2d_infer_gradient))
+      .on_gpu()
+      .kernels<AnyLayout<Conv2dGradKernel>::Of, float, double>();
   ops.add(forward);
   ops.add(backward);
 }

@@ -41,7 +41,7 @@ WindowAxis transposed_axis(const Context& c, int i, int64_t in, int64_t window) 
   return a;
 }
 
-ConvolutionSizes convolution_sizes(const KernelInit& init) {
+ConvolutionSizes stamping_sizes(const KernelInit& init) {
   const Shape &x = init.input("Input")->tensor.shape, &filter = init.input("Filter")->tensor.shape;
   int64_t groups = init.attr<int32_t>("groups");
   WindowAxis height = transposed_axis(init, 0, x[2], filter[2]), width = transposed_axis(init, 1, x[3], filter[3]);
@@ -56,8 +56,8 @@ struct Conv2dTransposeKernel : Kernel {
 
   explicit Conv2dTransposeKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
-        convolution(init, convolution_sizes(init), true) {}
-  void run(Device&) override { convolution.input_gradient(filter.data(), input.data(), output.data()); }
+        convolution(init, stamping_sizes(init), true) {}
+  void run(Device& device) override { convolution.input_gradient(device, filter.data(), input.data(), output.data()); }
 };
 
 template <class T>
@@ -69,14 +69,15 @@ struct Conv2dTransposeGradKernel : Kernel {
   explicit Conv2dTransposeGradKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
-        convolution(init, convolution_sizes(init), true) {}
-  void run(Device&) override {
-    if (filter_gradient) convolution.filter_gradient(output_gradient.data(), input.data(), filter_gradient.data());
-    if (input_gradient) convolution.run(output_gradient.data(), filter.data(), input_gradient.data());
+        convolution(init, stamping_sizes(init), true) {}
+  void run(Device& device) override {
+    const T* gradient = output_gradient.data();
+    if (filter_gradient) convolution.filter_gradient(device, gradient, input.data(), filter_gradient.data());
+    if (input_gradient) convolution.run(device, gradient, filter.data(), input_gradient.data());
   }
 };
 
-Shape output_shape(const InferContext& c) {
+Shape stamping_output_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "Input", "Filter");
   require_rank(c, "Input", 4);
@@ -93,15 +94,15 @@ Shape output_shape(const InferContext& c) {
   return Shape{x[0], filter[1] < 0 ? -1 : filter[1] * groups, height.size, width.size};
 }
 
-void infer_gradient(InferContext& c) {
-  Shape output = output_shape(c);
+void stamping_infer_gradient(InferContext& c) {
+  Shape output = stamping_output_shape(c);
   require_same_dtype(c, "Input", "Output@GRAD");
   require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
                       c.shape("Output@GRAD").str(), ", Output has ", output.str());
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& stamping_with_attributes(OpSpec& spec) {
   return spec.attr("strides", std::vector<int32_t>{1, 1}, "distance between stamps: height, width")
       .attr("paddings", std::vector<int32_t>{0, 0},
             "what is cut off around Output: height, width; or above, below, left, right")
@@ -123,9 +124,12 @@ void define_transpose(OpTable& ops, const std::string& type) {
       .input("Input", "[images, channels, height, width]")
       .input("Filter", "[channels, output channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");
-  with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); }))
+  stamping_with_attributes(forward)
+      .infer(for_both_layouts([](InferContext& c) {
+        c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
+      }))
       .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+      .on_gpu()
       .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>();
   backward.doc("Gradients of " + type + " by its image and its filter.")
       .input("Input", "as in conv2d_transpose")
@@ -133,7 +137,10 @@ void define_transpose(OpTable& ops, const std::string& type) {
       .input("Output@GRAD", "shape of Output")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("Filter@GRAD", "shape of Filter");
-  with_attributes(backward).infer(for_both_layouts(infer_gradient)).kernels<AnyLayout<Conv2dTransposeGradKernel>::Of, float, double>();
+  stamping_with_attributes(backward)
+      .infer(for_both_layouts(stamping_infer_gradient))
+      .on_gpu()
+      .kernels<AnyLayout<Conv2dTransposeGradKernel>::Of, float, double>();
   ops.add(forward);
   ops.add(backward);
 }

@@ -1,14 +1,19 @@
 // conv3d: Output[n, o, z, y, x] = sum over c, k, i, j of Filter[o, c, k, i, j] Input[n, c, z + k, y + i, x + j], with
 // strides and paddings
 #include "core/op_table.h"
-#include "math/gemm.h"
 #include "math/volume.h"
+
+#ifdef PM_GPU
+#include "math/convolution_gpu.h"
+#else
+#include "math/gemm.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
 template <class Context>
-VolumeAxes axes_of(const Context& c, const VolumeLayout& input, const Shape& filter) {
+VolumeAxes conv3d_axes_of(const Context& c, const VolumeLayout& input, const Shape& filter) {
   VolumeWindow window;
   window.strides = c.template attr<std::vector<int32_t>>("strides");
   window.dilations = c.template attr<std::vector<int32_t>>("dilations");
@@ -17,16 +22,30 @@ VolumeAxes axes_of(const Context& c, const VolumeLayout& input, const Shape& fil
   return window.axes(input.sizes, {filter[2], filter[3], filter[4]});
 }
 
+#ifdef PM_GPU
+template <class T>
+struct FilteredVolumes : VolumeConvolution<T> {
+  explicit FilteredVolumes(const KernelInit& init) : VolumeConvolution<T>(volumes(init)) {}
+
+  static ConvolvedVolumes volumes(const KernelInit& init) {
+    const Shape& filter = init.input("Filter")->tensor.shape;
+    VolumeLayout input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format"));
+    int64_t groups = init.attr<int32_t>("groups");
+    return {input.images, groups, filter[1], filter[0] / groups, conv3d_axes_of(init, input, filter),
+            input.channels_last};
+  }
+};
+#else
 // Each image and group is a product of matrices: the group's filters [outs, taps], and the patches [taps, pixels] of
 // the image. The result is [outs, pixels], or [pixels, outs] where channels are last.
 template <class T>
-struct VolumeConvolution {
+struct FilteredVolumes {
   VolumeLayout input;
   int64_t groups, outs, image_size, out_size;  // outs: of one group
   VolumePatches patches;
   Scratch<T> columns;
 
-  explicit VolumeConvolution(KernelInit& init)
+  explicit FilteredVolumes(KernelInit& init)
       : input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format")),
         groups(init.attr<int32_t>("groups")), outs(init.input("Filter")->tensor.shape[0] / groups),
         image_size(input.channels * pixels_in()), patches(patches_of(init)), columns(init, patches.elements()) {
@@ -37,7 +56,7 @@ struct VolumeConvolution {
 
   VolumePatches patches_of(const KernelInit& init) const {
     VolumePatches p;
-    p.axes = axes_of(init, input, init.input("Filter")->tensor.shape);
+    p.axes = conv3d_axes_of(init, input, init.input("Filter")->tensor.shape);
     p.channels = init.input("Filter")->tensor.shape[1];
     p.channel_step = input.channels_last ? 1 : pixels_in();
     p.pixel_step = input.channels_last ? input.channels : 1;
@@ -87,12 +106,13 @@ struct VolumeConvolution {
     });
   }
 };
+#endif
 
 template <class T>
 struct Conv3dKernel : Kernel {
   In<T> input, filter;
   Out<T> output;
-  VolumeConvolution<T> convolution;
+  FilteredVolumes<T> convolution;
 
   explicit Conv3dKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output(init, "Output"), convolution(init) {}
@@ -103,7 +123,7 @@ template <class T>
 struct Conv3dGradKernel : Kernel {
   In<T> input, filter, gradient;
   Out<T> input_gradient, filter_gradient;
-  VolumeConvolution<T> convolution;
+  FilteredVolumes<T> convolution;
 
   explicit Conv3dGradKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), gradient(init, "Output@GRAD"),
@@ -117,7 +137,7 @@ struct Conv3dGradKernel : Kernel {
   }
 };
 
-Shape output_shape(const InferContext& c) {
+Shape conv3d_output_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "Input", "Filter");
   require_rank(c, "Input", 5);
@@ -133,19 +153,19 @@ Shape output_shape(const InferContext& c) {
                       input.channels);
   require<ShapeError>(filter[0] < 0 || filter[0] % groups == 0, "Filter has ", filter[0],
                       " output channels, which do not divide into ", groups, " groups");
-  auto [depth, height, width] = axes_of(c, input, filter);
+  auto [depth, height, width] = conv3d_axes_of(c, input, filter);
   return input.with(filter[0], {depth.out, height.out, width.out});
 }
 
-void infer_gradient(InferContext& c) {
-  Shape output = output_shape(c);
+void conv3d_infer_gradient(InferContext& c) {
+  Shape output = conv3d_output_shape(c);
   require_same_dtype(c, "Input", "Output@GRAD");
   require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
                       c.shape("Output@GRAD").str(), ", Output has ", output.str());
   gradients_like_inputs(c);
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec conv3d_with_attributes(OpSpec spec) {
   return spec.attr("strides", std::vector<int32_t>{1, 1, 1}, "steps of the window: depth, height, width")
       .attr("paddings", std::vector<int32_t>{0, 0, 0},
             "zeros around the volume: depth, height, width; or before and after each of them")
@@ -161,23 +181,25 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_conv3d(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("conv3d")
+  ops.add(conv3d_with_attributes(OpSpec("conv3d")
                               .input("Input", "[images, channels, depth, height, width], or channels last")
                               .input("Filter", "[output channels, channels / groups, window depth, height, width]")
                               .output("Output", "[images, output channels, depth, height, width], or channels last"))
               .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
                    "images. With groups, output channels of a group see the input channels of that group.")
-              .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, output_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
               .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+              .on_gpu()
               .kernels<Conv3dKernel, float, double>());
-  ops.add(with_attributes(OpSpec("conv3d_grad")
+  ops.add(conv3d_with_attributes(OpSpec("conv3d_grad")
                               .input("Input", "as in conv3d")
                               .input("Filter", "as in conv3d")
                               .input("Output@GRAD", "shape of Output")
                               .optional_output("Input@GRAD", "shape of Input")
                               .optional_output("Filter@GRAD", "shape of Filter"))
               .doc("Gradients of conv3d by its volume and its filter.")
-              .infer(infer_gradient)
+              .infer(conv3d_infer_gradient)
+              .on_gpu()
               .kernels<Conv3dGradKernel, float, double>());
 }
 

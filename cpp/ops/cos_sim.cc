@@ -4,6 +4,10 @@
 #include "core/op_table.h"
 #include "math/map.h"
 
+#ifdef PM_GPU
+#include "math/cos_sim_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -16,9 +20,6 @@ struct RowPairs {
   int64_t y_row(int64_t i) const { return y_step ? i : 0; }
 };
 
-// Shorter rows count as this long, so that none is divided by 0.
-constexpr double kShortest = 1e-8;
-
 template <class T>
 struct CosSimKernel : Kernel {
   In<T> x, y;
@@ -29,6 +30,18 @@ struct CosSimKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), x_norm(init, "XNorm"), y_norm(init, "YNorm"),
         pairs(x.shape(), y.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    int64_t y_rows = y_norm.numel();
+    cos_sim_gpu::Lengths<T> of_x{{pairs.rows, pairs.size, 1}, x.data(), x_norm.data()};
+    cos_sim_gpu::Lengths<T> of_y{{y_rows, pairs.size, 1}, y.data(), y_norm.data()};
+    cos_sim_gpu::Cosines<T> body{{pairs.rows, pairs.size, 1}, pairs.y_step, x.data(), y.data(), x_norm.data(),
+                                 y_norm.data(), out.data()};
+    launch(device, of_x.blocks(), of_x);
+    launch(device, of_y.blocks(), of_y);
+    launch(device, body.blocks(), body);
+  }
+#else
   void run(Device& device) override {
     for (int64_t i = 0; i < pairs.rows; ++i) x_norm[i] = length(device, x.data() + i * pairs.size);
     for (int64_t i = 0; i < y_norm.numel(); ++i) y_norm[i] = length(device, y.data() + i * pairs.size);
@@ -40,10 +53,12 @@ struct CosSimKernel : Kernel {
     }
   }
 
+  // Shorter rows count as 1e-8 long, so that none is divided by 0.
   T length(Device& device, const T* row) {
     double squares = map_sum(device, pairs.size, [](auto v) { return v * v; }, row);
-    return static_cast<T>(maximum(std::sqrt(squares), kShortest));
+    return static_cast<T>(maximum(std::sqrt(squares), 1e-8));
   }
+#endif
 };
 
 // X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), and Y@GRAD likewise, summed if there is one row of Y.
@@ -58,6 +73,19 @@ struct CosSimGradKernel : Kernel {
         out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port), pairs(x.shape(), y.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    cos_sim_gpu::Slope<T> of_x{x.data(), y.data(), x_norm.data(), y_norm.data(), out.data(), out_gradient.data()};
+    cos_sim_gpu::Slope<T> of_y{y.data(), x.data(), y_norm.data(), x_norm.data(), out.data(), out_gradient.data()};
+    int64_t rows = pairs.rows, size = pairs.size, step = pairs.y_step;
+    if (x_gradient) {
+      for_each_index(device, x_gradient.numel(), cos_sim_gpu::ToX<T>{of_x, size, step, x_gradient.data()});
+    }
+    if (y_gradient) {
+      for_each_index(device, y_gradient.numel(), cos_sim_gpu::ToY<T>{of_y, rows, size, step, y_gradient.data()});
+    }
+  }
+#else
   void run(Device& device) override {
     if (y_gradient) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
     for (int64_t i = 0; i < pairs.rows; ++i) {
@@ -79,6 +107,7 @@ struct CosSimGradKernel : Kernel {
       }
     }
   }
+#endif
 };
 
 void require_pairs(const InferContext& c) {
@@ -92,7 +121,7 @@ void require_pairs(const InferContext& c) {
                       "; Y may differ in having one row only");
 }
 
-void infer_backward(InferContext& c) {
+void infer_cos_sim_gradient(InferContext& c) {
   require_pairs(c);
   int64_t x_rows = c.shape("X")[0], y_rows = c.shape("Y")[0];
   auto require_column = [&](const char* port, int64_t rows) {
@@ -123,6 +152,7 @@ void define_cos_sim(OpTable& ops) {
                 c.set_output("YNorm", dtype, {c.shape("Y")[0], 1});
               })
               .gradient("cos_sim_grad", {"X", "Y", "XNorm", "YNorm", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<CosSimKernel, float, double>());
   ops.add(OpSpec("cos_sim_grad")
               .doc("X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), Y@GRAD = Out@GRAD (X / (XNorm YNorm) - "
@@ -135,7 +165,8 @@ void define_cos_sim(OpTable& ops) {
               .input("Out@GRAD", "shape of Out")
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Y@GRAD", "shape of Y")
-              .infer(infer_backward)
+              .infer(infer_cos_sim_gradient)
+              .on_gpu()
               .kernels<CosSimGradKernel, float, double>());
 }
 

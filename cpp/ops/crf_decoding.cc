@@ -83,6 +83,7 @@ void define_crf_decoding(OpTable& ops) {
               .decides_lod()
               .checks_data()
               .no_gradient("its output is tags")
+              .cpu_only("walks sequences of labels one step at a time")
               .kernels<CrfDecodingKernel, float, double>());
 }
 

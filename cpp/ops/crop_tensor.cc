@@ -7,11 +7,11 @@ namespace {
 
 using Ints = std::vector<int32_t>;
 
-const TensorAttr kShape{"shape", "Shape", "ShapeTensor"};
+const TensorAttr kCropTensorShape{"shape", "Shape", "ShapeTensor"};
 const TensorAttrs kOffsets{{"offsets", "Offsets", "OffsetsTensor"}}, kOldOffsets{{"offsets", "Offsets"}};
 
 // `to`: the shape of Out. -1: what is left of X behind the offset, where `rest_allowed`.
-AxisWalks walks_of(const OpDesc& op, const Shape& x, const std::vector<int64_t>& to, bool rest_allowed) {
+AxisWalks crop_tensor_walks_of(const OpDesc& op, const Shape& x, const std::vector<int64_t>& to, bool rest_allowed) {
   const Ints& offsets = attr_of<Ints>(op, "offsets");
   size_t rank = static_cast<size_t>(x.rank());
   require<ProgramError>(offsets.empty() || offsets.size() == rank, "attribute 'offsets' has ", offsets.size(),
@@ -39,22 +39,22 @@ std::vector<int64_t> asked_shape(const OpDesc& op, int least) {
   return {shape.begin(), shape.end()};
 }
 
-Shape out_shape(InferContext& c, bool old) {
+Shape crop_tensor_out_shape(InferContext& c, bool old) {
   const Shape& x = c.shape("X");
-  TensorAttrs ports = old ? kOldOffsets : TensorAttrs{kOffsets[0], kShape};
+  TensorAttrs ports = old ? kOldOffsets : TensorAttrs{kOffsets[0], kCropTensorShape};
   auto op = settled(c, ports);
   if (old && c.has_input("Y")) {
     const Shape& y = c.shape("Y");
-    return op ? shape_of(walks_of(*op, x, y.vector(), false)) : y;
+    return op ? shape_of(crop_tensor_walks_of(*op, x, y.vector(), false)) : y;
   }
-  if (op) return shape_of(walks_of(*op, x, asked_shape(*op, old ? 1 : -1), true));
+  if (op) return shape_of(crop_tensor_walks_of(*op, x, asked_shape(*op, old ? 1 : -1), true));
   return open_shape(x.rank());
 }
 
 struct CropKernel : AxisCopyKernel {
   explicit CropKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       walks_of(settled(init, kOffsets), init.input("X")->tensor.shape,
+                       crop_tensor_walks_of(settled(init, kOffsets), init.input("X")->tensor.shape,
                                 init.output("Out")->tensor.shape.vector(), false)) {}
 };
 
@@ -62,7 +62,7 @@ template <class T>
 struct CropGradKernel : AxisCopyGradKernel<T> {
   explicit CropGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              walks_of(settled(init, kOffsets), init.output("X@GRAD")->tensor.shape,
+                              crop_tensor_walks_of(settled(init, kOffsets), init.output("X@GRAD")->tensor.shape,
                                        init.input("Out@GRAD")->tensor.shape.vector(), false)) {}
 };
 
@@ -72,15 +72,16 @@ OpSpec cropping(const std::string& type, bool old) {
   if (old) spec.optional_input("Y", "its shape is that of Out, instead of `shape`");
   spec.output("Out", "of shape `shape`");
   const TensorAttrs& offsets = old ? kOldOffsets : kOffsets;
-  return with_tensor_ports(spec, old ? offsets : TensorAttrs{kShape, kOffsets[0]})
+  return with_tensor_ports(spec, old ? offsets : TensorAttrs{kCropTensorShape, kOffsets[0]})
       .attr("offsets", Ints{}, "where Out begins in X, along each axis; empty: at its beginning")
       .attr("shape", Ints{}, old ? "shape of Out" : "shape of Out; -1: all that is left behind the offset")
       .infer([old](InferContext& c) {
         require_tensors(c);
-        c.set_output("Out", c.input("X").dtype, out_shape(c, old));
+        c.set_output("Out", c.input("X").dtype, crop_tensor_out_shape(c, old));
       })
       .gradient(type + "_grad", with_ports({"X", "Out@GRAD"}, offsets), {"X@GRAD"})
       .dtype_from_input("X")
+      .on_gpu()
       .kernel_for_any<CropKernel>();
 }
 
@@ -96,9 +97,11 @@ OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
       .infer([](InferContext& c) {
         require_tensors(c);
         require_same_dtype(c, "X", "Out@GRAD");
-        if (auto op = settled(c, kOffsets)) walks_of(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
+        auto op = settled(c, kOffsets);
+        if (op) crop_tensor_walks_of(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
         gradients_like_inputs(c);
       })
+      .on_gpu()
       .kernels<CropGradKernel, float, double>();
 }
 

@@ -1,6 +1,7 @@
 // cross: Out = X x Y, the cross products of vectors of 3 along an axis
 #include "math/axis_lines.h"
 #include "math/axis_walk.h"
+#include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
@@ -8,17 +9,34 @@ namespace {
 constexpr int32_t kFirstOfThree = 9;
 
 template <class T>
-void cross_lines(const AxisLines& lines, const T* x, const T* y, T* out) {
-  lines.each([&](int64_t a) {
-    int64_t b = a + lines.inner, c = b + lines.inner;
+struct CrossProduct {
+  const T *x, *y;
+  T* out;
+  int64_t inner;
+
+  // Of the vectors that begin at a.
+  PM_HD void at(int64_t a) const {
+    int64_t b = a + inner, c = b + inner;
     out[a] = static_cast<T>(x[b] * y[c] - x[c] * y[b]);
     out[b] = static_cast<T>(x[c] * y[a] - x[a] * y[c]);
     out[c] = static_cast<T>(x[a] * y[b] - x[b] * y[a]);
-  });
+  }
+  PM_HD void operator()(int64_t line) const { at(line / inner * 3 * inner + line % inner); }
+};
+
+template <class T>
+void cross_lines(Device& device, const AxisLines& lines, const T* x, const T* y, T* out) {
+  CrossProduct<T> product{x, y, out, lines.inner};
+#ifdef PM_GPU
+  for_each_index(device, lines.outer * lines.inner, product);
+#else
+  (void)device;
+  lines.each([&](int64_t a) { product.at(a); });
+#endif
 }
 
 // -1: it can't be known yet.
-int axis_of(const Shape& x, int32_t dim) {
+int cross_axis_of(const Shape& x, int32_t dim) {
   bool unknown = false;
   for (int i = 0; dim == kFirstOfThree && i < x.rank(); ++i) {
     if (x[i] == 3) return i;
@@ -39,8 +57,9 @@ struct CrossKernel : Kernel {
   AxisLines lines;
 
   explicit CrossKernel(KernelInit& init)
-      : x(init, "X"), y(init, "Y"), out(init, "Out"), lines(x.shape(), axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
-  void run(Device&) override { cross_lines(lines, x.data(), y.data(), out.data()); }
+      : x(init, "X"), y(init, "Y"), out(init, "Out"),
+        lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
+  void run(Device& device) override { cross_lines(device, lines, x.data(), y.data(), out.data()); }
 };
 
 template <class T>
@@ -51,38 +70,40 @@ struct CrossGradKernel : Kernel {
 
   explicit CrossGradKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        y_gradient(init, "Y@GRAD", optional_port), lines(x.shape(), axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
-  void run(Device&) override {
-    if (x_gradient) cross_lines(lines, y.data(), out_gradient.data(), x_gradient.data());
-    if (y_gradient) cross_lines(lines, out_gradient.data(), x.data(), y_gradient.data());
+        y_gradient(init, "Y@GRAD", optional_port),
+        lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
+  void run(Device& device) override {
+    if (x_gradient) cross_lines(device, lines, y.data(), out_gradient.data(), x_gradient.data());
+    if (y_gradient) cross_lines(device, lines, out_gradient.data(), x.data(), y_gradient.data());
   }
 };
 
-const Shape& checked_shape(const InferContext& c) {
+const Shape& cross_checked_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
   const Shape &x = c.shape("X"), &y = c.shape("Y");
   require<ShapeError>(shapes_agree(x, y), "X has shape ", x.str(), ", Y has ", y.str());
-  axis_of(x, c.attr<int32_t>("dim"));
+  cross_axis_of(x, c.attr<int32_t>("dim"));
   return x;
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec cross_with_attributes(OpSpec spec) {
   return spec.attr("dim", kFirstOfThree, "the axis of the vectors; negative: from the end; 9: the first of size 3");
 }
 
 }  // namespace
 
 void define_cross(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("cross"))
+  ops.add(cross_with_attributes(OpSpec("cross"))
               .doc("Out = X x Y: (x1 y2 - x2 y1, x2 y0 - x0 y2, x0 y1 - x1 y0) along the axis.")
               .input("X", "any shape with an axis of 3")
               .input("Y", "shape of X")
               .output("Out", "shape of X")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, checked_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, cross_checked_shape(c)); })
               .gradient("cross_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<CrossKernel, float, double>());
-  ops.add(with_attributes(OpSpec("cross_grad"))
+  ops.add(cross_with_attributes(OpSpec("cross_grad"))
               .doc("X@GRAD = Y x Out@GRAD, Y@GRAD = Out@GRAD x X.")
               .input("X", "as in cross")
               .input("Y", "as in cross")
@@ -90,9 +111,10 @@ void define_cross(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Y@GRAD", "shape of Y")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", checked_shape(c));
+                require_like_out(c, "X", cross_checked_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<CrossGradKernel, float, double>());
 }
 

@@ -10,13 +10,53 @@ namespace {
 
 // Infinite logarithms are 1e20 in size, so that a sum of losses stays a number; NaN stays NaN.
 template <class V>
-V finite_log(V probability) {
+PM_HD V finite_cross_entropy_log(V probability) {
   V limit{number_of<V>(1e20)};
   return maximum(minimum(log(probability), limit), -limit);
 }
 
 int64_t classes_of(const Shape& x) { return x[x.rank() - 1]; }
-int64_t rows_of(const Shape& x) { return x.numel(0, x.rank() - 1); }
+int64_t rows_of_classes(const Shape& x) { return x.numel(0, x.rank() - 1); }
+
+#ifdef PM_GPU
+template <class T>
+struct HardLoss {
+  LabelsBelow labels;
+  const T* x;
+  T* y;
+  PM_DEVICE void operator()(int64_t row) const {
+    int64_t label = labels[row];
+    y[row] = label < 0 ? T(0) : -finite_cross_entropy_log(x[row * labels.classes + label]);
+  }
+};
+
+template <class T>
+struct HardSlope {
+  const T *x, *y_gradient;
+  PM_DEVICE T operator()(int64_t row, int64_t i) const { return -y_gradient[row] / x[i]; }
+};
+
+template <class T>
+struct SoftTerm {
+  const T *x, *label;
+  PM_DEVICE T operator()(const int64_t (&at)[1]) const { return label[at[0]] * finite_cross_entropy_log(x[at[0]]); }
+};
+template <class T>
+struct PutSoftLoss {
+  T* y;
+  PM_DEVICE void operator()(int64_t row, double sum) const { y[row] = -static_cast<T>(sum); }
+};
+
+template <class T>
+struct SoftSlope {
+  int64_t classes;
+  const T *x, *label, *y_gradient;
+  T* to;
+  PM_DEVICE void operator()(int64_t i) const {
+    to[i] = -(y_gradient[line_place(i, classes, 1).line] * label[i] / x[i]);
+  }
+};
+#endif
 
 template <class T>
 struct HardKernel : Kernel {
@@ -29,12 +69,21 @@ struct HardKernel : Kernel {
       : x(init, "X"), label(init, "Label"), y(init, "Y"), classes(classes_of(x.shape())),
         ignored(init.attr<int32_t>("ignore_index")) {}
 
+  void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    LabelsBelow labels(device, label, classes, ignored);
+    for_each_index(device, label.numel(), HardLoss<T>{labels, x.data(), y.data()});
+  }
+#else
   void run(Device&) override {
     check_class_labels(label, classes, ignored);
     for (int64_t i = 0, n = label.numel(); i < n; ++i) {
-      y[i] = label[i] == ignored ? T(0) : -finite_log(x[i * classes + label[i]]);
+      y[i] = label[i] == ignored ? T(0) : -finite_cross_entropy_log(x[i * classes + label[i]]);
     }
   }
+#endif
 };
 
 template <class T>
@@ -44,14 +93,24 @@ struct SoftKernel : Kernel {
   int64_t classes, rows;
 
   explicit SoftKernel(KernelInit& init)
-      : x(init, "X"), label(init, "Label"), y(init, "Y"), classes(classes_of(x.shape())), rows(rows_of(x.shape())) {}
+      : x(init, "X"), label(init, "Label"), y(init, "Y"), classes(classes_of(x.shape())),
+        rows(rows_of_classes(x.shape())) {}
 
+#ifdef PM_GPU
   void run(Device& device) override {
-    auto part = [](auto v, auto w) { return w * finite_log(v); };
+    Walk<1> kept, folded;
+    kept.add(rows, {classes});
+    folded.add(classes, {1});
+    fold(device, kept, folded, 0.0, SoftTerm<T>{x.data(), label.data()}, Plus{}, PutSoftLoss<T>{y.data()});
+  }
+#else
+  void run(Device& device) override {
+    auto part = [](auto v, auto w) { return w * finite_cross_entropy_log(v); };
     for (int64_t i = 0; i < rows; ++i) {
       y[i] = -static_cast<T>(map_sum(device, classes, part, x.data() + i * classes, label.data() + i * classes));
     }
   }
+#endif
   bool may_refuse() const override { return false; }
 };
 
@@ -66,6 +125,14 @@ struct HardGradKernel : Kernel {
       : x(init, "X"), y_gradient(init, "Y@GRAD"), label(init, "Label"), x_gradient(init, "X@GRAD"),
         classes(classes_of(x.shape())), ignored(init.attr<int32_t>("ignore_index")) {}
 
+  void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    LabelsBelow labels(device, label, classes, ignored);
+    put_at_label(device, labels, label.numel(), HardSlope<T>{x.data(), y_gradient.data()}, x_gradient.data());
+  }
+#else
   void run(Device&) override {
     check_class_labels(label, classes, ignored);
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
@@ -74,6 +141,7 @@ struct HardGradKernel : Kernel {
       if (label[i] != ignored) x_gradient[at] = -y_gradient[i] / x[at];
     }
   }
+#endif
 };
 
 template <class T>
@@ -84,8 +152,14 @@ struct SoftGradKernel : Kernel {
 
   explicit SoftGradKernel(KernelInit& init)
       : x(init, "X"), label(init, "Label"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"),
-        classes(classes_of(x.shape())), rows(rows_of(x.shape())) {}
+        classes(classes_of(x.shape())), rows(rows_of_classes(x.shape())) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    SoftSlope<T> body{classes, x.data(), label.data(), y_gradient.data(), x_gradient.data()};
+    for_each_index(device, x.numel(), body);
+  }
+#else
   void run(Device& device) override {
     for (int64_t i = 0; i < rows; ++i) {
       int64_t at = i * classes;
@@ -93,6 +167,7 @@ struct SoftGradKernel : Kernel {
       map(device, classes, pass, x_gradient.data() + at, x.data() + at, label.data() + at);
     }
   }
+#endif
   bool may_refuse() const override { return false; }
 };
 
@@ -108,12 +183,13 @@ struct Either {
       else kernel = std::make_unique<Hard<T>>(init);
     }
     void run(Device& device) override { kernel->run(device); }
+    void refuse(const Fault& fault) const override { kernel->refuse(fault); }
     bool may_refuse() const override { return kernel->may_refuse(); }
   };
 };
 
 // Y's shape: Label's, with one class.
-Shape loss_shape(const InferContext& c) {
+Shape cross_entropy_loss_shape(const InferContext& c) {
   require_tensors(c);
   const Shape &x = c.shape("X"), &label = c.shape("Label");
   require<ShapeError>(x.rank() >= 1, "X has no dimensions, its last one is that of the classes");
@@ -130,7 +206,7 @@ Shape loss_shape(const InferContext& c) {
   return label.rank() == x.rank() ? column : bare;
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& with_cross_entropy_attributes(OpSpec& spec) {
   return spec.attr("soft_label", false, "whether Label is a weight for every class")
       .attr("ignore_index", -100, "the hard label whose rows count nothing");
 }
@@ -144,25 +220,27 @@ void define_cross_entropy(OpTable& ops) {
       .input("X", "[..., classes]: probabilities")
       .input("Label", "[..., 1] or [...], int32 or int64; with soft_label, shape and dtype of X")
       .output("Y", "[..., 1]; [...] where Label is so");
-  with_attributes(forward)
-      .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, loss_shape(c)); })
+  with_cross_entropy_attributes(forward)
+      .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, cross_entropy_loss_shape(c)); })
       .gradient("cross_entropy_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
       .checks_data()
+      .on_gpu()
       .kernels<Either<HardKernel, SoftKernel>::For, float, double>();
   backward.doc("X@GRAD = -Y@GRAD / X at the label and 0 elsewhere; with soft_label, -Label Y@GRAD / X.")
       .input("X", "as in cross_entropy")
       .input("Label", "as in cross_entropy")
       .input("Y@GRAD", "shape of Y")
       .output("X@GRAD", "shape of X");
-  with_attributes(backward)
+  with_cross_entropy_attributes(backward)
       .infer([](InferContext& c) {
-        Shape y = loss_shape(c);
+        Shape y = cross_entropy_loss_shape(c);
         require_same_dtype(c, "X", "Y@GRAD");
         require<ShapeError>(same_shape(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(),
                             ", Y has ", y.str());
         c.set_output("X@GRAD", c.input("X"));
       })
       .checks_data()
+      .on_gpu()
       .kernels<Either<HardGradKernel, SoftGradKernel>::For, float, double>();
   ops.add(forward);
   ops.add(backward);

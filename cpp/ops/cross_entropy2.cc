@@ -1,20 +1,38 @@
 // cross_entropy2: Y = -log(X[label]), row by row
-#include "core/op_table.h"
-
 #include <cmath>
+
+#include "core/op_table.h"
+#include "math/class_labels.h"
+#include "math/number.h"
 
 namespace paddle_mini {
 namespace {
 
-// X as [rows, classes].
-void check_labels(const IndexIn& label, int64_t rows, int64_t classes, int64_t ignored) {
-  for (int64_t i = 0; i < rows; ++i) {
-    int64_t id = label[i];
-    if (id == ignored || (id >= 0 && id < classes)) continue;
-    fail<OpError>("label ", id, " in row ", i, " is out of range: X has ", classes,
-                  " classes, so labels run from 0 to ", classes - 1, ", or ignore_index ", ignored);
+// -log(0) is 1e20, so that a sum of losses stays a number; NaN stays NaN.
+template <class T>
+PM_HD T finite_loss(T loss) { return std::isinf(loss) ? std::copysign(T(1e20), loss) : loss; }
+
+#ifdef PM_GPU
+template <class T>
+struct MatchLoss {
+  LabelsBelow labels;
+  const T* x;
+  T *match, *y;
+
+  PM_DEVICE void operator()(int64_t row) const {
+    int64_t label = labels[row];
+    T probability = label < 0 ? T(0) : x[row * labels.classes + label];
+    match[row] = probability;
+    y[row] = label < 0 ? T(0) : finite_loss(-log(probability));
   }
-}
+};
+
+template <class T>
+struct MatchSlope {
+  const T *match, *y_gradient;
+  PM_DEVICE T operator()(int64_t row, int64_t) const { return -y_gradient[row] / match[row]; }
+};
+#endif
 
 template <class T>
 struct CrossEntropy2Kernel : Kernel {
@@ -27,18 +45,24 @@ struct CrossEntropy2Kernel : Kernel {
       : x(init, "X"), label(init, "Label"), y(init, "Y"), match(init, "MatchX"),
         classes(x.shape()[x.shape().rank() - 1]), rows(y.numel()), ignored(init.attr<int32_t>("ignore_index")) {}
 
+  void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    LabelsBelow labels(device, label, classes, ignored);
+    for_each_index(device, rows, MatchLoss<T>{labels, x.data(), match.data(), y.data()});
+  }
+#else
   void run(Device&) override {
-    check_labels(label, rows, classes, ignored);
+    check_class_labels(label, classes, ignored);
     for (int64_t i = 0; i < rows; ++i) {
       bool counts = label[i] != ignored;
       T probability = counts ? x[i * classes + label[i]] : T(0);
       match[i] = probability;
-      y[i] = counts ? finite(-std::log(probability)) : T(0);
+      y[i] = counts ? finite_loss(-std::log(probability)) : T(0);
     }
   }
-
-  // -log(0) is 1e20, so that a sum of losses stays a number; NaN stays NaN.
-  static T finite(T loss) { return std::isinf(loss) ? std::copysign(T(1e20), loss) : loss; }
+#endif
 };
 
 template <class T>
@@ -53,17 +77,26 @@ struct CrossEntropyGrad2Kernel : Kernel {
         classes(x_gradient.shape()[x_gradient.shape().rank() - 1]), rows(match.numel()),
         ignored(init.attr<int32_t>("ignore_index")) {}
 
+  void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    LabelsBelow labels(device, label, classes, ignored);
+    put_at_label(device, labels, rows, MatchSlope<T>{match.data(), y_gradient.data()}, x_gradient.data());
+  }
+#else
   void run(Device&) override {
-    check_labels(label, rows, classes, ignored);
+    check_class_labels(label, classes, ignored);
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     for (int64_t i = 0; i < rows; ++i) {
       if (label[i] != ignored) x_gradient[i * classes + label[i]] = -y_gradient[i] / match[i];
     }
   }
+#endif
 };
 
 // One label a row of X [..., classes]: [..., 1] or [...].
-void require_labels(const InferContext& c, const Shape& x) {
+void require_cross_entropy2_labels(const InferContext& c, const Shape& x) {
   require_index(c, "Label");
   Shape label = c.shape("Label"), bare;
   for (int i = 0; i + 1 < x.rank(); ++i) bare.push_back(x[i]);
@@ -76,7 +109,7 @@ void require_labels(const InferContext& c, const Shape& x) {
 void infer_cross_entropy2(InferContext& c) {
   const Shape& x = c.shape("X");
   require<ShapeError>(x.rank() >= 1, "X has no dimensions, its last one is that of the classes");
-  require_labels(c, x);
+  require_cross_entropy2_labels(c, x);
   Shape match = x, y = c.shape("Label"), x_shape = x;
   match[x.rank() - 1] = 1;
   if (y.rank() == x.rank()) y = match;
@@ -92,7 +125,7 @@ void infer_cross_entropy_grad2(InferContext& c) {
                       ", it must be X's and a last dimension of 0");
   Shape x, match;
   for (int i = 0; i + 1 < x_shape.rank(); ++i) x.push_back(x_shape[i]);
-  require_labels(c, x);
+  require_cross_entropy2_labels(c, x);
   match = x;
   match[x.rank() - 1] = 1;
   require_same_dtype(c, "Y@GRAD", "MatchX");
@@ -117,6 +150,7 @@ void define_cross_entropy2(OpTable& ops) {
               .infer(infer_cross_entropy2)
               .gradient("cross_entropy_grad2", {"Label", "MatchX", "XShape", "Y@GRAD"}, {"X@GRAD"})
               .checks_data()
+              .on_gpu()
               .kernels<CrossEntropy2Kernel, float, double>());
   ops.add(OpSpec("cross_entropy_grad2")
               .doc("X@GRAD = -Y@GRAD / MatchX at the label, and 0 elsewhere.")
@@ -128,6 +162,7 @@ void define_cross_entropy2(OpTable& ops) {
               .attr("ignore_index", -100, "as in cross_entropy2")
               .infer(infer_cross_entropy_grad2)
               .checks_data()
+              .on_gpu()
               .kernels<CrossEntropyGrad2Kernel, float, double>());
 }
 

@@ -108,6 +108,7 @@ void define_ctc_align(OpTable& ops) {
               .decides_lod()
               .checks_data()
               .no_gradient("its output is ids")
+              .cpu_only("its result's size depends on data")
               .kernels<CtcAlignKernel, int32_t, int64_t>());
 }
 

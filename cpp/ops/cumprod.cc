@@ -1,9 +1,40 @@
 // cumprod: Out[j] = the product of X up to j along an axis
 #include "math/axis_lines.h"
 #include "math/axis_walk.h"
+#include "math/for_each_index.h"
+
+#ifdef PM_GPU
+#include "math/scan_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
+
+// Products of whole numbers wrap around.
+struct WrappingTimes {
+  template <class T>
+  PM_HD T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      using Wrapping = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+#ifdef PM_GPU
+template <class T>
+struct FactorAt {
+  const T* x;
+  PM_DEVICE T operator()(int64_t at) const { return x[at]; }
+};
+template <class T>
+struct ProductTo {
+  T* out;
+  PM_DEVICE void operator()(int64_t at, T product) const { out[at] = product; }
+};
+#endif
 
 template <class T>
 struct CumprodKernel : Kernel {
@@ -14,29 +45,54 @@ struct CumprodKernel : Kernel {
   explicit CumprodKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), lines(x.shape(), init.attr<int32_t>("dim")) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    scan(device, lines, false, false, T(1), FactorAt<T>{x.data()}, WrappingTimes{}, ProductTo<T>{out.data()});
+  }
+#else
   void run(Device&) override {
     lines.each([&](int64_t begin) {
       T product = 1;
       for (int64_t j = 0; j < lines.length; ++j) {
         int64_t at = begin + j * lines.inner;
-        product = times(product, x[at]);
+        product = WrappingTimes{}(product, x[at]);
         out[at] = product;
       }
     });
   }
-
-  static T times(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      using Wrapping = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
-    } else {
-      return a * b;
-    }
-  }
+#endif
 };
 
 // X@GRAD[i] = sum over j >= i of Out@GRAD[j] Out[j] / X[i]. From the first 0 on Out is 0, so the sums end before it.
 // At that 0, X[i] is left out of the products instead, up to the next 0; behind it the gradient is 0.
+template <class T>
+struct CumprodGradLine {
+  AxisLines lines;
+  const T *x, *out, *out_gradient;
+  T* x_gradient;
+
+  PM_HD void operator()(int64_t line) const {
+    int64_t begin = lines.begin_of(line), zero = 0;
+    while (zero < lines.length && x[at(begin, zero)] != T(0)) ++zero;
+    T sum = 0;
+    for (int64_t j = zero - 1; j >= 0; --j) {
+      int64_t i = at(begin, j);
+      sum += out_gradient[i] * out[i];
+      x_gradient[i] = sum / x[i];
+    }
+    if (zero == lines.length) return;
+    T product = zero ? out[at(begin, zero - 1)] : T(1), total = 0;
+    for (int64_t j = zero; j < lines.length; ++j) {
+      int64_t i = at(begin, j);
+      if (j > zero) product *= x[i], x_gradient[i] = 0;
+      total += out_gradient[i] * product;
+    }
+    x_gradient[at(begin, zero)] = total;
+  }
+
+  PM_HD int64_t at(int64_t begin, int64_t j) const { return begin + j * lines.inner; }
+};
+
 template <class T>
 struct CumprodGradKernel : Kernel {
   In<T> x, out, out_gradient;
@@ -47,31 +103,13 @@ struct CumprodGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         lines(x.shape(), init.attr<int32_t>("dim")) {}
 
-  void run(Device&) override {
-    lines.each([&](int64_t begin) {
-      int64_t zero = 0;
-      while (zero < lines.length && x[at(begin, zero)] != T(0)) ++zero;
-      T sum = 0;
-      for (int64_t j = zero - 1; j >= 0; --j) {
-        int64_t i = at(begin, j);
-        sum += out_gradient[i] * out[i];
-        x_gradient[i] = sum / x[i];
-      }
-      if (zero == lines.length) return;
-      T product = zero ? out[at(begin, zero - 1)] : T(1), total = 0;
-      for (int64_t j = zero; j < lines.length; ++j) {
-        int64_t i = at(begin, j);
-        if (j > zero) product *= x[i], x_gradient[i] = 0;
-        total += out_gradient[i] * product;
-      }
-      x_gradient[at(begin, zero)] = total;
-    });
+  void run(Device& device) override {
+    CumprodGradLine<T> line{lines, x.data(), out.data(), out_gradient.data(), x_gradient.data()};
+    for_each_index(device, lines.count(), line);
   }
-
-  int64_t at(int64_t begin, int64_t j) const { return begin + j * lines.inner; }
 };
 
-const Shape& checked_shape(const InferContext& c) {
+const Shape& cumprod_shape(const InferContext& c) {
   require_tensors(c);
   check_axis(c.shape("X"), c.attr<int32_t>("dim"));
   return c.shape("X");
@@ -85,8 +123,9 @@ void define_cumprod(OpTable& ops) {
               .input("X", "any shape")
               .output("Out", "shape of X")
               .required_attr("dim", AttrType::Int, "the axis; negative ones count from the end")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, checked_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, cumprod_shape(c)); })
               .gradient("cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<CumprodKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("cumprod_grad")
               .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i].")
@@ -96,11 +135,12 @@ void define_cumprod(OpTable& ops) {
               .output("X@GRAD", "shape of X")
               .required_attr("dim", AttrType::Int, "as in cumprod")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", checked_shape(c));
+                require_like_out(c, "X", cumprod_shape(c));
                 require_same_dtype(c, "X", "Out");
                 require_same_shape(c, "X", "Out");
                 c.set_output("X@GRAD", c.input("X"));
               })
+              .on_gpu()
               .kernels<CumprodGradKernel, float, double>());
 }
 

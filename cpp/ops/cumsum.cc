@@ -2,8 +2,26 @@
 #include "core/op_table.h"
 #include "math/axis_lines.h"
 
+#ifdef PM_GPU
+#include "math/fold_gpu.h"
+#include "math/scan_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
+
+#ifdef PM_GPU
+template <class T>
+struct WideElement {
+  const T* in;
+  PM_DEVICE SumOf<T> operator()(int64_t at) const { return in[at]; }
+};
+template <class T>
+struct NarrowTo {
+  T* out;
+  PM_DEVICE void operator()(int64_t at, SumOf<T> sum) const { out[at] = static_cast<T>(sum); }
+};
+#endif
 
 // The gradient is the same sum the other way round.
 template <class T>
@@ -16,6 +34,12 @@ class RunningSum : public Kernel {
     else lines_ = AxisLines(out_.shape(), init.attr<int32_t>("axis"));
   }
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    scan(device, lines_, reverse_, exclusive_, SumOf<T>(0), WideElement<T>{in_.data()}, Plus{},
+         NarrowTo<T>{out_.data()});
+  }
+#else
   void run(Device&) override {
     lines_.each([&](int64_t begin) {
       T total = 0;
@@ -27,6 +51,7 @@ class RunningSum : public Kernel {
       }
     });
   }
+#endif
 
  private:
   In<T> in_;
@@ -44,14 +69,14 @@ struct CumsumGradKernel : RunningSum<T> {
   explicit CumsumGradKernel(KernelInit& init) : RunningSum<T>(init, "Out@GRAD", "X@GRAD", true) {}
 };
 
-Shape summed_shape(const InferContext& c) {
+Shape cumsum_shape(const InferContext& c) {
   const Shape& x = c.shape("X");
   if (c.attr<bool>("flatten")) return {x.numel(0, x.rank())};
   check_axis(x, c.attr<int32_t>("axis"));
   return x;
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_cumsum_attributes(OpSpec spec) {
   return spec.attr("axis", -1, "the axis; negative ones count from the end")
       .attr("flatten", false, "whether X is one line, whatever `axis` says")
       .attr("exclusive", false, "whether an element's own value is left out of its sum")
@@ -61,26 +86,30 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_cumsum(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("cumsum").input("X", "any shape").output("Out", "shape of X; of one line, if flatten"))
+  ops.add(with_cumsum_attributes(OpSpec("cumsum")
+                                     .input("X", "any shape")
+                                     .output("Out", "shape of X; of one line, if flatten"))
               .doc("Out[j] = X[0] + ... + X[j] along the axis.")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, summed_shape(c));
+                c.set_output("Out", c.input("X").dtype, cumsum_shape(c));
               })
               .gradient("cumsum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
-  ops.add(with_attributes(OpSpec("cumsum_grad")
+  ops.add(with_cumsum_attributes(OpSpec("cumsum_grad")
                               .shape_input("X", "as in cumsum")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
               .infer([](InferContext& c) {
-                Shape out = summed_shape(c);
+                Shape out = cumsum_shape(c);
                 require_same_dtype(c, "X", "Out@GRAD");
                 require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
                                     c.shape("Out@GRAD").str(), ", Out has ", out.str());
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<CumsumGradKernel, float, double>());
 }
 

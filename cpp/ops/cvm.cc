@@ -1,13 +1,47 @@
 // cvm: the first two columns of X are counts of shows and clicks, which become logarithms, or go
-#include "core/op_table.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/op_table.h"
+
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/number.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
 constexpr int64_t kCounts = 2;  // shows, clicks
+
+#ifdef PM_GPU
+template <class T>
+struct Cvm {
+  bool keeps;
+  int64_t width;  // of X
+  const T* x;
+  T* y;
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t dropped = keeps ? 0 : kCounts, row = i / (width - dropped), column = i % (width - dropped) + dropped;
+    const T* from = x + row * width;
+    T shows = log(from[0] + T(1));
+    y[i] = column == 0 ? shows : column == 1 ? log(from[1] + T(1)) - shows : from[column];
+  }
+};
+
+template <class T>
+struct CvmSlope {
+  bool kept;
+  int64_t width;  // of X
+  const T *counts, *gradient;
+  T* to;
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t dropped = kept ? 0 : kCounts, row = i / width, column = i % width;
+    to[i] = column < kCounts ? counts[row * kCounts + column]
+                             : gradient[row * (width - dropped) + column - dropped];
+  }
+};
+#endif
 
 template <class T>
 struct CvmKernel : Kernel {
@@ -19,6 +53,11 @@ struct CvmKernel : Kernel {
   explicit CvmKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), keeps(init.attr<bool>("use_cvm")), rows(x.shape()[0]), width(x.shape()[1]) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    for_each_index(device, y.numel(), Cvm<T>{keeps, width, x.data(), y.data()});
+  }
+#else
   void run(Device&) override {
     T* to = y.data();
     for (int64_t i = 0; i < rows; ++i) {
@@ -31,6 +70,7 @@ struct CvmKernel : Kernel {
       to = std::copy(row + kCounts, row + width, to);
     }
   }
+#endif
 };
 
 template <class T>
@@ -42,6 +82,12 @@ struct CvmGradKernel : Kernel {
   explicit CvmGradKernel(KernelInit& init)
       : counts(init, "CVM"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), kept(init.attr<bool>("use_cvm")) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    CvmSlope<T> body{kept, x_gradient.shape()[1], counts.data(), y_gradient.data(), x_gradient.data()};
+    for_each_index(device, x_gradient.numel(), body);
+  }
+#else
   void run(Device&) override {
     int64_t rows = x_gradient.shape()[0], width = x_gradient.shape()[1];
     const T* from = y_gradient.data();
@@ -52,6 +98,7 @@ struct CvmGradKernel : Kernel {
       from += width - kCounts;
     }
   }
+#endif
 };
 
 Shape checked_shape(const InferContext& c) {
@@ -78,6 +125,7 @@ void define_cvm(OpTable& ops) {
               .attr("use_cvm", true, "whether Y keeps the two columns")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, checked_shape(c)); })
               .gradient("cvm_grad", {"X", "CVM", "Y@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<CvmKernel, float, double>());
   ops.add(OpSpec("cvm_grad")
               .doc("X@GRAD = CVM in its first two columns: the counts travel with the gradient to where the embedding "
@@ -94,6 +142,7 @@ void define_cvm(OpTable& ops) {
                                     c.shape("Y@GRAD").str(), ", Y has ", y.str());
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<CvmGradKernel, float, double>());
 }
 

@@ -10,10 +10,18 @@ struct DecayedAdagradStep {
   T decay, epsilon, rate;
 
   template <class V>
-  std::tuple<V, V> operator()(V param, V moment, V gradient) const {
+  PM_HD std::tuple<V, V> operator()(V param, V moment, V gradient) const {
     V m = V(decay) * moment + V(T(1) - decay) * gradient * gradient;
     return {param - V(rate) * gradient / (sqrt(m) + V(epsilon)), m};
   }
+};
+
+template <class T>
+struct DecayedAdagradRule {
+  static constexpr bool in_batches = true;
+  T decay, epsilon;
+  Uniform<T> rate;
+  PM_HD DecayedAdagradStep<T> ready() const { return {decay, epsilon, rate()}; }
 };
 
 template <class T>
@@ -30,7 +38,7 @@ struct DecayedAdagradKernel : Kernel {
   void run(Device& device) override { run_part(device, 0, param.numel()); }
 
   void run_part(Device& device, int64_t begin, int64_t end) override {
-    DecayedAdagradStep<T> step{decay, epsilon, learning_rate[0]};
+    DecayedAdagradRule<T> step{decay, epsilon, learning_rate};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
         param.data() + begin, moment.data() + begin, grad.data() + begin);
   }
@@ -59,6 +67,7 @@ void define_decayed_adagrad(OpTable& ops) {
               .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
+              .on_gpu()
               .kernels<DecayedAdagradKernel, float, double>());
 }
 

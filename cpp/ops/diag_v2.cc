@@ -1,6 +1,7 @@
 // diag_v2: Out = a matrix with X on a diagonal, or the diagonal of the matrix X
 #include "core/op_table.h"
 #include "math/fill.h"
+#include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
@@ -18,6 +19,25 @@ struct Diagonal {
 
 Shape matrix_of(const Shape& x, const Shape& out) { return x.rank() == 2 ? x : out; }
 
+// to[i * to_step] = from[i * from_step]
+template <class T>
+struct StepCopy {
+  const T* from;
+  T* to;
+  int64_t from_step, to_step;
+  PM_HD void operator()(int64_t i) const { to[i * to_step] = from[i * from_step]; }
+};
+
+template <class T>
+void copy_from_diagonal(Device& device, const Diagonal& d, const T* matrix, T* to) {
+  for_each_index(device, d.count, StepCopy<T>{matrix + d.begin, to, d.step, 1});
+}
+
+template <class T>
+void copy_to_diagonal(Device& device, const Diagonal& d, const T* from, T* matrix) {
+  for_each_index(device, d.count, StepCopy<T>{from, matrix + d.begin, 1, d.step});
+}
+
 template <class T>
 struct DiagKernel : Kernel {
   In<T> x;
@@ -31,13 +51,10 @@ struct DiagKernel : Kernel {
                  init.attr<int32_t>("offset")),
         padding(number_as<T>(init.attr<float>("padding_value"))) {}
 
-  void run(Device&) override {
-    if (x.shape().rank() == 2) {
-      for (int64_t i = 0; i < diagonal.count; ++i) out[i] = x[diagonal.begin + i * diagonal.step];
-    } else {
-      std::fill_n(out.data(), out.numel(), padding);
-      for (int64_t i = 0; i < diagonal.count; ++i) out[diagonal.begin + i * diagonal.step] = x[i];
-    }
+  void run(Device& device) override {
+    if (x.shape().rank() == 2) return copy_from_diagonal(device, diagonal, x.data(), out.data());
+    fill_n(device, out.data(), out.numel(), padding);
+    copy_to_diagonal(device, diagonal, x.data(), out.data());
   }
 };
 
@@ -52,13 +69,12 @@ struct DiagGradKernel : Kernel {
         diagonal(matrix_of(x_gradient.shape(), out_gradient.shape())[0],
                  matrix_of(x_gradient.shape(), out_gradient.shape())[1], init.attr<int32_t>("offset")) {}
 
-  void run(Device&) override {
-    if (x_gradient.shape().rank() == 2) {
-      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-      for (int64_t i = 0; i < diagonal.count; ++i) x_gradient[diagonal.begin + i * diagonal.step] = out_gradient[i];
-    } else {
-      for (int64_t i = 0; i < diagonal.count; ++i) x_gradient[i] = out_gradient[diagonal.begin + i * diagonal.step];
+  void run(Device& device) override {
+    if (x_gradient.shape().rank() != 2) {
+      return copy_from_diagonal(device, diagonal, out_gradient.data(), x_gradient.data());
     }
+    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    copy_to_diagonal(device, diagonal, out_gradient.data(), x_gradient.data());
   }
 };
 
@@ -87,6 +103,7 @@ void define_diag_v2(OpTable& ops) {
               .attr("padding_value", 0.0f, "what Out holds beside the diagonal")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, diag_shape(c)); })
               .gradient("diag_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<DiagKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("diag_v2_grad")
               .doc("X@GRAD = Out@GRAD on the diagonal, and 0 elsewhere if X is a matrix.")
@@ -102,6 +119,7 @@ void define_diag_v2(OpTable& ops) {
                                     c.shape("Out@GRAD").str(), ", Out has ", out.str());
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<DiagGradKernel, float, double, int32_t, int64_t>());
 }
 

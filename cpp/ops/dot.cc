@@ -2,8 +2,23 @@
 #include "math/axis_walk.h"
 #include "math/map.h"
 
+#ifdef PM_GPU
+#include "math/dot_rows_gpu.h"
+#include "math/for_each_index.h"
+#endif
+
 namespace paddle_mini {
 namespace {
+
+#ifdef PM_GPU
+template <class T>
+struct TimesOfRow {
+  int64_t size;
+  const T *factors, *in;
+  T* out;
+  PM_HD void operator()(int64_t i) const { out[i] = in[i] * factors[i / size]; }
+};
+#endif
 
 template <class T>
 struct DotKernel : Kernel {
@@ -14,6 +29,11 @@ struct DotKernel : Kernel {
   explicit DotKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"), size(x.shape()[x.shape().rank() - 1]) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    dot_rows<T>(device, out.numel(), size, x.data(), y.data(), out.data());
+  }
+#else
   void run(Device& device) override {
     for (int64_t i = 0, rows = out.numel(); i < rows; ++i) {
       const T *a = x.data() + i * size, *b = y.data() + i * size;
@@ -27,6 +47,7 @@ struct DotKernel : Kernel {
       }
     }
   }
+#endif
 };
 
 template <class T>
@@ -39,6 +60,13 @@ struct DotGradKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port), size(x.shape()[x.shape().rank() - 1]) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    int64_t n = x.numel();
+    if (x_gradient) for_each_index(device, n, TimesOfRow<T>{size, out_gradient.data(), y.data(), x_gradient.data()});
+    if (y_gradient) for_each_index(device, n, TimesOfRow<T>{size, out_gradient.data(), x.data(), y_gradient.data()});
+  }
+#else
   void run(Device& device) override {
     for (int64_t i = 0, rows = out_gradient.numel(); i < rows; ++i) {
       auto scaled = [g = out_gradient[i]](auto v) { return v * decltype(v)(g); };
@@ -46,9 +74,10 @@ struct DotGradKernel : Kernel {
       if (y_gradient) map(device, size, scaled, y_gradient.data() + i * size, x.data() + i * size);
     }
   }
+#endif
 };
 
-Shape out_shape(const InferContext& c) {
+Shape dot_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
   const Shape &x = c.shape("X"), &y = c.shape("Y");
@@ -65,8 +94,9 @@ void define_dot(OpTable& ops) {
               .input("X", "[size] or [rows, size]")
               .input("Y", "shape of X")
               .output("Out", "[] or [rows]")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, dot_shape(c)); })
               .gradient("dot_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<DotKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("dot_grad")
               .doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.")
@@ -76,9 +106,10 @@ void define_dot(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Y@GRAD", "shape of Y")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", dot_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<DotGradKernel, float, double>());
 }
 

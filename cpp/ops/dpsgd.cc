@@ -3,6 +3,7 @@
 
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
@@ -21,6 +22,24 @@ float one_normal(uint32_t seed) {
   return x * std::sqrt(-2 * std::log(square) / square);
 }
 
+template <class T>
+struct DpsgdStep {
+  T rate, divisor, noise;
+  template <class V>
+  PM_HD V operator()(V param, V gradient) const { return param - V(rate) * (gradient / V(divisor) + V(noise)); }
+};
+
+template <class T>
+struct DpsgdRule {
+  Uniform<T> rate;
+  const double* squares;  // of the gradient
+  T clip, noise;
+  PM_HD DpsgdStep<T> ready() const {
+    T norm = static_cast<T>(std::sqrt(*squares));
+    return {rate(), norm > clip ? norm / clip : T(1), noise};
+  }
+};
+
 // Abadi et al. 2016, but for the noise, which is one number for all elements.
 template <class T>
 struct DpsgdKernel : Kernel {
@@ -28,21 +47,19 @@ struct DpsgdKernel : Kernel {
   Out<T> param_out;
   T clip, batch_size, sigma;
   int32_t seed;
+  Scratch<double> squares;
 
   explicit DpsgdKernel(KernelInit& init)
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
         clip(static_cast<T>(init.attr<float>("clip"))), batch_size(static_cast<T>(init.attr<float>("batch_size"))),
-        sigma(static_cast<T>(init.attr<float>("sigma"))), seed(init.attr<int32_t>("seed")) {}
+        sigma(static_cast<T>(init.attr<float>("sigma"))), seed(init.attr<int32_t>("seed")),
+        squares(init, 1) {}
 
   void run(Device& device) override {
-    T norm = static_cast<T>(std::sqrt(map_sum(device, grad.numel(), [](auto g) { return g * g; }, grad.data())));
-    T divisor = norm > clip ? norm / clip : T(1), rate = learning_rate[0];
     uint32_t start = seed ? static_cast<uint32_t>(seed) : static_cast<uint32_t>(device.generator());
     T noise = static_cast<T>(one_normal(start)) * sigma / batch_size;
-    auto step = [=](auto p, auto g) {
-      using V = decltype(p);
-      return p - V(rate) * (g / V(divisor) + V(noise));
-    };
+    sum_to(device, grad.numel(), Squared{}, squares.data(), grad.data());
+    DpsgdRule<T> step{learning_rate, squares.data(), clip, noise};
     map(device, param.numel(), step, param_out.data(), param.data(), grad.data());
   }
 };
@@ -70,6 +87,7 @@ void define_dpsgd(OpTable& ops) {
               })
               .no_gradient("an optimizer's step is not differentiated")
               .updates("Param", "ParamOut")
+              .on_gpu()
               .kernels<DpsgdKernel, float, double>());
 }
 

@@ -2,8 +2,13 @@
 #include <optional>
 
 #include "core/op_table.h"
-#include "math/map.h"
+#include "math/arithmetic.h"
+#include "math/copy.h"
 #include "math/random.h"
+
+#ifdef PM_GPU
+#include "math/coins_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
@@ -28,9 +33,10 @@ struct DropoutRule {
 };
 
 template <class T>
-void scale_kept(int64_t n, T factor, const T* from, const uint8_t* mask, T* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = mask[i] ? from[i] * factor : T(0);
-}
+struct ScaleKept {
+  T factor;
+  PM_HD T operator()(T v, uint8_t kept) const { return kept ? v * factor : T(0); }
+};
 
 template <class T>
 struct DropoutKernel : Kernel {
@@ -52,15 +58,33 @@ struct DropoutKernel : Kernel {
   void run(Device& device) override {
     T factor = rule.factor<T>();
     if (rule.test) {
-      map(device, x.numel(), [factor](auto v) { return v * decltype(v)(factor); }, out.data(), x.data());
-      if (mask) std::fill_n(mask.data(), x.numel(), uint8_t{1});
+      map(device, x.numel(), Times<T>{factor}, out.data(), x.data());
+      if (mask) fill_n(device, mask.data(), x.numel(), uint8_t{1});
       return;
     }
     uint8_t* kept = mask ? mask.data() : own_mask.data();
+    toss(device, kept);
+    map(device, x.numel(), ScaleKept<T>{factor}, out.data(), x.data(), static_cast<const uint8_t*>(kept));
+  }
+
+#ifdef PM_GPU
+  // With the attribute's seed the same elements as on a processor. Where other elements are dropped in each run, or the
+  // seed is where the host can't read it, the GPU tosses the coins: that takes no time of the host.
+  void toss(Device& device, uint8_t* kept) const {
+    if (seed_tensor || seed == 0) {
+      toss_coins(device, seed_tensor, rule.probability, kept, x.numel());
+      return;
+    }
+    with_generator(device, seed, [&](std::mt19937_64& generator) {
+      make_on_host(device, x.numel(), kept, [&](uint8_t* to) { draw(generator, to); });
+    });
+  }
+#else
+  void toss(Device& device, uint8_t* kept) const {
     with_generator(device, seed_tensor ? (*seed_tensor)[0] : seed,
                    [&](std::mt19937_64& generator) { draw(generator, kept); });
-    scale_kept(x.numel(), factor, x.data(), kept, out.data());
   }
+#endif
 
   // One number of [0, 1) for each element, which is kept unless the number is below the probability:
   // the same elements as in PaddlePaddle for the same seed.
@@ -84,14 +108,14 @@ struct DropoutGradKernel : Kernel {
     T factor = rule.factor<T>();
     int64_t n = out_gradient.numel();
     if (rule.test) {
-      map(device, n, [factor](auto g) { return g * decltype(g)(factor); }, x_gradient.data(), out_gradient.data());
+      map(device, n, Times<T>{factor}, x_gradient.data(), out_gradient.data());
     } else {
-      scale_kept(n, factor, out_gradient.data(), mask.data(), x_gradient.data());
+      map(device, n, ScaleKept<T>{factor}, x_gradient.data(), out_gradient.data(), mask.data());
     }
   }
 };
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& with_dropout_attributes(OpSpec& spec) {
   return spec.attr("dropout_prob", 0.5f, "probability that an element is dropped", between(0, 1))
       .attr("is_test", false, "whether nothing is dropped")
       .attr("dropout_implementation", "downgrade_in_infer",
@@ -119,7 +143,7 @@ void define_dropout(OpTable& ops) {
       .optional_input("Seed", "one whole number, used as a seed whatever the attributes say; 0: not fixed")
       .output("Out", "shape of X")
       .optional_output("Mask", "shape of X, uint8: 1 where an element was kept");
-  with_attributes(forward)
+  with_dropout_attributes(forward)
       .infer([](InferContext& c) {
         if (c.has_input("Seed")) {
           require_scalar(c, "Seed");
@@ -130,15 +154,17 @@ void define_dropout(OpTable& ops) {
       })
       .gradient("dropout_grad", {"Mask", "Out@GRAD"}, {"X@GRAD"})
       .in_place("X", "Out")
+      .on_gpu()
       .kernels<DropoutKernel, float, double>();
   backward.doc("X@GRAD = Out@GRAD with the factor that the element had: 0 where it was dropped.")
       .input("Mask", "of dropout")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
-  with_attributes(backward)
+  with_dropout_attributes(backward)
       .infer(infer_dropout_grad)
       .dtype_from_input("Out@GRAD")
       .in_place("Out@GRAD", "X@GRAD")
+      .on_gpu()
       .kernels<DropoutGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

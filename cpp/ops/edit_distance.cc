@@ -91,6 +91,7 @@ void define_edit_distance(OpTable& ops) {
               .decides_lod()
               .checks_data()
               .no_gradient("it counts")
+              .cpu_only("fills a table for each pair of sequences, one entry after the other")
               .kernel_for_any<EditDistanceKernel>());
 }
 

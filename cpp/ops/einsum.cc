@@ -1,5 +1,6 @@
 // einsum: sums of products over labelled axes, as an equation says
 #include "math/axis_walk.h"
+#include "math/copy.h"
 #include "math/einsum.h"
 
 namespace paddle_mini {
@@ -49,7 +50,7 @@ struct EinsumKernel : Kernel {
 
   void run(Device& device) override {
     for (size_t i = 0; i < operands.size(); ++i) data[i] = operands[i].data();
-    for (size_t i = 0; i < kept.size(); ++i) std::copy_n(data[i], operands[i].numel(), kept[i].data());
+    for (size_t i = 0; i < kept.size(); ++i) copy_n(device, data[i], operands[i].numel(), kept[i].data());
     contraction.run(device, data, out.data());
   }
 };
@@ -88,7 +89,7 @@ struct EinsumGradKernel : Kernel {
   }
 };
 
-void infer_forward(InferContext& c) {
+void infer_einsum(InferContext& c) {
   c.set_output("Out", c.input("Operands").dtype, equation_of(c).out.shape);
   size_t count = c.input_count("Operands");
   require<ProgramError>(c.output_count("InnerCache") <= count, "InnerCache has ", c.output_count("InnerCache"),
@@ -99,7 +100,7 @@ void infer_forward(InferContext& c) {
   }
 }
 
-void infer_backward(InferContext& c) {
+void infer_einsum_gradient(InferContext& c) {
   const char* port = operands_port(c);
   require_like_out(c, port, equation_of(c).out.shape);
   for (size_t i = 0; i < c.output_count("Operands@GRAD") && i < c.input_count(port); ++i) {
@@ -120,8 +121,9 @@ void define_einsum(OpTable& ops) {
               .optional_output_list("InnerCache", "the operands, for einsum_grad")
               .optional_output_list("XShape", "[0] each: nothing is kept")
               .required_attr("equation", AttrType::String, "terms of letters, joined by ',', an arrow '->', the result")
-              .infer(infer_forward)
+              .infer(infer_einsum)
               .gradient("einsum_grad", {"Operands", "InnerCache", "Out@GRAD"}, {"Operands@GRAD"})
+              .on_gpu()
               .kernels<EinsumKernel, float, double>());
   ops.add(OpSpec("einsum_grad")
               .doc("The gradient of an operand is the product with Out@GRAD in its place, summed over the labels that "
@@ -132,8 +134,9 @@ void define_einsum(OpTable& ops) {
               .input("Out@GRAD", "shape of Out")
               .optional_output_list("Operands@GRAD", "shapes of Operands")
               .required_attr("equation", AttrType::String, "as in einsum")
-              .infer(infer_backward)
+              .infer(infer_einsum_gradient)
               .dtype_from_input("Out@GRAD")
+              .on_gpu()
               .kernels<EinsumGradKernel, float, double>());
 }
 

@@ -1,5 +1,5 @@
 // elementwise_div: Out = X / Y, with Y stretched over X
-#include "math/elementwise.h"
+#include "math/whole_division.h"
 
 namespace paddle_mini {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 // Whole numbers are cut towards zero. The smallest one over -1 has no result: it stays as it is.
 struct Divide {
   template <class V>
-  V operator()(V x, V y) const {
+  PM_HD V operator()(V x, V y) const {
     if constexpr (std::is_integral_v<V>) {
       if (y == V(-1)) return static_cast<V>(0 - static_cast<std::make_unsigned_t<V>>(x));
     }
@@ -17,28 +17,12 @@ struct Divide {
 
 struct OverY {
   template <class V>
-  V operator()(V, V y, V gradient) const { return gradient / y; }
+  PM_HD V operator()(V, V y, V gradient) const { return gradient / y; }
 };
 
 struct TimesOutOverY {
   template <class V>
-  V operator()(V x, V y, V gradient) const { return -gradient * (x / y) / y; }
-};
-
-template <class T>
-struct ElementwiseDivKernel : BinaryKernel<Divide>::For<T> {
-  using BinaryKernel<Divide>::For<T>::For;
-
-  bool may_refuse() const override { return std::is_integral_v<T>; }
-
-  void run(Device& device) override {
-    if constexpr (std::is_integral_v<T>) {
-      for (int64_t i = 0; i < this->y.numel(); ++i) {
-        require<OpError>(this->y[i] != 0, "Y[", i, "] is 0: a whole number can't be divided by it");
-      }
-    }
-    BinaryKernel<Divide>::For<T>::run(device);
-  }
+  PM_HD V operator()(V x, V y, V gradient) const { return -gradient * (x / y) / y; }
 };
 
 }  // namespace
@@ -49,11 +33,13 @@ void define_elementwise_div(OpTable& ops) {
                    "Whole numbers are cut towards zero, and refused where Y is 0.")
               .gradient("elementwise_div_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .checks_data()
-              .kernels<ElementwiseDivKernel, float, double, int32_t, int64_t>());
+              .on_gpu()
+              .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient("elementwise_div_grad")
               .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
                    "along.")
               .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
+              .on_gpu()
               .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>());
 }
 

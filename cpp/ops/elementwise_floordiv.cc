@@ -8,18 +8,19 @@ namespace {
 struct FloorDivide {
   // The smallest whole number has no quotient by -1: it stays as it is.
   template <class T>
-  static T of_whole(T x, T y) {
+  PM_HD static T of_whole(T x, T y) {
     if constexpr (std::is_signed_v<T>) {
       if (y == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
     }
     T quotient = static_cast<T>(x / y);
-    return x % y != 0 && (x < 0) != (y < 0) ? static_cast<T>(quotient - 1) : quotient;
+    if constexpr (std::is_unsigned_v<T>) return quotient;
+    else return x % y != 0 && (x < 0) != (y < 0) ? static_cast<T>(quotient - 1) : quotient;
   }
 
   // What x / y is rounded to may lie above the true quotient's floor: the remainder, which is exact, is
   // taken away first. Then the quotient is whole but for rounding.
   template <class T>
-  static T of_fractions(T x, T y) {
+  PM_HD static T of_fractions(T x, T y) {
     if (y == 0) return x / y;
     T left = std::fmod(x, y), quotient = (x - left) / y;
     if (left != 0 && (left < 0) != (y < 0)) quotient -= 1;
@@ -27,7 +28,7 @@ struct FloorDivide {
   }
 
   template <class V>
-  V operator()(V x, V y) const {
+  PM_HD V operator()(V x, V y) const {
     return each_lane(x, y, [](auto a, auto b) {
       if constexpr (std::is_integral_v<decltype(a)>) return of_whole(a, b);
       else return of_fractions(a, b);
@@ -43,6 +44,7 @@ void define_elementwise_floordiv(OpTable& ops) {
                    "Whole numbers are refused where Y is 0.")
               .no_gradient("Out stays as it is when X and Y move a little")
               .checks_data()
+              .on_gpu()
               .kernels<WholeDivisionKernel<FloorDivide>::For, float, double, int32_t, int64_t, int16_t, int8_t,
                        uint8_t>());
 }

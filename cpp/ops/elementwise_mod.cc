@@ -8,7 +8,7 @@ namespace {
 // The remainder has Y's sign, as in Python. The smallest whole number has no quotient by -1, but leaves 0.
 struct Remainder {
   template <class T>
-  static T of_numbers(T x, T y) {
+  PM_HD static T of_numbers(T x, T y) {
     T left;
     if constexpr (std::is_integral_v<T>) left = y == T(-1) ? T(0) : static_cast<T>(x % y);
     else left = std::fmod(x, y);
@@ -16,7 +16,7 @@ struct Remainder {
   }
 
   template <class V>
-  V operator()(V x, V y) const {
+  PM_HD V operator()(V x, V y) const {
     return each_lane(x, y, [](auto a, auto b) { return of_numbers(a, b); });
   }
 };
@@ -29,6 +29,7 @@ void define_elementwise_mod(OpTable& ops) {
                    "`axis` on; a dimension of 1 stretches. Whole numbers are refused where Y is 0.")
               .no_gradient("PaddlePaddle gives it none")
               .checks_data()
+              .on_gpu()
               .kernels<WholeDivisionKernel<Remainder>::For, float, double, int32_t, int64_t>());
 }
 

@@ -1,8 +1,25 @@
 // equal_all: Out = whether X and Y have one shape and equal elements
 #include "math/compare.h"
 
+#ifdef PM_GPU
+#include "math/copy.h"
+#include "math/for_each_index.h"
+#endif
+
 namespace paddle_mini {
 namespace {
+
+#ifdef PM_GPU
+// Whichever threads find a difference, they write the same.
+template <class T>
+struct FlagUnequal {
+  const T *x, *y;
+  bool* equal;
+  PM_HD void operator()(int64_t i) const {
+    if (equal_or_not(x[i], y[i]) == T(0)) *equal = false;
+  }
+};
+#endif
 
 template <class T>
 struct EqualAllKernel : Kernel {
@@ -10,11 +27,19 @@ struct EqualAllKernel : Kernel {
   Out<bool> out;
 
   explicit EqualAllKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), out(init, "Out") {}
+#ifdef PM_GPU
+  void run(Device& device) override {
+    bool alike = x.shape() == y.shape();
+    fill_n(device, out.data(), 1, alike);
+    if (alike) for_each_index(device, x.numel(), FlagUnequal<T>{x.data(), y.data(), out.data()});
+  }
+#else
   void run(Device&) override {
     bool equal = x.shape() == y.shape();
     for (int64_t i = 0, n = x.numel(); equal && i < n; ++i) equal = equal_or_not(x[i], y[i]) != T(0);
     out[0] = equal;
   }
+#endif
 };
 
 }  // namespace
@@ -32,6 +57,7 @@ void define_equal_all(OpTable& ops) {
                 c.set_output("Out", DType::Bool, Shape{});
               })
               .no_gradient("truth has no slope")
+              .on_gpu()
               .kernels<EqualAllKernel, float, double, int32_t, int64_t, bool>());
 }
 

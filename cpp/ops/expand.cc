@@ -1,4 +1,5 @@
 // expand: Out = X repeated along its axes, as PaddlePaddle 1 wrote it
+// The records, which say .on_gpu(), are in math/repeat.cc.
 #include "math/repeat.h"
 
 namespace paddle_mini {

@@ -6,7 +6,7 @@ namespace {
 
 using Ints = std::vector<int32_t>;
 
-Shape wanted_shape(const InferContext& c) {
+Shape expand_as_wanted_shape(const InferContext& c) {
   if (c.has_input("Y")) return c.shape("Y");
   Shape out;
   for (int32_t dim : c.attr<Ints>("target_shape")) {
@@ -16,15 +16,15 @@ Shape wanted_shape(const InferContext& c) {
   return out;
 }
 
-struct ExpandKernel : AxisCopyKernel {
-  explicit ExpandKernel(KernelInit& init)
+struct ExpandAsKernel : AxisCopyKernel {
+  explicit ExpandAsKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
                        stretching(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
 };
 
 template <class T>
-struct ExpandGradKernel : AxisCopyGradKernel<T> {
-  explicit ExpandGradKernel(KernelInit& init)
+struct ExpandAsGradKernel : AxisCopyGradKernel<T> {
+  explicit ExpandAsGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(
             init, "Out@GRAD", "X@GRAD",
             stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape, "Out")) {}
@@ -41,11 +41,12 @@ void define_expand_as_v2(OpTable& ops) {
               .attr("target_shape", Ints{}, "shape of Out where there is no Y")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                Shape out = shape_of(stretching(c.shape("X"), wanted_shape(c), "Out"));
+                Shape out = shape_of(stretching(c.shape("X"), expand_as_wanted_shape(c), "Out"));
                 c.set_output("Out", c.input("X").dtype, out);
               })
               .gradient("expand_as_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .kernel_for_any<ExpandKernel>());
+              .on_gpu()
+              .kernel_for_any<ExpandAsKernel>());
   ops.add(OpSpec("expand_as_v2_grad")
               .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
               .shape_input("X", "as in expand_as_v2")
@@ -58,7 +59,8 @@ void define_expand_as_v2(OpTable& ops) {
                 stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
                 gradients_like_inputs(c);
               })
-              .kernels<ExpandGradKernel, float, double, int32_t, int64_t>());
+              .on_gpu()
+              .kernels<ExpandAsGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -7,13 +7,13 @@ namespace {
 
 using Ints = std::vector<int32_t>;
 
-const TensorAttrs kPorts{{"shape", "Shape", "expand_shapes_tensor"}};
+const TensorAttrs kExpandV2Ports{{"shape", "Shape", "expand_shapes_tensor"}};
 
 // -1 keeps X's dimension.
-Shape wanted_shape(InferContext& c) {
+Shape expand_v2_wanted_shape(InferContext& c) {
   const Shape& x = c.shape("X");
-  auto op = settled(c, kPorts);
-  if (!op) return number_count(c, kPorts[0]) < 0 ? open_shape(x.rank()) : open_shape(c, kPorts[0]);
+  auto op = settled(c, kExpandV2Ports);
+  if (!op) return number_count(c, kExpandV2Ports[0]) < 0 ? open_shape(x.rank()) : open_shape(c, kExpandV2Ports[0]);
   const Ints& shape = attr_of<Ints>(*op, "shape");
   int missing = static_cast<int>(shape.size()) - x.rank();
   require<ShapeError>(missing >= 0, "attribute 'shape' has ", shape.size(), " dimensions, X ", x.str(), " has more");
@@ -27,15 +27,15 @@ Shape wanted_shape(InferContext& c) {
   return out;
 }
 
-struct ExpandKernel : AxisCopyKernel {
-  explicit ExpandKernel(KernelInit& init)
+struct ExpandV2Kernel : AxisCopyKernel {
+  explicit ExpandV2Kernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
                        stretching(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
 };
 
 template <class T>
-struct ExpandGradKernel : AxisCopyGradKernel<T> {
-  explicit ExpandGradKernel(KernelInit& init)
+struct ExpandV2GradKernel : AxisCopyGradKernel<T> {
+  explicit ExpandV2GradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(
             init, "Out@GRAD", "X@GRAD",
             stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape, "Out")) {}
@@ -44,21 +44,23 @@ struct ExpandGradKernel : AxisCopyGradKernel<T> {
 }  // namespace
 
 void define_expand_v2(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"), kPorts)
+  ops.add(with_tensor_ports(OpSpec("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"),
+                            kExpandV2Ports)
               .doc("Out = X stretched to a shape: axes of 1 are repeated, new ones come in front.")
               .attr("shape", Ints{}, "shape of Out; -1 keeps X's dimension")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                Shape out = shape_of(stretching(c.shape("X"), wanted_shape(c), "shape"));
+                Shape out = shape_of(stretching(c.shape("X"), expand_v2_wanted_shape(c), "shape"));
                 c.set_output("Out", c.input("X").dtype, out);
               })
-              .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
-              .kernel_for_any<ExpandKernel>());
+              .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kExpandV2Ports), {"X@GRAD"})
+              .on_gpu()
+              .kernel_for_any<ExpandV2Kernel>());
   ops.add(with_tensor_ports(OpSpec("expand_v2_grad")
                                 .shape_input("X", "as in expand_v2")
                                 .input("Out@GRAD", "shape of Out")
                                 .output("X@GRAD", "shape of X"),
-                            kPorts)
+                            kExpandV2Ports)
               .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
               .attr("shape", Ints{}, "as in expand_v2; Out@GRAD has this shape")
               .infer([](InferContext& c) {
@@ -67,7 +69,8 @@ void define_expand_v2(OpTable& ops) {
                 stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
                 gradients_like_inputs(c);
               })
-              .kernels<ExpandGradKernel, float, double, int32_t, int64_t>());
+              .on_gpu()
+              .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,7 @@
 // eye: Out = a matrix with 1 on the diagonal and 0 elsewhere
 #include "core/op_table.h"
+#include "math/copy.h"
+#include "math/for_each_index.h"
 
 #include <algorithm>
 
@@ -7,14 +9,21 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
+struct OneEach {
+  T* to;
+  int64_t step;
+  PM_HD void operator()(int64_t i) const { to[i * step] = T(1); }
+};
+
+template <class T>
 struct EyeKernel : Kernel {
   Out<T> out;
 
   explicit EyeKernel(KernelInit& init) : out(init, "Out") {}
-  void run(Device&) override {
+  void run(Device& device) override {
     int64_t rows = out.shape()[0], columns = out.shape()[1];
-    std::fill_n(out.data(), rows * columns, T(0));
-    for (int64_t i = 0, n = std::min(rows, columns); i < n; ++i) out[i * columns + i] = T(1);
+    fill_n(device, out.data(), rows * columns, T(0));
+    for_each_index(device, std::min(rows, columns), OneEach<T>{out.data(), columns + 1});
   }
 };
 
@@ -35,6 +44,7 @@ void define_eye(OpTable& ops) {
               })
               .no_gradient("it has no inputs")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<EyeKernel, float, double, int32_t, int64_t>());
 }
 

@@ -2,32 +2,41 @@
 #include <cmath>
 
 #include "math/extremes.h"
+#include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
+
+struct WideSquare {
+  PM_HD double operator()(double v) const { return v * v; }
+};
+
+template <class T>
+struct RootOf {
+  const double* sums;
+  T* out;
+  PM_HD void operator()(int64_t i) const { out[i] = static_cast<T>(std::sqrt(sums[i])); }
+};
 
 template <class T>
 struct FrobeniusKernel : Kernel {
   In<T> x;
   Out<T> out;
-  AxisLoop loop;
+  AxisFolds folds;
   Scratch<double> sums;
 
   explicit FrobeniusKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), loop(fold_walks(x.shape(), fold_axes(init, x.shape()))),
-        sums(init, out.numel()) {}
+      : x(init, "X"), out(init, "Out"), folds(x.shape(), fold_axes(init, x.shape())), sums(init, out.numel()) {}
 
-  void run(Device&) override {
-    std::fill_n(sums.data(), out.numel(), 0.0);
-    auto add_square = [](double total, T v) { return total + static_cast<double>(v) * static_cast<double>(v); };
-    loop.fold(add_square, x.data(), sums.data());
-    for (int64_t i = 0; i < out.numel(); ++i) out[i] = static_cast<T>(std::sqrt(sums[i]));
+  void run(Device& device) override {
+    folds.fold(device, WideSquare{}, Plus{}, 0.0, sums.data(), x.data());
+    for_each_index(device, out.numel(), RootOf<T>{sums.data(), out.data()});
   }
 };
 
 struct ToSquares {
   template <class T>
-  T operator()(T x, T out, T gradient) const { return x / (out + T(1e-12)) * gradient; }
+  PM_HD T operator()(T x, T out, T gradient) const { return x / (out + T(1e-12)) * gradient; }
 };
 
 }  // namespace
@@ -35,9 +44,11 @@ struct ToSquares {
 void define_frobenius_norm(OpTable& ops) {
   ops.add(fold_reduction("frobenius_norm", "frobenius_norm_grad")
               .doc("The root of the sum of X^2 over the axes in `dim`.")
+              .on_gpu()
               .kernels<FrobeniusKernel, float, double>());
   ops.add(fold_gradient("frobenius_norm_grad")
               .doc("X@GRAD = Out@GRAD X / (Out + 1e-12).")
+              .on_gpu()
               .kernels<FoldGradKernel<ToSquares>::For, float, double>());
 }
 

@@ -11,19 +11,28 @@ struct FtrlStep {
   T l1, l2, rate, power;
 
   template <class V>
-  V power_of(V sum) const {
+  PM_HD V power_of(V sum) const {
     if (power == T(0.5)) return sqrt(sum);
     return each_lane(sum, [k = power](T number) { return std::pow(number, k); });
   }
 
   template <class V>
-  std::tuple<V, V, V> operator()(V param, V squared, V linear, V gradient) const {
+  PM_HD std::tuple<V, V, V> operator()(V param, V squared, V linear, V gradient) const {
     V s = squared + gradient * gradient;
     V root = power_of(s);
     V l = linear + gradient - (root - power_of(squared)) / V(rate) * param;
     V p = (sign(l) * V(l1) - l) / (root / V(rate) + V(T(2) * l2));
     return {select(abs(l) > V(l1), p, V(T(0))), s, l};
   }
+};
+
+template <class T>
+struct FtrlRule {
+  static constexpr bool in_batches = true;
+  T l1, l2;
+  Uniform<T> rate;
+  T power;
+  PM_HD FtrlStep<T> ready() const { return {l1, l2, rate(), power}; }
 };
 
 template <class T>
@@ -56,7 +65,7 @@ struct FtrlKernel : Kernel {
   }
 
   void update(Device& device, int64_t at, int64_t count, const T* g) {
-    map(device, count, FtrlStep<T>{l1, l2, learning_rate[0], power},
+    map(device, count, FtrlRule<T>{l1, l2, learning_rate, power},
         std::tuple(param_out.data() + at, squared_out.data() + at, linear_out.data() + at), param.data() + at,
         squared.data() + at, linear.data() + at, g);
   }
@@ -95,6 +104,7 @@ void define_ftrl(OpTable& ops) {
               .updates("Param", "ParamOut")
               .updates("SquaredAccumulator", "SquaredAccumOut")
               .updates("LinearAccumulator", "LinearAccumOut")
+              .on_gpu()
               .kernels<FtrlKernel, float, double>());
 }
 

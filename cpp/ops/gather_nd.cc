@@ -7,6 +7,42 @@
 namespace paddle_mini {
 namespace {
 
+#ifdef PM_GPU
+struct GatherNdKernel : Kernel {
+  const Variable& x;
+  Variable& out;
+  NdIndex index;
+
+  explicit GatherNdKernel(KernelInit& init)
+      : x(*init.input("X")), out(*init.output("Out")), index(init, x.tensor.shape, true) {}
+
+  void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    size_t bytes = static_cast<size_t>(index.width) * size_of(x.tensor.dtype);
+    gather_slabs(device, index.positions(device), 1, index.slabs, index.length(), bytes, x.tensor.data,
+                 out.tensor.data);
+  }
+};
+
+template <class T>
+struct GatherNdGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  NdIndex index;
+  ByTarget by_slab;
+
+  explicit GatherNdGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), index(init, x_gradient.shape(), true),
+        by_slab(init, index.slabs) {}
+
+  void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    by_slab.sort(device, index.positions(device));
+    by_slab.put<ByTarget::Meet::Sum, T>(device, 1, index.length(), index.width, nullptr, out_gradient.data(),
+                                        x_gradient.data());
+  }
+};
+#else
 struct GatherNdKernel : Kernel {
   const Variable& x;
   Variable& out;
@@ -46,6 +82,7 @@ struct GatherNdGradKernel : Kernel {
     }
   }
 };
+#endif
 
 }  // namespace
 
@@ -62,6 +99,7 @@ void define_gather_nd(OpTable& ops) {
               })
               .gradient("gather_nd_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()
+              .on_gpu()
               .kernel_for_any<GatherNdKernel>());
   ops.add(OpSpec("gather_nd_grad")
               .doc("X@GRAD = the sum of Out@GRAD over the times each slab was named.")
@@ -78,6 +116,7 @@ void define_gather_nd(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .checks_data()
+              .on_gpu()
               .kernels<GatherNdGradKernel, float, double, int32_t, int64_t>());
 }
 

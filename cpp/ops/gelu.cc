@@ -6,37 +6,37 @@
 namespace paddle_mini {
 namespace {
 
-const double kRootOfTwoOverPi = 0.79788456080286536, kCubic = 0.044715;
+constexpr double kRootOfTwoOverPi = 0.79788456080286536, kCubic = 0.044715;
 
 // (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: nearly the chance (Hendrycks, Gimpel: Gaussian Error
 // Linear Units, 2016).
 template <class V>
-V nearly_chance(V x) {
+PM_HD V nearly_chance(V x) {
   return V(0.5) * (V(1) + tanh(V(kRootOfTwoOverPi) * (x + V(kCubic) * x * x * x)));
 }
 
 struct Gelu {
-  template <class T>
-  Vec<T> operator()(Vec<T> x) const { return x * NormalChance<T>(x).below; }
+  template <class V>
+  PM_HD V operator()(V x) const { return x * NormalChance<number_of<V>>(x).below; }
 };
 
 struct ApproximateGelu {
   template <class V>
-  V operator()(V x) const { return x * nearly_chance(x); }
+  PM_HD V operator()(V x) const { return x * nearly_chance(x); }
 };
 
 // The derivative of the chance is exp(-x^2 / 2) / sqrt(2 pi).
 struct GeluGrad {
-  template <class T>
-  Vec<T> operator()(Vec<T> x, Vec<T> gradient) const {
-    NormalChance<T> chance(x);
-    return gradient * (chance.below + x * (Vec<T>(T(0.5 * kRootOfTwoOverPi)) * chance.bell));
+  template <class V>
+  PM_HD V operator()(V x, V gradient) const {
+    NormalChance<number_of<V>> chance(x);
+    return gradient * (chance.below + x * (V(0.5 * kRootOfTwoOverPi) * chance.bell));
   }
 };
 
 struct ApproximateGeluGrad {
   template <class V>
-  V operator()(V x, V gradient) const {
+  PM_HD V operator()(V x, V gradient) const {
     V p = nearly_chance(x);
     V inner = V(kRootOfTwoOverPi) * (V(1) + V(3 * kCubic) * x * x);
     return gradient * (p + x * V(2) * p * (V(1) - p) * inner);
@@ -81,10 +81,12 @@ void define_gelu(OpTable& ops) {
                    "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
               .attr("approximate", false, "whether tanh is taken instead of erf")
               .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<GeluKernel, float, double>());
   ops.add(unary_gradient("gelu_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD times the derivative of the formula that the forward operator took.")
               .attr("approximate", false, "as in the forward operator")
+              .on_gpu()
               .kernels<GeluGradKernel, float, double>());
 }
 

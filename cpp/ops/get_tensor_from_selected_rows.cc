@@ -35,6 +35,7 @@ void define_get_tensor_from_selected_rows(OpTable& ops) {
                 c.set_output("Out", x.dtype, out);
               })
               .no_gradient("it looks at gradients, which are not differentiated again")
+              .cpu_only("selected rows stay on the processor")
               .kernels<GetTensorFromSelectedRowsKernel, float, double, int32_t, int64_t>());
 }
 

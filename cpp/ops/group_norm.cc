@@ -6,15 +6,15 @@ namespace paddle_mini {
 namespace {
 
 template <class Context>
-bool channels_last(const Context& c) { return c.template attr<std::string>("data_layout") == "NHWC"; }
+bool group_norm_channels_last(const Context& c) { return c.template attr<std::string>("data_layout") == "NHWC"; }
 
 template <class T>
 GroupNormalize<T> groups_of(const KernelInit& init, const Shape& x) {
-  return {ChannelRows(x, channels_last(init)), init.attr<int32_t>("groups")};
+  return {ChannelRows(x, group_norm_channels_last(init)), init.attr<int32_t>("groups")};
 }
 
 template <class T>
-T one_by_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
+T one_by_group_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
 
 template <class T>
 struct GroupNormKernel : Kernel {
@@ -30,10 +30,15 @@ struct GroupNormKernel : Kernel {
 
   void run(Device& device) override {
     const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
+#ifdef PM_GPU
+    groups.statistics(device, x.data(), mean.data(), groups.put_mean(variance.data()));
+    groups.normalize(device, x.data(), mean.data(), {variance.data(), static_cast<T>(epsilon), false}, k, b, y.data());
+#else
     for (int64_t i = 0; i < groups.group_count(); ++i) {
       groups.statistics(device, i, x.data(), &mean[i], &variance[i]);
-      groups.normalize(device, i, x.data(), mean[i], one_by_deviation(variance[i], epsilon), k, b, y.data());
+      groups.normalize(device, i, x.data(), mean[i], one_by_group_deviation(variance[i], epsilon), k, b, y.data());
     }
+#endif
   }
 };
 
@@ -43,22 +48,30 @@ struct GroupNormGradKernel : Kernel {
   Out<T> x_gradient, scale_gradient, bias_gradient;
   GroupNormalize<T> groups;
   float epsilon;
+  Scratch<T> sums;  // on a GPU, of all groups
 
   explicit GroupNormGradKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), mean(init, "Mean"), variance(init, "Variance"),
         y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
-        groups(groups_of<T>(init, x.shape())), epsilon(init.attr<float>("epsilon")) {}
+        groups(groups_of<T>(init, x.shape())), epsilon(init.attr<float>("epsilon")),
+        sums(init, kOnGpu ? 2 * groups.group_count() : 0) {}
 
   void run(Device& device) override {
-    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
-    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
     T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
                 bias_gradient ? bias_gradient.data() : nullptr};
+#ifdef PM_GPU
+    groups.gradients(device, x.data(), y_gradient.data(), mean.data(),
+                     {variance.data(), static_cast<T>(epsilon), false}, scale ? scale.data() : nullptr, to[0], to[1],
+                     to[2], sums.data());
+#else
+    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
+    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
     for (int64_t i = 0; i < groups.group_count(); ++i) {
-      groups.gradients(device, i, x.data(), y_gradient.data(), mean[i], one_by_deviation(variance[i], epsilon),
+      groups.gradients(device, i, x.data(), y_gradient.data(), mean[i], one_by_group_deviation(variance[i], epsilon),
                        scale ? scale.data() : nullptr, to[0], to[1], to[2]);
     }
+#endif
   }
 };
 
@@ -66,7 +79,7 @@ Shape group_shape(const InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
   require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", images and channels are needed");
-  int64_t groups = c.attr<int32_t>("groups"), channels = x[channels_last(c) ? x.rank() - 1 : 1];
+  int64_t groups = c.attr<int32_t>("groups"), channels = x[group_norm_channels_last(c) ? x.rank() - 1 : 1];
   require<ShapeError>(channels < 0 || channels % groups == 0, "X has shape ", x.str(), ": ", channels,
                       " channels do not divide into ", groups, " groups");
   for (const char* port : {"Scale", "Bias"}) {
@@ -78,7 +91,7 @@ Shape group_shape(const InferContext& c) {
   return {x[0], groups};
 }
 
-void infer_backward(InferContext& c) {
+void infer_group_norm_gradient(InferContext& c) {
   Shape groups = group_shape(c);
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
@@ -90,7 +103,7 @@ void infer_backward(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_group_norm_attributes(OpSpec spec) {
   return spec.attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
       .required_attr("groups", AttrType::Int, "how many groups the channels make", at_least(1))
       .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
@@ -99,7 +112,7 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_group_norm(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("group_norm"))
+  ops.add(with_group_norm_attributes(OpSpec("group_norm"))
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
                    "group of neighbouring channels of each image (Wu & He 2018).")
               .input("X", "[images, channels, ...], or channels last as data_layout says")
@@ -116,8 +129,9 @@ void define_group_norm(OpTable& ops) {
               .gradient("group_norm_grad", {"X", "Y", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},
                         {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
               .in_place("X", "Y")
+              .on_gpu()
               .kernels<GroupNormKernel, float, double>());
-  ops.add(with_attributes(OpSpec("group_norm_grad"))
+  ops.add(with_group_norm_attributes(OpSpec("group_norm_grad"))
               .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over each channel; X@GRAD = (G - the "
                    "group's mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = "
                    "(X - Mean) / deviation.")
@@ -131,8 +145,9 @@ void define_group_norm(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Scale@GRAD", "shape of Scale")
               .optional_output("Bias@GRAD", "shape of Bias")
-              .infer(infer_backward)
+              .infer(infer_group_norm_gradient)
               .in_place("Y@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<GroupNormGradKernel, float, double>());
 }
 

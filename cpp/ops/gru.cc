@@ -158,6 +158,7 @@ void define_gru(OpTable& ops) {
       .gradient("gru_grad", {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden",
                              "Hidden", "Hidden@GRAD"},
                 {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"})
+      .cpu_only("walks sequences of different lengths one step at a time")
       .kernels<GruKernel, float, double>();
   with_inputs(backward.doc("Gradients of gru."))
       .input("BatchGate", "of gru")
@@ -174,6 +175,7 @@ void define_gru(OpTable& ops) {
         require_shapes(c);
         gradients_like_inputs(c);
       })
+      .cpu_only("walks sequences of different lengths one step at a time")
       .kernels<GruGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

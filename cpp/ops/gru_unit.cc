@@ -108,6 +108,7 @@ void define_gru_unit(OpTable& ops) {
       })
       .gradient("gru_unit_grad", {"Input", "HiddenPrev", "Weight", "Bias", "Gate", "ResetHiddenPrev", "Hidden@GRAD"},
                 {"Input@GRAD", "HiddenPrev@GRAD", "Weight@GRAD", "Bias@GRAD"})
+      .cpu_only("computes one step of gru, which walks sequences one step at a time on the processor")
       .kernels<GruUnitKernel, float, double>();
   backward.doc("Gradients of gru_unit.")
       .input("Input", "as in gru_unit; its values are not read")
@@ -126,6 +127,7 @@ void define_gru_unit(OpTable& ops) {
         require_shapes(c);
         gradients_like_inputs(c);
       })
+      .cpu_only("computes one step of gru, which walks sequences one step at a time on the processor")
       .kernels<GruUnitGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

@@ -210,6 +210,7 @@ void define_hierarchical_sigmoid(OpTable& ops) {
               .gradient("hierarchical_sigmoid_grad",
                         {"X", "W", "Label", "PathTable", "PathCode", "Bias", "PreOut", "Out@GRAD"},
                         {"X@GRAD", "W@GRAD", "Bias@GRAD"})
+              .cpu_only("walks each label's path through a tree, by rows of its weights that labels share")
               .kernels<HierarchicalSigmoidKernel, float, double>());
   ops.add(with_inputs(OpSpec("hierarchical_sigmoid_grad"))
               .doc("Each z has the gradient (sigmoid(z) - bit) Out@GRAD; X, W and Bias have theirs from it. The cut of "
@@ -220,6 +221,7 @@ void define_hierarchical_sigmoid(OpTable& ops) {
               .optional_output("W@GRAD", "shape of W")
               .optional_output("Bias@GRAD", "shape of Bias")
               .infer(infer_gradient)
+              .cpu_only("walks each label's path through a tree, by rows of its weights that labels share")
               .kernels<HierarchicalSigmoidGradKernel, float, double>());
 }
 

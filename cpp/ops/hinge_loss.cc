@@ -4,25 +4,25 @@
 namespace paddle_mini {
 namespace {
 
-constexpr PairPorts kPorts{"Logits", "Labels", "Loss"};
+constexpr PairPorts kHingeLossPorts{"Logits", "Labels", "Loss"};
 
 // Labels 0 and 1 are the signs -1 and 1.
 struct Hinge : PairLoss {
-  static constexpr PairPorts ports = kPorts;
+  static constexpr PairPorts ports = kHingeLossPorts;
   using PairLoss::PairLoss;
 
   template <class V>
-  V operator()(V logit, V label) const {
+  PM_HD V operator()(V logit, V label) const {
     return maximum(V(1) - logit * (label + label - V(1)), V(0));
   }
 };
 
 struct HingeGrad : PairLoss {
-  static constexpr PairPorts ports = kPorts;
+  static constexpr PairPorts ports = kHingeLossPorts;
   using PairLoss::PairLoss;
 
   template <class V>
-  V operator()(V logit, V label, V gradient) const {
+  PM_HD V operator()(V logit, V label, V gradient) const {
     V sign = label + label - V(1);
     return select(V(1) - logit * sign > V(0), -(gradient * sign), V(0));
   }
@@ -31,11 +31,13 @@ struct HingeGrad : PairLoss {
 }  // namespace
 
 void define_hinge_loss(OpTable& ops) {
-  ops.add(pair_loss("hinge_loss", kPorts)
+  ops.add(pair_loss("hinge_loss", kHingeLossPorts)
               .doc("Loss = max(0, 1 - Logits (2 Labels - 1)) for every element; labels are 0 or 1.")
+              .on_gpu()
               .kernels<PairLossKernel<Hinge>::For, float, double>());
-  ops.add(pair_loss_gradient("hinge_loss", kPorts)
+  ops.add(pair_loss_gradient("hinge_loss", kHingeLossPorts)
               .doc("Logits@GRAD = -(2 Labels - 1) Loss@GRAD where the loss is above 0, else 0.")
+              .on_gpu()
               .kernels<PairLossGradKernel<HingeGrad>::For, float, double>());
 }
 

@@ -6,6 +6,26 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
+struct Huber {
+  T delta;
+  template <class V>
+  PM_HD std::tuple<V, V> operator()(V x, V y) const {
+    V r = y - x, half(T(0.5)), limit{delta}, size = abs(r);
+    return {select(size <= limit, half * r * r, limit * (size - half * limit)), r};
+  }
+};
+
+template <class T>
+struct HuberSlope {
+  T delta, direction;
+  template <class V>
+  PM_HD V operator()(V r, V g) const {
+    V limit{delta};
+    return g * V(direction) * select(abs(r) <= limit, r, limit * sign(r));
+  }
+};
+
+template <class T>
 struct HuberLossKernel : Kernel {
   In<T> x, y;
   Out<T> out, residual;
@@ -16,12 +36,7 @@ struct HuberLossKernel : Kernel {
         delta(static_cast<T>(init.attr<float>("delta"))) {}
 
   void run(Device& device) override {
-    auto loss = [d = delta](auto a, auto b) {
-      using V = decltype(a);
-      V r = b - a, half(T(0.5)), limit{d}, size = abs(r);
-      return std::make_tuple(select(size <= limit, half * r * r, limit * (size - half * limit)), r);
-    };
-    map(device, out.numel(), loss, std::make_tuple(out.data(), residual.data()), x.data(), y.data());
+    map(device, out.numel(), Huber<T>{delta}, std::make_tuple(out.data(), residual.data()), x.data(), y.data());
   }
 };
 
@@ -41,16 +56,12 @@ struct HuberLossGradKernel : Kernel {
   }
 
   void pass(Device& device, T direction, T* to) {
-    auto gradient = [d = delta, direction](auto r, auto g) {
-      using V = decltype(r);
-      V limit{d};
-      return g * V(direction) * select(abs(r) <= limit, r, limit * sign(r));
-    };
-    map(device, residual.numel(), gradient, to, residual.data(), out_gradient.data());
+    HuberSlope<T> slope{delta, direction};
+    map(device, residual.numel(), slope, to, residual.data(), out_gradient.data());
   }
 };
 
-void infer_gradient(InferContext& c) {
+void infer_huber_loss_gradient(InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "Residual", "Out@GRAD");
   require_same_shape(c, "Residual", "Out@GRAD");
@@ -75,6 +86,7 @@ void define_huber_loss(OpTable& ops) {
                 same_as("X")(c);
               })
               .gradient("huber_loss_grad", {"Residual", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<HuberLossKernel, float, double>());
   ops.add(OpSpec("huber_loss_grad")
               .doc("Y@GRAD = Out@GRAD r where |r| <= delta, else Out@GRAD delta sign(r); X@GRAD = -Y@GRAD.")
@@ -83,7 +95,8 @@ void define_huber_loss(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Y@GRAD", "shape of Y")
               .required_attr("delta", AttrType::Float, "as in huber_loss")
-              .infer(infer_gradient)
+              .infer(infer_huber_loss_gradient)
+              .on_gpu()
               .kernels<HuberLossGradKernel, float, double>());
 }
 

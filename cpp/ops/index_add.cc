@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#ifdef PM_GPU
+#include "math/by_target_gpu.h"
+#include "math/positions_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -16,10 +21,16 @@ struct AddedSlabs {
     outer = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
   }
 
+  void refuse(int64_t value, int64_t at) const {
+    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length, " along the axis, so positions run "
+                  "from ", -length, " to ", length - 1);
+  }
+#ifdef PM_GPU
+  Positions positions(const Device& device) const { return {device, index, length, true}; }
+#else
   void check() const {
     for (int64_t i = 0, n = index.numel(); i < n; ++i) {
-      require<OpError>(index[i] >= -length && index[i] < length, "Index has ", index[i], " at position ", i, ": X has ",
-                       length, " along the axis, so positions run from ", -length, " to ", length - 1);
+      if (index[i] < -length || index[i] >= length) refuse(index[i], i);
     }
   }
 
@@ -34,8 +45,49 @@ struct AddedSlabs {
       }
     }
   }
+#endif
 };
 
+#ifdef PM_GPU
+template <class T>
+struct IndexAddKernel : Kernel {
+  In<T> x, added;
+  Out<T> out;
+  AddedSlabs slabs;
+  ByTarget by_position;
+
+  explicit IndexAddKernel(KernelInit& init)
+      : x(init, "X"), added(init, "AddValue"), out(init, "Out"), slabs(init, x.shape()),
+        by_position(init, slabs.index.numel()) {}
+
+  void refuse(const Fault& fault) const override { slabs.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    by_position.sort(device, slabs.positions(device));
+    by_position.put<ByTarget::Meet::AddTo>(device, slabs.outer, slabs.length, slabs.width, x.data(), added.data(),
+                                           out.data());
+  }
+};
+
+template <class T>
+struct IndexAddGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient, added_gradient;
+  AddedSlabs slabs;
+
+  explicit IndexAddGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        added_gradient(init, "AddValue@GRAD", optional_port), slabs(init, out_gradient.shape()) {}
+
+  void refuse(const Fault& fault) const override { slabs.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    if (x_gradient) copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
+    if (!added_gradient) return;
+    size_t bytes = static_cast<size_t>(slabs.width) * sizeof(T);
+    gather_slabs(device, slabs.positions(device), slabs.outer, slabs.index.numel(), slabs.length, bytes,
+                 out_gradient.data(), added_gradient.data());
+  }
+};
+#else
 template <class T>
 struct IndexAddKernel : Kernel {
   In<T> x, added;
@@ -73,6 +125,7 @@ struct IndexAddGradKernel : Kernel {
     });
   }
 };
+#endif
 
 // X, or Out@GRAD, and AddValue must fit together.
 void check_added(const InferContext& c, const char* x_port) {
@@ -104,6 +157,7 @@ void define_index_add(OpTable& ops) {
               .gradient("index_add_grad", {"Index", "AddValue", "Out@GRAD"}, {"X@GRAD", "AddValue@GRAD"})
               .in_place("X", "Out")
               .checks_data()
+              .on_gpu()
               .kernels<IndexAddKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("index_add_grad")
               .doc("X@GRAD = Out@GRAD; AddValue@GRAD = what Out@GRAD has at the positions in Index.")
@@ -120,6 +174,7 @@ void define_index_add(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
+              .on_gpu()
               .kernels<IndexAddGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -4,7 +4,8 @@
 namespace paddle_mini {
 namespace {
 
-constexpr AlongRule kRule{"X", "X@GRAD", "Out", "Out@GRAD", false, [](const OpDesc&) -> int64_t { return 1; }};
+constexpr AlongRule kIndexSampleRule{"X", "X@GRAD", "Out", "Out@GRAD", false,
+                                     [](const OpDesc&) -> int64_t { return 1; }};
 
 }  // namespace
 
@@ -16,11 +17,12 @@ void define_index_sample(OpTable& ops) {
               .output("Out", "shape of Index")
               .infer([](InferContext& c) {
                 require_rank(c, "X", 2);
-                infer_take<kRule>(c);
+                infer_take<kIndexSampleRule>(c);
               })
               .gradient("index_sample_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()
-              .kernels<TakeKernel<kRule>::For, float, double, int32_t, int64_t>());
+              .on_gpu()
+              .kernels<TakeKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>());
   ops.add(OpSpec("index_sample_grad")
               .doc("X@GRAD = the sum of Out@GRAD over the times each element was taken.")
               .shape_input("X", "as in index_sample")
@@ -29,10 +31,11 @@ void define_index_sample(OpTable& ops) {
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
                 require_rank(c, "X", 2);
-                infer_take_grad<kRule>(c);
+                infer_take_grad<kIndexSampleRule>(c);
               })
               .checks_data()
-              .kernels<TakeGradKernel<kRule>::For, float, double, int32_t, int64_t>());
+              .on_gpu()
+              .kernels<TakeGradKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

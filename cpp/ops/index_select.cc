@@ -1,4 +1,5 @@
 // index_select: Out = what X has along an axis at the positions in Index
+// The records, which say .on_gpu(), are in math/pick.cc.
 #include "math/pick.h"
 
 namespace paddle_mini {

@@ -17,14 +17,22 @@ struct InstanceNormKernel : Kernel {
   Out<T> y, saved_mean, saved_variance;
   GroupNormalize<T> channels;
   T epsilon;
+  Scratch<T> own;  // on a GPU, statistics that are not saved
 
   explicit InstanceNormKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), bias(init, "Bias", optional_port), y(init, "Y"),
         saved_mean(init, "SavedMean", optional_port), saved_variance(init, "SavedVariance", optional_port),
-        channels(channels_of<T>(x.shape())), epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
+        channels(channels_of<T>(x.shape())), epsilon(static_cast<T>(init.attr<float>("epsilon"))),
+        own(init, kOnGpu && !(saved_mean && saved_variance) ? 2 * channels.group_count() : 0) {}
 
   void run(Device& device) override {
     const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
+#ifdef PM_GPU
+    T* means = saved_mean ? saved_mean.data() : own.data();
+    T* deviations = saved_variance ? saved_variance.data() : own.data() + channels.group_count();
+    channels.statistics(device, x.data(), means, channels.put_deviation(epsilon, deviations));
+    channels.normalize(device, x.data(), means, {deviations, T(0), true}, k, b, y.data());
+#else
     for (int64_t i = 0; i < channels.group_count(); ++i) {
       T mean, variance;
       channels.statistics(device, i, x.data(), &mean, &variance);
@@ -33,6 +41,7 @@ struct InstanceNormKernel : Kernel {
       if (saved_mean) saved_mean[i] = mean;
       if (saved_variance) saved_variance[i] = by_deviation;
     }
+#endif
   }
 };
 
@@ -41,22 +50,28 @@ struct InstanceNormGradKernel : Kernel {
   In<T> x, scale, saved_mean, saved_variance, y_gradient;
   Out<T> x_gradient, scale_gradient, bias_gradient;
   GroupNormalize<T> channels;
+  Scratch<T> sums;  // on a GPU, of all channels
 
   explicit InstanceNormGradKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), saved_mean(init, "SavedMean"),
         saved_variance(init, "SavedVariance"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
-        channels(channels_of<T>(x.shape())) {}
+        channels(channels_of<T>(x.shape())), sums(init, kOnGpu ? 2 * channels.group_count() : 0) {}
 
   void run(Device& device) override {
-    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
-    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
     T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
                 bias_gradient ? bias_gradient.data() : nullptr};
+#ifdef PM_GPU
+    channels.gradients(device, x.data(), y_gradient.data(), saved_mean.data(), {saved_variance.data(), T(0), true},
+                       scale ? scale.data() : nullptr, to[0], to[1], to[2], sums.data());
+#else
+    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
+    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
     for (int64_t i = 0; i < channels.group_count(); ++i) {
       channels.gradients(device, i, x.data(), y_gradient.data(), saved_mean[i], saved_variance[i],
                          scale ? scale.data() : nullptr, to[0], to[1], to[2]);
     }
+#endif
   }
 };
 
@@ -75,7 +90,7 @@ Shape saved_shape(const InferContext& c) {
 }
 
 // Bias is no input of the gradient, and Scale may be left out: both are as many as there are channels.
-void infer_backward(InferContext& c) {
+void infer_instance_norm_gradient(InferContext& c) {
   Shape saved = saved_shape(c);
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
@@ -109,6 +124,7 @@ void define_instance_norm(OpTable& ops) {
               .gradient("instance_norm_grad", {"X", "Scale", "SavedMean", "SavedVariance", "Y@GRAD"},
                         {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
               .in_place("X", "Y")
+              .on_gpu()
               .kernels<InstanceNormKernel, float, double>());
   ops.add(OpSpec("instance_norm_grad")
               .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over each channel; X@GRAD = (G - its "
@@ -123,8 +139,9 @@ void define_instance_norm(OpTable& ops) {
               .optional_output("Scale@GRAD", "[channels]")
               .optional_output("Bias@GRAD", "[channels]")
               .attr("epsilon", 1e-5f, "as in instance_norm; not read", between(0, 1))
-              .infer(infer_backward)
+              .infer(infer_instance_norm_gradient)
               .in_place("Y@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<InstanceNormGradKernel, float, double>());
 }
 

@@ -1,5 +1,6 @@
 // is_empty: Out = whether X has no elements
 #include "core/op_table.h"
+#include "math/copy.h"
 
 namespace paddle_mini {
 namespace {
@@ -9,7 +10,7 @@ struct IsEmptyKernel : Kernel {
   bool empty;
 
   explicit IsEmptyKernel(KernelInit& init) : out(init, "Out"), empty(init.input("X")->tensor.shape.numel() == 0) {}
-  void run(Device&) override { out[0] = empty; }
+  void run(Device& device) override { fill_n(device, out.data(), 1, empty); }
 };
 
 }  // namespace
@@ -24,6 +25,7 @@ void define_is_empty(OpTable& ops) {
                 c.set_output("Out", DType::Bool, Shape{});
               })
               .no_gradient("the values of X are not looked at")
+              .on_gpu()
               .kernel_for_any<IsEmptyKernel>());
 }
 

@@ -1,6 +1,11 @@
 // kldiv_loss: Loss = Target (log Target - X), X the logarithm of a probability
 #include "core/op_table.h"
 #include "math/map.h"
+#include "math/uniform.h"
+
+#ifdef PM_GPU
+#include "math/fold_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
@@ -15,8 +20,39 @@ T factor_of(const std::string& reduction, const Shape& x) {
 
 struct Divergence {
   template <class V>
-  V operator()(V x, V target) const { return select(target > V(0), target * (log(target) - x), V(0)); }
+  PM_HD V operator()(V x, V target) const { return select(target > V(0), target * (log(target) - x), V(0)); }
 };
+
+struct DivergenceSlope {
+  template <class V>
+  PM_HD V operator()(V t, V g) const { return select(t > V(0), -(t * g), V(0)); }
+};
+template <class T>
+struct DivergenceSlopeOfOne {
+  T gradient;
+  template <class V>
+  PM_HD V operator()(V t) const { return DivergenceSlope{}(t, V(gradient)); }
+};
+template <class T>
+struct DivergenceSlopeOfSum {
+  Uniform<T> gradient;
+  T factor;
+  PM_HD DivergenceSlopeOfOne<T> ready() const { return {gradient() * factor}; }
+};
+
+#ifdef PM_GPU
+template <class T>
+struct DivergenceTerm {
+  const T *x, *target;
+  PM_DEVICE T operator()(const int64_t (&at)[1]) const { return Divergence{}(x[at[0]], target[at[0]]); }
+};
+template <class T>
+struct PutDivergence {
+  T factor;
+  T* loss;
+  PM_DEVICE void operator()(int64_t, double sum) const { *loss = static_cast<T>(sum) * factor; }
+};
+#endif
 
 template <class T>
 struct KldivLossKernel : Kernel {
@@ -31,8 +67,21 @@ struct KldivLossKernel : Kernel {
 
   void run(Device& device) override {
     if (each) map(device, x.numel(), Divergence{}, loss.data(), x.data(), target.data());
-    else loss[0] = static_cast<T>(map_sum(device, x.numel(), Divergence{}, x.data(), target.data())) * factor;
+    else sum(device);
   }
+
+#ifdef PM_GPU
+  void sum(Device& device) {
+    Walk<1> one, all;
+    all.add(x.numel(), {1});
+    fold(device, one, all, 0.0, DivergenceTerm<T>{x.data(), target.data()}, Plus{},
+         PutDivergence<T>{factor, loss.data()});
+  }
+#else
+  void sum(Device& device) {
+    loss[0] = static_cast<T>(map_sum(device, x.numel(), Divergence{}, x.data(), target.data())) * factor;
+  }
+#endif
 };
 
 template <class T>
@@ -50,17 +99,15 @@ struct KldivLossGradKernel : Kernel {
   void run(Device& device) override {
     int64_t n = target.numel();
     if (n == 0) return;
-    auto slope = [](auto t, auto g) { return select(t > decltype(t)(T(0)), -(t * g), decltype(t)(T(0))); };
     if (each) {
-      map(device, n, slope, x_gradient.data(), target.data(), loss_gradient.data());
+      map(device, n, DivergenceSlope{}, x_gradient.data(), target.data(), loss_gradient.data());
     } else {
-      T g = loss_gradient[0] * factor;
-      map(device, n, [slope, g](auto t) { return slope(t, decltype(t)(g)); }, x_gradient.data(), target.data());
+      map(device, n, DivergenceSlopeOfSum<T>{loss_gradient, factor}, x_gradient.data(), target.data());
     }
   }
 };
 
-Shape loss_shape(const InferContext& c) {
+Shape kldiv_loss_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Target");
   const Shape& x = c.shape("X");
@@ -87,8 +134,9 @@ void define_kldiv_loss(OpTable& ops) {
       .input("Target", "shape of X: probabilities")
       .output("Loss", "[]; shape of X without reduction");
   with_reduction(forward)
-      .infer([](InferContext& c) { c.set_output("Loss", c.input("X").dtype, loss_shape(c)); })
+      .infer([](InferContext& c) { c.set_output("Loss", c.input("X").dtype, kldiv_loss_shape(c)); })
       .gradient("kldiv_loss_grad", {"X", "Target", "Loss@GRAD"}, {"X@GRAD"})
+      .on_gpu()
       .kernels<KldivLossKernel, float, double>();
   backward.doc("X@GRAD = -Target Loss@GRAD where Target is above 0, else 0, divided as the loss was.")
       .input("X", "as in kldiv_loss; its values are not read")
@@ -97,12 +145,13 @@ void define_kldiv_loss(OpTable& ops) {
       .output("X@GRAD", "shape of X");
   with_reduction(backward)
       .infer([](InferContext& c) {
-        Shape loss = loss_shape(c);
+        Shape loss = kldiv_loss_shape(c);
         require_same_dtype(c, "X", "Loss@GRAD");
         require<ShapeError>(same_shape(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ",
                             c.shape("Loss@GRAD").str(), ", Loss has ", loss.str());
         c.set_output("X@GRAD", c.input("X"));
       })
+      .on_gpu()
       .kernels<KldivLossGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

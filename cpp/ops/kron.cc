@@ -5,11 +5,11 @@
 namespace paddle_mini {
 namespace {
 
-// Sizes along each axis; the tensor of fewer axes has ones in front.
-struct Sizes {
+// KronSizes along each axis; the tensor of fewer axes has ones in front.
+struct KronSizes {
   std::vector<int64_t> x, y;
 
-  Sizes(const Shape& x_shape, const Shape& y_shape) : x(padded(x_shape, y_shape)), y(padded(y_shape, x_shape)) {}
+  KronSizes(const Shape& x_shape, const Shape& y_shape) : x(padded(x_shape, y_shape)), y(padded(y_shape, x_shape)) {}
 
   static std::vector<int64_t> padded(const Shape& shape, const Shape& other) {
     std::vector<int64_t> sizes(static_cast<size_t>(std::max(other.rank() - shape.rank(), 0)), 1);
@@ -39,31 +39,47 @@ struct Sizes {
   }
 };
 
-template <class T>
-struct KronKernel : Kernel {
-  In<T> x, y;
-  Out<T> out;
-  AxisLoop over_x, over_y;
-
-  explicit KronKernel(KernelInit& init)
-      : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(Sizes(x.shape(), y.shape()).loop(true)),
-        over_y(Sizes(x.shape(), y.shape()).loop(false)) {}
-
-  void run(Device& device) override {
-    over_x.copy(device, x.data(), out.data(), T(0));
-    int64_t block = over_y.block();
-    over_y.each_block([&](int64_t to, int64_t from) {
-      for (int64_t i = 0; i < block; ++i) out[to + i] = times(out[to + i], y[from + i]);
-    });
-  }
-
-  static T times(T a, T b) {
+struct KronProduct {
+  template <class T>
+  PM_HD T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       using Wrapping = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
     } else {
       return a * b;
     }
+  }
+};
+
+template <class T>
+struct KronKernel : Kernel {
+  In<T> x, y;
+  Out<T> out;
+  AxisLoop over_x, over_y;
+#ifdef PM_GPU
+  Scratch<T> stretched;  // Y
+#endif
+
+  explicit KronKernel(KernelInit& init)
+      : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(KronSizes(x.shape(), y.shape()).loop(true)),
+        over_y(KronSizes(x.shape(), y.shape()).loop(false))
+#ifdef PM_GPU
+        , stretched(init, out.numel())
+#endif
+  {}
+
+  void run(Device& device) override {
+    over_x.copy(device, x.data(), out.data(), T(0));
+#ifdef PM_GPU
+    over_y.copy(device, y.data(), stretched.data(), T(0));
+    const T *a = out.data(), *b = stretched.data();
+    map(device, out.numel(), KronProduct(), out.data(), a, b);
+#else
+    int64_t block = over_y.block();
+    over_y.each_block([&](int64_t to, int64_t from) {
+      for (int64_t i = 0; i < block; ++i) out[to + i] = KronProduct()(out[to + i], y[from + i]);
+    });
+#endif
   }
 };
 
@@ -76,8 +92,8 @@ struct KronGradKernel : Kernel {
 
   explicit KronGradKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        y_gradient(init, "Y@GRAD", optional_port), over_x(Sizes(x.shape(), y.shape()).loop(true)),
-        over_y(Sizes(x.shape(), y.shape()).loop(false)), products(init, out_gradient.numel()) {}
+        y_gradient(init, "Y@GRAD", optional_port), over_x(KronSizes(x.shape(), y.shape()).loop(true)),
+        over_y(KronSizes(x.shape(), y.shape()).loop(false)), products(init, out_gradient.numel()) {}
 
   void run(Device& device) override {
     if (x_gradient) pass(device, over_y, y.data(), over_x, x_gradient.data());
@@ -87,16 +103,15 @@ struct KronGradKernel : Kernel {
   void pass(Device& device, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
     over_other.copy(device, other, products.data(), T(0));
     const T* stretched = products.data();
-    auto multiply = [](auto v, auto g) { return v * g; };
-    map(device, products.numel(), multiply, products.data(), stretched, out_gradient.data());
+    map(device, products.numel(), KronProduct(), products.data(), stretched, out_gradient.data());
     over_own.add_back(device, stretched, to);
   }
 };
 
-Shape out_shape(const InferContext& c) {
+Shape kron_out_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
-  return Sizes(c.shape("X"), c.shape("Y")).out();
+  return KronSizes(c.shape("X"), c.shape("Y")).out();
 }
 
 }  // namespace
@@ -108,8 +123,9 @@ void define_kron(OpTable& ops) {
               .input("X", "any shape")
               .input("Y", "any shape")
               .output("Out", "the sizes of X times those of Y")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, kron_out_shape(c)); })
               .gradient("kron_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .on_gpu()
               .kernels<KronKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("kron_grad")
               .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
@@ -119,9 +135,10 @@ void define_kron(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Y@GRAD", "shape of Y")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", kron_out_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<KronGradKernel, float, double>());
 }
 

@@ -1,9 +1,26 @@
 // l1_norm: Out = the sum of |X|
 #include "core/op_table.h"
-#include "math/map.h"
+#include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
+
+struct Magnitude {
+  template <class V>
+  PM_HD V operator()(V v) const { return abs(v); }
+};
+
+template <class T>
+struct SignTimes {
+  T gradient;
+  template <class V>
+  PM_HD V operator()(V v) const { return sign(v) * V(gradient); }
+};
+template <class T>
+struct SignTimesUniform {
+  Uniform<T> gradient;
+  PM_HD SignTimes<T> ready() const { return {gradient()}; }
+};
 
 template <class T>
 struct L1NormKernel : Kernel {
@@ -12,7 +29,7 @@ struct L1NormKernel : Kernel {
 
   explicit L1NormKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
   void run(Device& device) override {
-    out[0] = static_cast<T>(map_sum(device, x.numel(), [](auto v) { return abs(v); }, x.data()));
+    sum_of(device, x.numel(), Magnitude{}, x.data(), out.data());
   }
 };
 
@@ -24,8 +41,7 @@ struct L1NormGradKernel : Kernel {
   explicit L1NormGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
   void run(Device& device) override {
-    auto signed_gradient = [g = out_gradient[0]](auto v) { return sign(v) * decltype(v)(g); };
-    map(device, x.numel(), signed_gradient, x_gradient.data(), x.data());
+    map(device, x.numel(), SignTimesUniform<T>{out_gradient}, x_gradient.data(), x.data());
   }
 };
 
@@ -41,6 +57,7 @@ void define_l1_norm(OpTable& ops) {
                 c.set_output("Out", c.input("X").dtype, Shape{});
               })
               .gradient("l1_norm_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<L1NormKernel, float, double>());
   ops.add(OpSpec("l1_norm_grad")
               .doc("X@GRAD = sign(X) Out@GRAD; 0 where X is 0.")
@@ -53,6 +70,7 @@ void define_l1_norm(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .in_place("X", "X@GRAD")
+              .on_gpu()
               .kernels<L1NormGradKernel, float, double>());
 }
 

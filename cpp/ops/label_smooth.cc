@@ -1,9 +1,39 @@
 // label_smooth: Out = (1 - epsilon) X + epsilon PriorDist, or epsilon / classes without PriorDist
 #include "core/op_table.h"
+#include "math/arithmetic.h"
 #include "math/map.h"
+
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/lines_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
+
+template <class T>
+struct Smooth {
+  T keep, part;
+  template <class V>
+  PM_HD V operator()(V v) const { return v * V(keep) + V(part); }
+};
+template <class T>
+struct SmoothToPrior {
+  T keep, epsilon;
+  template <class V>
+  PM_HD V operator()(V v, V p) const { return v * V(keep) + p * V(epsilon); }
+};
+
+#ifdef PM_GPU
+template <class T>
+struct SmoothRows {
+  SmoothToPrior<T> smooth;
+  int64_t classes;
+  const T *x, *prior;
+  T* out;
+  PM_DEVICE void operator()(int64_t i) const { out[i] = smooth(x[i], prior[line_place(i, classes, 1).at]); }
+};
+#endif
 
 template <class T>
 struct LabelSmoothKernel : Kernel {
@@ -22,12 +52,15 @@ struct LabelSmoothKernel : Kernel {
     T keep = T(1) - epsilon;
     if (!prior) {
       T part = epsilon / static_cast<T>(classes);
-      auto smooth = [keep, part](auto v) { return v * decltype(v)(keep) + decltype(v)(part); };
-      map(device, n, smooth, out.data(), x.data());
+      map(device, n, Smooth<T>{keep, part}, out.data(), x.data());
       return;
     }
-    auto smooth = [keep, e = epsilon](auto v, auto p) { return v * decltype(v)(keep) + p * decltype(v)(e); };
+    SmoothToPrior<T> smooth{keep, epsilon};
+#ifdef PM_GPU
+    for_each_index(device, n, SmoothRows<T>{smooth, classes, x.data(), prior.data(), out.data()});
+#else
     for (int64_t i = 0; i < n; i += classes) map(device, classes, smooth, out.data() + i, x.data() + i, prior.data());
+#endif
   }
 };
 
@@ -42,8 +75,7 @@ struct LabelSmoothGradKernel : Kernel {
         keep(T(1) - static_cast<T>(init.attr<float>("epsilon"))) {}
 
   void run(Device& device) override {
-    auto pass = [k = keep](auto g) { return g * decltype(g)(k); };
-    map(device, x_gradient.numel(), pass, x_gradient.data(), out_gradient.data());
+    map(device, x_gradient.numel(), Times<T>{keep}, x_gradient.data(), out_gradient.data());
   }
 };
 
@@ -72,6 +104,7 @@ void define_label_smooth(OpTable& ops) {
               .infer(infer_label_smooth)
               .gradient("label_smooth_grad", {"Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<LabelSmoothKernel, float, double>());
   ops.add(OpSpec("label_smooth_grad")
               .doc("X@GRAD = (1 - epsilon) Out@GRAD.")
@@ -80,6 +113,7 @@ void define_label_smooth(OpTable& ops) {
               .attr("epsilon", 0.0f, "as in label_smooth", between(0, 1))
               .infer(same_as("Out@GRAD"))
               .in_place("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<LabelSmoothGradKernel, float, double>());
 }
 

@@ -1,6 +1,8 @@
 // lamb: adam's direction with weight decay, in steps as long as the parameter's norm is large
 #include "core/op_table.h"
+#include "math/adam_step.h"
 #include "math/optimizer.h"
+#include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
@@ -11,17 +13,81 @@ struct LambStep {
   T beta1, beta2, correction1, correction2, epsilon, decay;
 
   template <class V>
-  std::tuple<V, V> operator()(V moment1, V moment2, V gradient) const {
+  PM_HD std::tuple<V, V> operator()(V moment1, V moment2, V gradient) const {
     return {V(beta1) * moment1 + V(T(1) - beta1) * gradient,
             V(beta2) * moment2 + V(T(1) - beta2) * gradient * gradient};
   }
 
   template <class V>
-  V direction(V param, V moment1, V moment2) const {
+  PM_HD V direction(V param, V moment1, V moment2) const {
     V m = moment1 / V(correction1), v = moment2 / V(correction2);
     return m / (sqrt(v) + V(epsilon)) + V(decay) * param;
   }
 };
+
+#ifdef PM_GPU  // where all numbers are read in the kernel, and whether the step is taken
+template <class T>
+struct LambRule {
+  T beta1, beta2;
+  Uniform<T> power1, power2;
+  T epsilon, decay;
+  PM_HD LambStep<T> ready() const { return {beta1, beta2, T(1) - power1(), T(1) - power2(), epsilon, decay}; }
+};
+
+template <class T>
+struct LambMoments {
+  LambStep<T> step;
+  bool stays;
+  PM_HD std::tuple<T, T> operator()(T moment1, T moment2, T gradient) const {
+    if (stays) return {moment1, moment2};
+    return step(moment1, moment2, gradient);
+  }
+};
+template <class T>
+struct LambMomentsRule {
+  LambRule<T> rule;
+  Uniform<bool> stays;
+  PM_HD LambMoments<T> ready() const { return {rule.ready(), stays()}; }
+};
+
+template <class T>
+struct LambSquare {
+  LambStep<T> step;
+  PM_HD T operator()(T param, T moment1, T moment2) const {
+    T d = step.direction(param, moment1, moment2);
+    return d * d;
+  }
+};
+template <class T>
+struct LambSquareRule {
+  LambRule<T> rule;
+  PM_HD LambSquare<T> ready() const { return {rule.ready()}; }
+};
+
+template <class T>
+struct LambMove {
+  LambStep<T> step;
+  T rate;
+  bool stays;
+  PM_HD T operator()(T param, T moment1, T moment2) const {
+    return stays ? param : param - rate * step.direction(param, moment1, moment2);
+  }
+};
+template <class T>
+struct LambMoveRule {
+  LambRule<T> rule;
+  Uniform<T> rate;
+  const double* squares;  // of the parameter and of the direction; none: the step has the rate's length
+  Uniform<bool> stays;
+  PM_HD LambMove<T> ready() const {
+    T ratio = T(1);
+    if (squares && squares[0] > 0 && squares[1] > 0) {
+      ratio = static_cast<T>(std::sqrt(squares[0]) / std::sqrt(squares[1]));
+    }
+    return {rule.ready(), rate() * ratio, stays()};
+  }
+};
+#endif
 
 template <class T>
 struct LambKernel : Kernel {
@@ -33,6 +99,7 @@ struct LambKernel : Kernel {
   T beta1, beta2, epsilon, decay;
   bool adapts;
   SparseGradient<T> gradient;
+  Scratch<double> squares;
   double param_squares = 0, direction_squares = 0;
 
   explicit LambKernel(KernelInit& init)
@@ -43,7 +110,27 @@ struct LambKernel : Kernel {
         beta2_power_out(init, "Beta2PowOut", optional_port), beta1(static_cast<T>(init.attr<float>("beta1"))),
         beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))),
         decay(static_cast<T>(init.attr<float>("weight_decay"))),
-        adapts(decay > T(0) || init.attr<bool>("always_adapt")), gradient(init, param, grad) {}
+        adapts(decay > T(0) || init.attr<bool>("always_adapt")), gradient(init, param, grad),
+        squares(init, kOnGpu ? 2 : 0) {}
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    LambRule<T> rule{beta1, beta2, beta1_power, beta2_power, epsilon, decay};
+    Uniform<bool> stays = uniform_or(skip_update, false);
+    int64_t n = param.numel();
+    const T *m = moment1_out.data(), *v = moment2_out.data();
+    map(device, n, LambMomentsRule<T>{rule, stays}, std::tuple(moment1_out.data(), moment2_out.data()), moment1.data(),
+        moment2.data(), grad.data());
+    if (adapts) {
+      sum_to(device, n, Squared{}, squares.data(), param.data());
+      sum_to(device, n, LambSquareRule<T>{rule}, squares.data() + 1, param.data(), m, v);
+    }
+    LambMoveRule<T> move{rule, learning_rate, adapts ? squares.data() : nullptr, stays};
+    map(device, n, move, param_out.data(), param.data(), m, v);
+    if (beta1_power_out) map(device, 1, AdvancePower<T>{beta1, stays}, beta1_power_out.data(), beta1_power.data());
+    if (beta2_power_out) map(device, 1, AdvancePower<T>{beta2, stays}, beta2_power_out.data(), beta2_power.data());
+  }
+#else
 
   void run(Device& device) override {
     T power1 = beta1_power[0], power2 = beta2_power[0];
@@ -102,6 +189,7 @@ struct LambKernel : Kernel {
     auto step = [s, rate](auto p, auto m, auto v) { return p - decltype(p)(rate) * s.direction(p, m, v); };
     map(device, n, step, param_out.data() + at, param.data() + at, m, v);
   }
+#endif
 };
 
 void infer_lamb(InferContext& c) {
@@ -146,6 +234,7 @@ void define_lamb(OpTable& ops) {
               .updates("Moment2", "Moment2Out")
               .updates("Beta1Pow", "Beta1PowOut")
               .updates("Beta2Pow", "Beta2PowOut")
+              .on_gpu()
               .kernels<LambKernel, float, double>());
 }
 

@@ -1,6 +1,7 @@
 // lars_momentum: momentum with a learning rate of its own for each parameter, from the norms of it and its gradient
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
@@ -11,19 +12,47 @@ struct LarsStep {
   T mu, rate, rescale, decay;
 
   template <class V>
-  std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
+  PM_HD std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
     V v = V(mu) * velocity + V(rate) * (V(rescale) * gradient + V(decay) * param);
     return {param - v, v};
   }
 };
 
+template <class T>
+struct ScaledSquare {
+  T scale;
+  template <class V>
+  PM_HD V operator()(V v) const {
+    V g = V(scale) * v;
+    return g * g;
+  }
+};
+
 // You, Gitman & Ginsburg 2017, algorithm 1.
+template <class T>
+struct LarsRule {
+  T mu, coefficient, epsilon, rescale, decay;
+  Uniform<T> rate;
+  const double* squares;  // of the parameter and of the gradient; read where there is decay
+
+  PM_HD LarsStep<T> ready() const { return {mu, local_rate(), rescale, decay}; }
+
+  PM_HD T local_rate() const {
+    T plain = rate();
+    if (!(decay > T(0))) return plain;
+    T param_norm = static_cast<T>(std::sqrt(squares[0])), grad_norm = static_cast<T>(std::sqrt(squares[1]));
+    if (!(param_norm > T(0) && grad_norm > T(0))) return plain;
+    return plain * coefficient * param_norm / (grad_norm + decay * param_norm + epsilon);
+  }
+};
+
 template <class T>
 struct LarsMomentumKernel : Kernel {
   std::vector<In<T>> params, grads, velocities, rates;
   std::vector<Out<T>> params_out, velocities_out;
   T mu, coefficient, epsilon, rescale;
   std::vector<float> decays;
+  Scratch<double> squares;
 
   explicit LarsMomentumKernel(KernelInit& init)
       : params(in_list<T>(init, "Param")), grads(in_list<T>(init, "Grad")), velocities(in_list<T>(init, "Velocity")),
@@ -32,7 +61,7 @@ struct LarsMomentumKernel : Kernel {
         coefficient(static_cast<T>(init.attr<float>("lars_coeff"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))),
         rescale(static_cast<T>(init.attr<float>("rescale_grad"))),
-        decays(init.attr<std::vector<float>>("lars_weight_decay")) {
+        decays(init.attr<std::vector<float>>("lars_weight_decay")), squares(init, 2) {
     decays.resize(params.size(), decays[0]);
     if (rates.size() == 1) rates.resize(params.size(), rates[0]);
   }
@@ -40,24 +69,15 @@ struct LarsMomentumKernel : Kernel {
   void run(Device& device) override {
     for (size_t i = 0; i < params.size(); ++i) {
       T decay = static_cast<T>(decays[i]);
-      LarsStep<T> step{mu, local_rate(device, i, decay), rescale, decay};
-      map(device, params[i].numel(), step, std::tuple(params_out[i].data(), velocities_out[i].data()),
-          params[i].data(), velocities[i].data(), grads[i].data());
+      int64_t n = params[i].numel();
+      if (decay > T(0)) {
+        sum_to(device, n, Squared{}, squares.data(), params[i].data());
+        sum_to(device, n, ScaledSquare<T>{rescale}, squares.data() + 1, grads[i].data());
+      }
+      LarsRule<T> step{mu, coefficient, epsilon, rescale, decay, rates[i], squares.data()};
+      map(device, n, step, std::tuple(params_out[i].data(), velocities_out[i].data()), params[i].data(),
+          velocities[i].data(), grads[i].data());
     }
-  }
-
-  T local_rate(Device& device, size_t i, T decay) {
-    T rate = rates[i][0];
-    if (!(decay > T(0))) return rate;
-    auto square = [](auto v) { return v * v; };
-    auto scaled_square = [r = rescale](auto v) {
-      auto g = decltype(v)(r) * v;
-      return g * g;
-    };
-    T param_norm = static_cast<T>(std::sqrt(map_sum(device, params[i].numel(), square, params[i].data())));
-    T grad_norm = static_cast<T>(std::sqrt(map_sum(device, grads[i].numel(), scaled_square, grads[i].data())));
-    if (!(param_norm > T(0) && grad_norm > T(0))) return rate;
-    return rate * coefficient * param_norm / (grad_norm + decay * param_norm + epsilon);
   }
 };
 
@@ -92,6 +112,7 @@ void define_lars_momentum(OpTable& ops) {
               .no_gradient("an optimizer's step is not differentiated")
               .updates("Param", "ParamOut")
               .updates("Velocity", "VelocityOut")
+              .on_gpu()
               .kernels<LarsMomentumKernel, float, double>());
 }
 

@@ -2,27 +2,32 @@
 #include <cmath>
 
 #include "core/op_table.h"
+
+#ifdef PM_GPU
+#include "math/layer_norm_gpu.h"
+#else
 #include "math/map.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
 // X as [rows, size]: each row is normalized.
-struct Rows {
+struct LayerNormRows {
   int64_t rows, size;
 
-  Rows(const Shape& x, int32_t begin) : rows(x.numel(0, begin)), size(x.numel(begin, x.rank())) {}
+  LayerNormRows(const Shape& x, int32_t begin) : rows(x.numel(0, begin)), size(x.numel(begin, x.rank())) {}
   double count() const { return static_cast<double>(std::max<int64_t>(size, 1)); }
 };
 
 template <class T>
-T one_by_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
+T one_by_row_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
 
 template <class T>
 struct LayerNormKernel : Kernel {
   In<T> x, scale, bias;
   Out<T> y, mean, variance;
-  Rows r;
+  LayerNormRows r;
   float epsilon;
 
   explicit LayerNormKernel(KernelInit& init)
@@ -30,6 +35,14 @@ struct LayerNormKernel : Kernel {
         mean(init, "Mean"), variance(init, "Variance"), r(x.shape(), init.attr<int32_t>("begin_norm_axis")),
         epsilon(init.attr<float>("epsilon")) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    layer_norm_gpu::Forward<T> body{{r.rows, r.size, 1}, x.data(), scale ? scale.data() : nullptr,
+                                    bias ? bias.data() : nullptr, y.data(), mean.data(), variance.data(),
+                                    r.count(), static_cast<T>(epsilon)};
+    launch(device, body.blocks(), body);
+  }
+#else
   // Two passes, so that a large mean does not eat the variance.
   void run(Device& device) override {
     for (int64_t i = 0; i < r.rows; ++i) {
@@ -38,7 +51,7 @@ struct LayerNormKernel : Kernel {
       auto square = [m](auto v) { return (v - decltype(v)(m)) * (v - decltype(v)(m)); };
       mean[i] = m;
       variance[i] = static_cast<T>(map_sum(device, r.size, square, from) / r.count());
-      normalize(device, from, m, one_by_deviation(variance[i], epsilon), y.data() + i * r.size);
+      normalize(device, from, m, one_by_row_deviation(variance[i], epsilon), y.data() + i * r.size);
     }
   }
 
@@ -50,6 +63,7 @@ struct LayerNormKernel : Kernel {
     else if (b) map(device, r.size, [unit](auto v, auto q) { return unit(v) + q; }, to, from, b);
     else map(device, r.size, unit, to, from);
   }
+#endif
 };
 
 // With n elements a row, xhat = (X - mean) s, s = 1 / deviation, G = Y@GRAD Scale (Ba et al. 2016):
@@ -59,7 +73,7 @@ template <class T>
 struct LayerNormGradKernel : Kernel {
   In<T> x, scale, mean, variance, y_gradient;
   Out<T> x_gradient, scale_gradient, bias_gradient;
-  Rows r;
+  LayerNormRows r;
   float epsilon;
   Scratch<T> scaled;  // G of one row
 
@@ -68,14 +82,26 @@ struct LayerNormGradKernel : Kernel {
         y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         r(x.shape(), init.attr<int32_t>("begin_norm_axis")), epsilon(init.attr<float>("epsilon")),
-        scaled(init, scale ? r.size : 0) {}
+        scaled(init, scale && !kOnGpu ? r.size : 0) {}
 
+#ifdef PM_GPU
+  // X@GRAD last: it may lie in the memory of Y@GRAD.
+  void run(Device& device) override {
+    layer_norm_gpu::Rows<T> rows{x.data(), y_gradient.data(), mean.data(), variance.data(), static_cast<T>(epsilon)};
+    layer_norm_gpu::to_parameters(device, rows, r.rows, r.size, scale_gradient ? scale_gradient.data() : nullptr,
+                                  bias_gradient ? bias_gradient.data() : nullptr);
+    if (!x_gradient) return;
+    layer_norm_gpu::ToX<T> body{{r.rows, r.size, 1}, rows, scale ? scale.data() : nullptr, x_gradient.data(),
+                                r.count()};
+    launch(device, body.blocks(), body);
+  }
+#else
   void run(Device& device) override {
     if (scale_gradient) std::fill_n(scale_gradient.data(), r.size, T(0));
     if (bias_gradient) std::fill_n(bias_gradient.data(), r.size, T(0));
     for (int64_t i = 0; i < r.rows; ++i) {
       const T *from = x.data() + i * r.size, *g = y_gradient.data() + i * r.size;
-      T m = mean[i], s = one_by_deviation(variance[i], epsilon);
+      T m = mean[i], s = one_by_row_deviation(variance[i], epsilon);
       to_parameters(device, from, g, m, s);
       if (x_gradient) to_x(device, from, g, m, s, x_gradient.data() + i * r.size);
     }
@@ -107,14 +133,15 @@ struct LayerNormGradKernel : Kernel {
     };
     map(device, r.size, combine, to, g, from);
   }
+#endif
 };
 
-Rows rows_of(const InferContext& c) {
+LayerNormRows layer_norm_rows_of(const InferContext& c) {
   const Shape& x = c.shape("X");
   int32_t begin = c.attr<int32_t>("begin_norm_axis");
   require<ShapeError>(begin < x.rank(), "X has shape ", x.str(), ", there is no axis ", begin,
                       " to begin at (begin_norm_axis)");
-  Rows r(x, begin);
+  LayerNormRows r(x, begin);
   for (const char* port : {"Scale", "Bias"}) {
     if (!c.has_input(port)) continue;
     require_same_dtype(c, "X", port);
@@ -130,15 +157,15 @@ Shape shape_of_rows(const InferContext& c) {
   return Shape(std::vector<int64_t>(x.begin(), x.begin() + c.attr<int32_t>("begin_norm_axis")));
 }
 
-void infer_forward(InferContext& c) {
+void infer_layer_norm(InferContext& c) {
   require_tensors(c);
-  rows_of(c);
+  layer_norm_rows_of(c);
   c.set_output("Y", c.input("X"));
   for (const char* port : {"Mean", "Variance"}) c.set_output(port, c.input("X").dtype, shape_of_rows(c));
 }
 
-void infer_backward(InferContext& c) {
-  rows_of(c);
+void infer_layer_norm_gradient(InferContext& c) {
+  layer_norm_rows_of(c);
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
   for (const char* port : {"Mean", "Variance"}) {
@@ -149,7 +176,7 @@ void infer_backward(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& with_layer_norm_attributes(OpSpec& spec) {
   return spec.attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
       .attr("begin_norm_axis", 1, "the first of the axes that make up a row", at_least(1));
 }
@@ -166,11 +193,12 @@ void define_layer_norm(OpTable& ops) {
       .output("Y", "shape of X")
       .output("Mean", "the axes of X before begin_norm_axis")
       .output("Variance", "shape of Mean");
-  with_attributes(forward)
-      .infer(infer_forward)
+  with_layer_norm_attributes(forward)
+      .infer(infer_layer_norm)
       .gradient("layer_norm_grad", {"X", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},
                 {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
       .in_place("X", "Y")
+      .on_gpu()
       .kernels<LayerNormKernel, float, double>();
   backward.doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over the rows; X@GRAD = (G - the row's "
                "mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = (X - Mean) / "
@@ -184,9 +212,10 @@ void define_layer_norm(OpTable& ops) {
       .optional_output("X@GRAD", "shape of X")
       .optional_output("Scale@GRAD", "shape of Scale")
       .optional_output("Bias@GRAD", "shape of Bias");
-  with_attributes(backward)
-      .infer(infer_backward)
+  with_layer_norm_attributes(backward)
+      .infer(infer_layer_norm_gradient)
       .in_place("Y@GRAD", "X@GRAD")
+      .on_gpu()
       .kernels<LayerNormGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

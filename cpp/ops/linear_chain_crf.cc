@@ -212,6 +212,7 @@ void define_linear_chain_crf(OpTable& ops) {
                          "LogLikelihood@GRAD"},
                         {"Emission@GRAD", "Transition@GRAD"})
               .checks_data()
+              .cpu_only("walks sequences of labels one step at a time")
               .kernels<LinearChainCrfKernel, float, double>());
   ops.add(OpSpec("linear_chain_crf_grad")
               .doc("Emission@GRAD = P(tag) - [label], Transition@GRAD = expected - counted transitions, times the "
@@ -229,6 +230,7 @@ void define_linear_chain_crf(OpTable& ops) {
               .infer(infer_backward)
               .decides_lod()
               .checks_data()
+              .cpu_only("walks sequences of labels one step at a time")
               .kernels<LinearChainCrfGradKernel, float, double>());
 }
 

@@ -4,12 +4,16 @@
 
 #include "core/op_table.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 // What a whole type cannot hold becomes the nearest it can, and what is not a number 0.
 template <class T, class S>
-T nearest_held(S value) {
+PM_HD T nearest_held(S value) {
   if constexpr (std::is_integral_v<T> && std::is_floating_point_v<S>) {
     if (value != value) return 0;
     if (value <= static_cast<S>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
@@ -20,13 +24,31 @@ T nearest_held(S value) {
 
 // One element of any number type as T.
 template <class T>
-T first_as(const Variable& variable) {
-  const Tensor& tensor = variable.tensor;
-  if (tensor.dtype == DType::Float32) return nearest_held<T>(*tensor.as<float>());
-  if (tensor.dtype == DType::Float64) return nearest_held<T>(*tensor.as<double>());
-  if (tensor.dtype == DType::Int32) return nearest_held<T>(*tensor.as<int32_t>());
-  return nearest_held<T>(*tensor.as<int64_t>());
+PM_HD T first_as(const void* data, DType dtype) {
+  if (dtype == DType::Float32) return nearest_held<T>(*static_cast<const float*>(data));
+  if (dtype == DType::Float64) return nearest_held<T>(*static_cast<const double*>(data));
+  if (dtype == DType::Int32) return nearest_held<T>(*static_cast<const int32_t*>(data));
+  return nearest_held<T>(*static_cast<const int64_t*>(data));
 }
+
+#ifdef PM_GPU
+template <class T>
+struct EvenlySpaced {
+  const void *start, *stop;
+  DType start_dtype, stop_dtype;
+  int64_t n;
+  T* out;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    T first = first_as<T>(start, start_dtype), last = first_as<T>(stop, stop_dtype);
+    double from = static_cast<double>(first), to = static_cast<double>(last);
+    double step = n > 1 ? (to - from) / static_cast<double>(n - 1) : 0;
+    if (n == 1) out[i] = first;
+    else if (i < n / 2) out[i] = nearest_held<T>(from + step * static_cast<double>(i));
+    else out[i] = nearest_held<T>(to - step * static_cast<double>(n - 1 - i));
+  }
+};
+#endif
 
 template <class T>
 struct LinspaceKernel : Kernel {
@@ -36,9 +58,16 @@ struct LinspaceKernel : Kernel {
   explicit LinspaceKernel(KernelInit& init)
       : start(*init.input("Start")), stop(*init.input("Stop")), out(init, "Out") {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    for_each_index(device, out.numel(), EvenlySpaced<T>{start.tensor.data, stop.tensor.data, start.tensor.dtype,
+                                                        stop.tensor.dtype, out.numel(), out.data()});
+  }
+#else
   // From both ends to the middle, so that the last number is Stop itself; a whole step is a fraction.
   void run(Device&) override {
-    T first = first_as<T>(start), last = first_as<T>(stop);
+    T first = first_as<T>(start.tensor.data, start.tensor.dtype);
+    T last = first_as<T>(stop.tensor.data, stop.tensor.dtype);
     int64_t n = out.numel();
     if (n == 1) {
       out[0] = first;
@@ -49,6 +78,7 @@ struct LinspaceKernel : Kernel {
     for (int64_t i = 0; i < n / 2; ++i) out[i] = nearest_held<T>(from + step * static_cast<double>(i));
     for (int64_t i = n / 2; i < n; ++i) out[i] = nearest_held<T>(to - step * static_cast<double>(n - 1 - i));
   }
+#endif
 };
 
 void infer_linspace(InferContext& c) {
@@ -82,6 +112,7 @@ void define_linspace(OpTable& ops) {
               .infer(infer_linspace)
               .dtype_from_output("Out")
               .no_gradient("positions between two given ends")
+              .on_gpu()
               .kernels<LinspaceKernel, float, double, int32_t, int64_t>());
 }
 

@@ -21,6 +21,7 @@ void define_lod_array_length(OpTable& ops) {
               .input("X", "a tensor array")
               .output("Out", "int64 [1]")
               .no_gradient("a number of elements")
+              .cpu_only("counts what an array holds, which the host knows")
               .control(&run_lod_array_length));
 }
 

@@ -38,6 +38,7 @@ void define_lod_rank_table(OpTable& ops) {
               .output("Out", "a rank table: (index, length) of each sequence")
               .attr("level", 0, "which level of sequences", between(0, 7))
               .no_gradient("its output is lengths")
+              .cpu_only("makes a table of sequences, which the host keeps")
               .control(&run_lod_rank_table));
 }
 

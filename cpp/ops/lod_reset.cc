@@ -64,6 +64,7 @@ void define_lod_reset(OpTable& ops) {
               .decides_lod()
               .gradient("lod_reset_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
+              .on_gpu()
               .kernel_for_any<LodResetKernel>());
   ops.add(OpSpec("lod_reset_grad")
               .doc("X@GRAD = Out@GRAD with the sequences of X.")
@@ -76,6 +77,7 @@ void define_lod_reset(OpTable& ops) {
               })
               .decides_lod()
               .view("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernel_for_any<LodResetGradKernel>());
 }
 

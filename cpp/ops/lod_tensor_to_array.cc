@@ -61,6 +61,7 @@ void define_lod_tensor_to_array(OpTable& ops) {
                                             {"RankTable", forward.input("RankTable")}},
                     {{"Out", gradient_names(forward.input("X"))}})};
               })
+              .cpu_only("takes sequences apart into steps of different sizes")
               .control(&run_lod_tensor_to_array));
 }
 

@@ -4,10 +4,10 @@
 namespace paddle_mini {
 namespace {
 
-constexpr PairPorts kPorts{"Predicted", "Labels", "Loss"};
+constexpr PairPorts kLogLossPorts{"Predicted", "Labels", "Loss"};
 
 struct WithEpsilon : PairLoss {
-  static constexpr PairPorts ports = kPorts;
+  static constexpr PairPorts ports = kLogLossPorts;
   float epsilon;
 
   explicit WithEpsilon(const KernelInit& init) : PairLoss(init), epsilon(init.attr<float>("epsilon")) {}
@@ -17,7 +17,7 @@ struct LogLoss : WithEpsilon {
   using WithEpsilon::WithEpsilon;
 
   template <class V>
-  V operator()(V predicted, V label) const {
+  PM_HD V operator()(V predicted, V label) const {
     V one(1), e{number_of<V>(epsilon)};
     return -(label * log(predicted + e)) - (one - label) * log(one - predicted + e);
   }
@@ -27,7 +27,7 @@ struct LogLossGrad : WithEpsilon {
   using WithEpsilon::WithEpsilon;
 
   template <class V>
-  V operator()(V predicted, V label, V gradient) const {
+  PM_HD V operator()(V predicted, V label, V gradient) const {
     V one(1), e{number_of<V>(epsilon)};
     return gradient * ((one - label) / (one - predicted + e) - label / (predicted + e));
   }
@@ -36,15 +36,17 @@ struct LogLossGrad : WithEpsilon {
 }  // namespace
 
 void define_log_loss(OpTable& ops) {
-  ops.add(pair_loss("log_loss", kPorts)
+  ops.add(pair_loss("log_loss", kLogLossPorts)
               .doc("Loss = -Labels log(Predicted + epsilon) - (1 - Labels) log(1 - Predicted + epsilon) for every "
                    "element.")
               .required_attr("epsilon", AttrType::Float, "keeps the logarithm's argument from 0")
+              .on_gpu()
               .kernels<PairLossKernel<LogLoss>::For, float, double>());
-  ops.add(pair_loss_gradient("log_loss", kPorts)
+  ops.add(pair_loss_gradient("log_loss", kLogLossPorts)
               .doc("Predicted@GRAD = Loss@GRAD ((1 - Labels) / (1 - Predicted + epsilon) - Labels / (Predicted + "
                    "epsilon)).")
               .required_attr("epsilon", AttrType::Float, "as in log_loss")
+              .on_gpu()
               .kernels<PairLossGradKernel<LogLossGrad>::For, float, double>());
 }
 

@@ -2,14 +2,18 @@
 #include "core/op_table.h"
 #include "math/map.h"
 
+#ifdef PM_GPU
+#include "math/log_softmax_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 // A tensor as [outer, size, inner] around the axis; one number is its own axis, which may be called -1 or 0.
-struct Around {
+struct LogSoftmaxAround {
   int64_t outer = 1, size = 1, inner = 1;
 
-  Around(const Shape& x, int32_t axis) {
+  LogSoftmaxAround(const Shape& x, int32_t axis) {
     int at = normal_axis(axis, std::max(x.rank(), 1), "axis");
     if (x.rank() == 0) return;
     outer = x.numel(0, at), size = x[at], inner = x.numel(at + 1, x.rank());
@@ -22,13 +26,19 @@ template <class T>
 struct LogSoftmaxKernel : Kernel {
   In<T> x;
   Out<T> out;
-  Around a;
+  LogSoftmaxAround a;
   Scratch<T> largest, sums;
 
   explicit LogSoftmaxKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), a(x.shape(), init.attr<int32_t>("axis")), largest(init, a.inner),
         sums(init, a.inner) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    log_softmax_gpu::Forward<T> body{{a.outer, a.size, a.inner}, x.data(), out.data()};
+    launch(device, body.blocks(), body);
+  }
+#else
   void run(Device& device) override {
     int64_t block = a.size * a.inner;
     for (int64_t o = 0; o < a.outer; ++o) {
@@ -60,19 +70,26 @@ struct LogSoftmaxKernel : Kernel {
     auto shift = [](auto v, auto top, auto rest) { return v - top - rest; };
     for (int64_t i = 0; i < a.size; ++i) map(device, n, shift, to + i * n, from + i * n, tops, totals);
   }
+#endif
 };
 
 template <class T>
 struct LogSoftmaxGradKernel : Kernel {
   In<T> out, out_gradient;
   Out<T> x_gradient;
-  Around a;
+  LogSoftmaxAround a;
   Scratch<T> sums;
 
   explicit LogSoftmaxGradKernel(KernelInit& init)
       : out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         a(out.shape(), init.attr<int32_t>("axis")), sums(init, a.inner) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    log_softmax_gpu::Backward<T> body{{a.outer, a.size, a.inner}, out.data(), out_gradient.data(), x_gradient.data()};
+    launch(device, body.blocks(), body);
+  }
+#else
   void run(Device& device) override {
     int64_t block = a.size * a.inner;
     for (int64_t o = 0; o < a.outer; ++o) {
@@ -96,6 +113,7 @@ struct LogSoftmaxGradKernel : Kernel {
     auto pass = [](auto v, auto w, auto total) { return w - exp(v) * total; };
     for (int64_t i = 0; i < a.size; ++i) map(device, n, pass, to + i * n, y + i * n, g + i * n, totals);
   }
+#endif
 };
 
 }  // namespace
@@ -108,11 +126,12 @@ void define_log_softmax(OpTable& ops) {
               .attr("axis", -1, "the axis; negative ones count from the end")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                Around(c.shape("X"), c.attr<int32_t>("axis"));
+                LogSoftmaxAround(c.shape("X"), c.attr<int32_t>("axis"));
                 c.set_output("Out", c.input("X"));
               })
               .gradient("log_softmax_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<LogSoftmaxKernel, float, double>());
   ops.add(OpSpec("log_softmax_grad")
               .doc("X@GRAD = Out@GRAD - exp(Out) (sum of Out@GRAD along the axis).")
@@ -122,12 +141,13 @@ void define_log_softmax(OpTable& ops) {
               .attr("axis", -1, "as in log_softmax")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                Around(c.shape("Out"), c.attr<int32_t>("axis"));
+                LogSoftmaxAround(c.shape("Out"), c.attr<int32_t>("axis"));
                 require_same_dtype(c, "Out", "Out@GRAD");
                 require_same_shape(c, "Out", "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out"));
               })
               .in_place("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<LogSoftmaxGradKernel, float, double>());
 }
 

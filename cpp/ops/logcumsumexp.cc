@@ -5,15 +5,19 @@
 #include "math/axis_lines.h"
 #include "math/axis_walk.h"
 
+#ifdef PM_GPU
+#include "math/scan_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 // The lines, and the order in which they are walked.
-struct Walk {
+struct OrderedLines {
   AxisLines lines;
   bool exclusive, reverse;
 
-  Walk(const KernelInit& init, const Shape& x)
+  OrderedLines(const KernelInit& init, const Shape& x)
       : exclusive(init.attr<bool>("exclusive")), reverse(init.attr<bool>("reverse")) {
     if (init.attr<bool>("flatten")) lines.length = x.numel();
     else lines = AxisLines(x, init.attr<int32_t>("axis"));
@@ -25,9 +29,11 @@ struct Walk {
 
 // A sum of w exp(e), kept as total exp(largest), so that no exponential overflows.
 struct ScaledSum {
-  double total = 0, largest = -std::numeric_limits<double>::infinity();
+  double total, largest;
 
-  void add(double w, double e) {
+  PM_HD static ScaledSum nothing() { return {0, -std::numeric_limits<double>::infinity()}; }
+
+  PM_HD void add(double w, double e) {
     if (e == -std::numeric_limits<double>::infinity()) return;
     if (e > largest) total *= std::exp(largest - e), largest = e;
     total += e == largest ? w : w * std::exp(e - largest);
@@ -39,16 +45,71 @@ template <class T>
 constexpr T kNothing = std::numeric_limits<T>::lowest();
 
 template <class T>
+PM_HD T times_exp(const ScaledSum& sum, double one) {
+  return sum.total == 0 || std::isinf(one) ? T(0) : static_cast<T>(sum.total * std::exp(sum.largest + one));
+}
+
+#ifdef PM_GPU
+struct JoinSums {
+  PM_DEVICE ScaledSum operator()(ScaledSum a, ScaledSum b) const {
+    a.add(b.total, b.largest);
+    return a;
+  }
+};
+
+template <class T>
+struct OneExp {
+  const T* x;
+  PM_DEVICE ScaledSum operator()(int64_t at) const {
+    ScaledSum sum = ScaledSum::nothing();
+    sum.add(1, x[at]);
+    return sum;
+  }
+};
+template <class T>
+struct PutLog {
+  T* out;
+  bool exclusive;
+  PM_DEVICE void operator()(int64_t at, const ScaledSum& sum) const {
+    bool nothing = exclusive && sum.total == 0;
+    out[at] = nothing ? kNothing<T> : static_cast<T>(sum.largest + std::log(sum.total));
+  }
+};
+
+template <class T>
+struct OneSlope {
+  const T *out, *out_gradient;
+  PM_DEVICE ScaledSum operator()(int64_t at) const {
+    ScaledSum sum = ScaledSum::nothing();
+    if (!std::isinf(out[at]) && out[at] != kNothing<T>) sum.add(out_gradient[at], -static_cast<double>(out[at]));
+    return sum;
+  }
+};
+template <class T>
+struct PutSlope {
+  const T* x;
+  T* x_gradient;
+  PM_DEVICE void operator()(int64_t at, const ScaledSum& sum) const { x_gradient[at] = times_exp<T>(sum, x[at]); }
+};
+#endif
+
+template <class T>
 struct LogcumsumexpKernel : Kernel {
   In<T> x;
   Out<T> out;
-  Walk walk;
+  OrderedLines walk;
 
   explicit LogcumsumexpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), walk(init, x.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    scan(device, walk.lines, walk.reverse, walk.exclusive, ScaledSum::nothing(), OneExp<T>{x.data()}, JoinSums{},
+         PutLog<T>{out.data(), walk.exclusive});
+  }
+#else
   void run(Device&) override {
     walk.lines.each([&](int64_t begin) {
-      ScaledSum sum;
+      ScaledSum sum = ScaledSum::nothing();
       for (int64_t j = 0; j < walk.lines.length; ++j) {
         int64_t at = walk.at(begin, j);
         double one = x[at];
@@ -58,6 +119,7 @@ struct LogcumsumexpKernel : Kernel {
       }
     });
   }
+#endif
 };
 
 // X@GRAD[i] = sum over the j that X[i] is added in of Out@GRAD[j] exp(X[i] - Out[j]). Where Out is infinite or
@@ -66,30 +128,33 @@ template <class T>
 struct LogcumsumexpGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  Walk walk;
+  OrderedLines walk;
 
   explicit LogcumsumexpGradKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         walk(init, x.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    scan(device, walk.lines, !walk.reverse, walk.exclusive, ScaledSum::nothing(),
+         OneSlope<T>{out.data(), out_gradient.data()}, JoinSums{}, PutSlope<T>{x.data(), x_gradient.data()});
+  }
+#else
   void run(Device&) override {
     walk.lines.each([&](int64_t begin) {
-      ScaledSum sum;
+      ScaledSum sum = ScaledSum::nothing();
       for (int64_t j = walk.lines.length - 1; j >= 0; --j) {
         int64_t at = walk.at(begin, j);
-        if (walk.exclusive) x_gradient[at] = times_exp(sum, x[at]);
+        if (walk.exclusive) x_gradient[at] = times_exp<T>(sum, x[at]);
         if (!std::isinf(out[at]) && out[at] != kNothing<T>) sum.add(out_gradient[at], -static_cast<double>(out[at]));
-        if (!walk.exclusive) x_gradient[at] = times_exp(sum, x[at]);
+        if (!walk.exclusive) x_gradient[at] = times_exp<T>(sum, x[at]);
       }
     });
   }
-
-  static T times_exp(const ScaledSum& sum, double one) {
-    return sum.total == 0 || std::isinf(one) ? T(0) : static_cast<T>(sum.total * std::exp(sum.largest + one));
-  }
+#endif
 };
 
-Shape out_shape(const InferContext& c) {
+Shape logcumsumexp_shape(const InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
   if (c.attr<bool>("flatten")) return {x.numel(0, x.rank())};
@@ -97,7 +162,7 @@ Shape out_shape(const InferContext& c) {
   return x;
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_logcumsumexp_attributes(OpSpec spec) {
   return spec.attr("axis", -1, "the axis; negative ones count from the end")
       .attr("flatten", false, "whether X is one line, whatever `axis` says")
       .attr("exclusive", false, "whether an element's own value is left out of its sum")
@@ -107,26 +172,28 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_logcumsumexp(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("logcumsumexp"))
+  ops.add(with_logcumsumexp_attributes(OpSpec("logcumsumexp"))
               .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; the lowest number where nothing is "
                    "added.")
               .input("X", "any shape")
               .output("Out", "shape of X; of one line, if flatten")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, logcumsumexp_shape(c)); })
               .gradient("logcumsumexp_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<LogcumsumexpKernel, float, double>());
-  ops.add(with_attributes(OpSpec("logcumsumexp_grad"))
+  ops.add(with_logcumsumexp_attributes(OpSpec("logcumsumexp_grad"))
               .doc("X@GRAD[i] = the sum of Out@GRAD[j] exp(X[i] - Out[j]) over the sums j that X[i] is part of.")
               .input("X", "as in logcumsumexp")
               .input("Out", "of logcumsumexp")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", logcumsumexp_shape(c));
                 require_same_dtype(c, "X", "Out");
                 require_same_shape(c, "Out", "Out@GRAD");
                 c.set_output("X@GRAD", c.input("X"));
               })
+              .on_gpu()
               .kernels<LogcumsumexpGradKernel, float, double>());
 }
 

@@ -2,39 +2,61 @@
 #include <cmath>
 
 #include "math/extremes.h"
+#include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
 
 template <class Context>
-std::vector<bool> axes_of(const Context& c, const Shape& x) {
+std::vector<bool> logsumexp_axes(const Context& c, const Shape& x) {
   const auto& axis = c.template attr<std::vector<int32_t>>("axis");
   return reduced_axes(x.rank(), axis, c.template attr<bool>("reduce_all"));
 }
+
+struct LargestOf {
+  template <class T>
+  PM_HD T operator()(T a, T b) const { return maximum(a, b); }
+};
+struct ZeroIfInfinite {
+  template <class V>
+  PM_HD V operator()(V v) const { return select(abs(v) == V(std::numeric_limits<number_of<V>>::infinity()), V(0), v); }
+};
+struct ExpApart {
+  template <class T>
+  PM_HD double operator()(T x, T largest) const { return std::exp(x - largest); }
+};
+template <class T>
+struct LogOfSum {
+  const T* largest;
+  const double* sums;
+  T* out;
+  PM_HD void operator()(int64_t i) const { out[i] = static_cast<T>(largest[i] + std::log(sums[i])); }
+};
+struct SlopeOfLog {
+  template <class T>
+  PM_HD T operator()(T x, T out, T gradient) const { return gradient * std::exp(x - out); }
+};
 
 // The largest element is taken out of the sum, which then can't overflow; where it is infinite, nothing is.
 template <class T>
 struct LogsumexpKernel : Kernel {
   In<T> x;
   Out<T> out;
-  AxisLoop loop;
+  AxisFolds folds;
   Scratch<T> largest;
   Scratch<double> sums;
 
   explicit LogsumexpKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), loop(fold_walks(x.shape(), axes_of(init, x.shape()))),
+      : x(init, "X"), out(init, "Out"), folds(x.shape(), logsumexp_axes(init, x.shape())),
         largest(init, out.numel()), sums(init, out.numel()) {}
 
-  void run(Device&) override {
-    int64_t n = out.numel(), block = loop.block();
-    std::fill_n(largest.data(), n, -std::numeric_limits<T>::infinity());
-    loop.fold([](T a, T b) { return maximum(a, b); }, x.data(), largest.data());
-    for (int64_t i = 0; i < n; ++i) largest[i] = std::isinf(largest[i]) ? T(0) : largest[i];
-    std::fill_n(sums.data(), n, 0.0);
-    loop.each_block([&](int64_t at, int64_t to) {
-      for (int64_t i = 0; i < block; ++i) sums[to + i] += std::exp(x[at + i] - largest[to + i]);
-    });
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(largest[i] + std::log(sums[i]));
+  void run(Device& device) override {
+    int64_t n = out.numel();
+    const T* top = largest.data();
+    folds.fold(device, Itself{}, LargestOf{}, -std::numeric_limits<T>::infinity(), largest.data(), x.data());
+    map(device, n, ZeroIfInfinite{}, largest.data(), top);
+    folds.fold(device, ExpApart{}, Plus{}, 0.0, sums.data(), x.data(), top);
+    for_each_index(device, n, LogOfSum<T>{top, sums.data(), out.data()});
   }
 };
 
@@ -42,29 +64,24 @@ template <class T>
 struct LogsumexpGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  AxisLoop loop;
+  AxisFolds folds;
 
   explicit LogsumexpGradKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        loop(fold_walks(x.shape(), axes_of(init, x.shape()))) {}
+        folds(x.shape(), logsumexp_axes(init, x.shape())) {}
 
-  void run(Device&) override {
-    int64_t block = loop.block();
-    loop.each_block([&](int64_t at, int64_t from) {
-      for (int64_t i = 0; i < block; ++i) {
-        x_gradient[at + i] = out_gradient[from + i] * std::exp(x[at + i] - out[from + i]);
-      }
-    });
+  void run(Device& device) override {
+    folds.map(device, SlopeOfLog{}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
   }
 };
 
-Shape out_shape(const InferContext& c) {
+Shape logsumexp_shape(const InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
-  return reduced_shape(x, axes_of(c, x), c.attr<bool>("keepdim"));
+  return reduced_shape(x, logsumexp_axes(c, x), c.attr<bool>("keepdim"));
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_logsumexp_axes(OpSpec spec) {
   return spec.attr("axis", std::vector<int32_t>{0}, "the axes to sum over; empty: all")
       .attr("keepdim", false, "whether a reduced axis stays, with one element")
       .attr("reduce_all", false, "whether all axes are reduced, whatever `axis` says");
@@ -73,25 +90,27 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_logsumexp(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("logsumexp"))
+  ops.add(with_logsumexp_axes(OpSpec("logsumexp"))
               .doc("Out = log of the sum of exp(X) over the axes in `axis`; -inf where nothing is added.")
               .input("X", "any shape")
               .output("Out", "X's shape without the reduced axes")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, logsumexp_shape(c)); })
               .gradient("logsumexp_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<LogsumexpKernel, float, double>());
-  ops.add(with_attributes(OpSpec("logsumexp_grad"))
+  ops.add(with_logsumexp_axes(OpSpec("logsumexp_grad"))
               .doc("X@GRAD = Out@GRAD exp(X - Out).")
               .input("X", "as in logsumexp")
               .input("Out", "of logsumexp")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", logsumexp_shape(c));
                 require_same_dtype(c, "X", "Out");
                 require_same_shape(c, "Out", "Out@GRAD");
                 c.set_output("X@GRAD", c.input("X"));
               })
+              .on_gpu()
               .kernels<LogsumexpGradKernel, float, double>());
 }
 

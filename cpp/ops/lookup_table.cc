@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 // Unlike lookup_table_v2, the row takes the place of Ids' last dimension, which is 1.
-Shape looked_up_shape(const InferContext& c) {
+Shape lookup_table_shape(const InferContext& c) {
   require_tensors(c);
   require_index(c, "Ids");
   require_rank(c, "W", 2);
@@ -19,9 +19,11 @@ Shape looked_up_shape(const InferContext& c) {
 
 }  // namespace
 
+// Its records, which are .on_gpu(), and kernels are those of math/table_lookup.h.
 void define_lookup_table(OpTable& ops) {
   define_table_lookup(ops, {"lookup_table", "Out[i..., :] = W[Ids[i..., 0]]",
-                            "[height, width]: the table", "[..., 1], int32 or int64", "[..., width]", &looked_up_shape});
+                            "[height, width]: the table", "[..., 1], int32 or int64", "[..., width]",
+                            &lookup_table_shape});
 }
 
 }  // namespace paddle_mini

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-Shape looked_up_shape(const InferContext& c) {
+Shape lookup_table_v2_shape(const InferContext& c) {
   require_index(c, "Ids");
   const Shape& table = c.shape("W");
   require<ShapeError>(table.rank() >= 2, "W has shape ", table.str(), ", a table has at least 2 dimensions");
@@ -15,9 +15,11 @@ Shape looked_up_shape(const InferContext& c) {
 
 }  // namespace
 
+// Its records, which are .on_gpu(), and kernels are those of math/table_lookup.h.
 void define_lookup_table_v2(OpTable& ops) {
   define_table_lookup(ops, {"lookup_table_v2", "Out[i...] = W[Ids[i...]]",
-                            "[height, ...]: the table", "any shape, int32 or int64", "shape of Ids, then W's axes after the first", &looked_up_shape});
+                            "[height, ...]: the table", "any shape, int32 or int64",
+                            "shape of Ids, then W's axes after the first", &lookup_table_v2_shape});
 }
 
 }  // namespace paddle_mini

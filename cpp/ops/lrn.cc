@@ -3,6 +3,8 @@
 
 #include "core/op_table.h"
 #include "math/axis_lines.h"
+#include "math/for_each_index.h"
+#include "math/number.h"
 
 namespace paddle_mini {
 namespace {
@@ -24,13 +26,48 @@ struct Neighbours {
 
   // Sum of f(i) over channel c and its neighbours, where `begin` is the line and i an element.
   template <class F>
-  T sum(int64_t begin, int64_t c, F f) const {
-    int64_t first = std::max<int64_t>(c - reach, 0), last = std::min(c + reach, lines.length - 1);
+  PM_HD T sum(int64_t begin, int64_t c, F f) const {
+    int64_t first = c > reach ? c - reach : 0, last = c + reach < lines.length ? c + reach : lines.length - 1;
     T total = 0;
     for (int64_t j = first; j <= last; ++j) total += f(begin + j * lines.inner);
     return total;
   }
 };
+
+#ifdef PM_GPU
+template <class T>
+struct LrnPixel {
+  Neighbours<T> near;
+  // Sum of f(j) over the channel of element i and its neighbours.
+  template <class F>
+  PM_DEVICE T sum(int64_t i, F f) const {
+    int64_t c = i / near.lines.inner % near.lines.length;
+    return near.sum(i - c * near.lines.inner, c, f);
+  }
+};
+
+template <class T>
+struct Lrn : LrnPixel<T> {
+  const T* x;
+  T *out, *middles;
+  PM_DEVICE void operator()(int64_t i) const {
+    T middle = this->near.k + this->near.alpha * this->sum(i, [&](int64_t j) { return x[j] * x[j]; });
+    middles[i] = middle;
+    out[i] = x[i] * std::pow(middle, -this->near.beta);
+  }
+};
+
+template <class T>
+struct LrnGrad : LrnPixel<T> {
+  const T *x, *out, *middles, *gradient;
+  T* to;
+  PM_DEVICE void operator()(int64_t i) const {
+    T factor = 2 * this->near.alpha * this->near.beta;
+    T through = this->sum(i, [&](int64_t j) { return gradient[j] * out[j] / middles[j]; });
+    to[i] = gradient[i] * std::pow(middles[i], -this->near.beta) - factor * x[i] * through;
+  }
+};
+#endif
 
 template <class T>
 struct LrnKernel : Kernel {
@@ -41,6 +78,11 @@ struct LrnKernel : Kernel {
   explicit LrnKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), near(init, x.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    for_each_index(device, x.numel(), Lrn<T>{{near}, x.data(), out.data(), mid_out.data()});
+  }
+#else
   void run(Device&) override {
     near.lines.each([&](int64_t begin) {
       for (int64_t c = 0; c < near.lines.length; ++c) {
@@ -51,6 +93,7 @@ struct LrnKernel : Kernel {
       }
     });
   }
+#endif
 };
 
 template <class T>
@@ -63,6 +106,12 @@ struct LrnGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), out_gradient(init, "Out@GRAD"),
         x_gradient(init, "X@GRAD"), near(init, x.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    LrnGrad<T> body{{near}, x.data(), out.data(), mid_out.data(), out_gradient.data(), x_gradient.data()};
+    for_each_index(device, x.numel(), body);
+  }
+#else
   void run(Device&) override {
     T factor = 2 * near.alpha * near.beta;
     near.lines.each([&](int64_t begin) {
@@ -73,9 +122,10 @@ struct LrnGradKernel : Kernel {
       }
     });
   }
+#endif
 };
 
-void check(const InferContext& c) {
+void check_lrn(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", 4);
 }
@@ -85,7 +135,7 @@ void odd(const std::string& name, const AttrValue& value) {
   require<ProgramError>(n > 0 && n % 2 == 1, "attribute '", name, "' is ", n, ", an odd number of channels is needed");
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_lrn_attributes(OpSpec spec) {
   return spec.attr("n", 5, "how many channels are added, half of them on either side", odd)
       .attr("k", 2.0f, "added to the sum", at_least(0))
       .attr("alpha", 1e-4f, "what the sum is multiplied by", at_least(0))
@@ -97,19 +147,20 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_lrn(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("lrn"))
+  ops.add(with_lrn_attributes(OpSpec("lrn"))
               .doc("Out = X / MidOut^beta, MidOut = k + alpha times the sum of X^2 over n channels around each one "
                    "(Krizhevsky et al. 2012).")
               .input("X", "[images, channels, height, width], or channels last as data_format says")
               .output("Out", "shape of X")
               .output("MidOut", "shape of X")
               .infer([](InferContext& c) {
-                check(c);
+                check_lrn(c);
                 for (const char* port : {"Out", "MidOut"}) c.set_output(port, c.input("X"));
               })
               .gradient("lrn_grad", {"X", "Out", "MidOut", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<LrnKernel, float, double>());
-  ops.add(with_attributes(OpSpec("lrn_grad"))
+  ops.add(with_lrn_attributes(OpSpec("lrn_grad"))
               .doc("X@GRAD = Out@GRAD / MidOut^beta - 2 alpha beta X times the sum of Out@GRAD Out / MidOut over the "
                    "same channels.")
               .input("X", "as in lrn")
@@ -118,13 +169,14 @@ void define_lrn(OpTable& ops) {
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
-                check(c);
+                check_lrn(c);
                 for (const char* port : {"Out", "MidOut", "Out@GRAD"}) {
                   require_same_dtype(c, "X", port);
                   require_same_shape(c, "X", port);
                 }
                 c.set_output("X@GRAD", c.input("X"));
               })
+              .on_gpu()
               .kernels<LrnGradKernel, float, double>());
 }
 

@@ -247,6 +247,7 @@ void define_lstm(OpTable& ops) {
       .gradient("lstm_grad", {"Input", "H0", "C0", "Weight", "Bias", "Hidden", "Cell", "BatchGate", "BatchCellPreAct",
                               "Hidden@GRAD", "Cell@GRAD"},
                 {"Input@GRAD", "H0@GRAD", "C0@GRAD", "Weight@GRAD", "Bias@GRAD"})
+      .cpu_only("walks sequences of different lengths one step at a time")
       .kernels<LstmKernel, float, double>();
   with_attributes(with_ports(backward.doc("Gradients of lstm.")))
       .input("Hidden", "of lstm")
@@ -264,6 +265,7 @@ void define_lstm(OpTable& ops) {
         require_shapes(c);
         gradients_like_inputs(c);
       })
+      .cpu_only("walks sequences of different lengths one step at a time")
       .kernels<LstmGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

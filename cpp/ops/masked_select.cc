@@ -107,6 +107,7 @@ void define_masked_select(OpTable& ops) {
               .infer(infer_masked_select)
               .decides_lod()
               .gradient("masked_select_grad", {"Mask", "X", "Y@GRAD"}, {"X@GRAD"})
+              .cpu_only("the size of its result depends on data")
               .kernels<MaskedSelectKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("masked_select_grad")
               .doc("X@GRAD = Y@GRAD where it was selected, else 0.")
@@ -117,6 +118,7 @@ void define_masked_select(OpTable& ops) {
               .infer(infer_masked_select_grad)
               .dtype_from_input("X")
               .checks_data()
+              .cpu_only("the size of its result depends on data")
               .kernels<MaskedSelectGradKernel, float, double, int32_t, int64_t>());
 }
 

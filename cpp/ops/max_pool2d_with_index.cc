@@ -4,6 +4,12 @@
 
 #include <limits>
 
+#ifdef PM_GPU
+#include "math/by_target_gpu.h"
+#include "math/ids_gpu.h"
+#include "math/pool_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -30,22 +36,108 @@ std::vector<int32_t> numbers(const Context& c, const char* name, int32_t first) 
 }
 
 template <class Context>
-bool is_adaptive(const Context& c) {
+bool max_pool_is_adaptive(const Context& c) {
   return c.template attr<bool>("adaptive") && !c.template attr<bool>("global_pooling");
 }
 
 template <int rank, class Context>
-VolumeAxes axes_of(const Context& c, const std::array<int64_t, 3>& sizes) {
+VolumeAxes max_pool_axes_of(const Context& c, const std::array<int64_t, 3>& sizes) {
   bool global = c.template attr<bool>("global_pooling");
   VolumeWindow window;
   if (global) return window.axes(sizes, pool_windows({}, sizes, true));
   std::array<int64_t, 3> windows = pool_windows(numbers<rank>(c, "ksize", 1), sizes, false);
-  if (is_adaptive(c)) return adaptive_axes(sizes, windows);
+  if (max_pool_is_adaptive(c)) return adaptive_axes(sizes, windows);
   window.strides = numbers<rank>(c, "strides", 1);
   window.paddings = numbers<rank>(c, "paddings", 0);
   return window.axes(sizes, windows);
 }
 
+#ifdef PM_GPU
+template <class T>
+struct LargestPlace : pool_gpu::Volumes {
+  const T* x;
+  T* out;
+  int32_t* mask;
+
+  // The first largest one, or the first NaN; -1: the window sees only padding.
+  PM_DEVICE void operator()(int64_t o) const {
+    pool_gpu::Position at(o, axes[0].out, axes[1].out, axes[2].out, 1);
+    PooledRange depth = range(0, at.z), height = range(1, at.y), width = range(2, at.x);
+    const T* plane = x + element(at.plane, 0, 0, 0, 0);
+    int64_t found = -1;
+    bool nan = false;
+    for (int64_t k = depth.begin; k < depth.end && !nan; ++k) {
+      for (int64_t i = height.begin; i < height.end && !nan; ++i) {
+        for (int64_t j = width.begin; j < width.end && !nan; ++j) {
+          int64_t here = (k * axes[1].size + i) * axes[2].size + j;
+          nan = plane[here] != plane[here];
+          if (nan || found < 0 || plane[found] < plane[here]) found = here;
+        }
+      }
+    }
+    out[o] = found < 0 ? std::numeric_limits<T>::lowest() : plane[found];
+    mask[o] = static_cast<int32_t>(found);
+  }
+};
+
+template <int rank>
+struct MaxPoolWithIndex {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    Out<int32_t> mask;
+    Planes<rank> planes;
+    pool_gpu::Volumes volumes;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
+          volumes(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init), true, true,
+                  planes.count, 1) {}
+    void run(Device& device) override {
+      for_each_index(device, volumes.outputs(), LargestPlace<T>{volumes, x.data(), out.data(), mask.data()});
+    }
+  };
+};
+
+struct MaskedElement {
+  const int32_t* mask;
+  int64_t outputs, size;
+  Refusal refuse;
+
+  PM_DEVICE int64_t operator()(int64_t i) const {
+    if (mask[i] >= 0 && mask[i] < size) return i / outputs * size + mask[i];
+    if (mask[i] != -1) refuse(mask[i], i);
+    return -1;
+  }
+};
+
+template <int rank>
+struct MaxPoolWithIndexGrad {
+  template <class T>
+  struct For : Kernel {
+    In<int32_t> mask;
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    Planes<rank> planes;
+    ByTarget by_element;
+
+    explicit For(KernelInit& init)
+        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()),
+          by_element(init, mask.numel()) {}
+
+    void refuse(const Fault& fault) const override {
+      fail<OpError>("Mask holds ", fault.value, ", a plane of X has ", planes.size(), " elements");
+    }
+    void run(Device& device) override {
+      int64_t outputs = planes.count ? mask.numel() / planes.count : 1;
+      by_element.sort(device, MaskedElement{mask.data(), outputs, planes.size(), Refusal(device)});
+      by_element.template put<ByTarget::Meet::Sum, T>(device, 1, x_gradient.numel(), 1, nullptr, out_gradient.data(),
+                                                      x_gradient.data());
+    }
+  };
+};
+#else
 template <int rank>
 struct MaxPoolWithIndex {
   template <class T>
@@ -58,7 +150,7 @@ struct MaxPoolWithIndex {
 
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
-          volume(axes_of<rank>(init, planes.sizes), is_adaptive(init)) {}
+          volume(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init)) {}
 
     void run(Device&) override {
       for (int64_t p = 0; p < planes.count; ++p) {
@@ -115,9 +207,10 @@ struct MaxPoolWithIndexGrad {
     }
   };
 };
+#endif
 
 template <int rank>
-Shape pooled_shape(const InferContext& c) {
+Shape max_pool_shape(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", rank);
   const Shape& x = c.shape("X");
@@ -128,15 +221,15 @@ Shape pooled_shape(const InferContext& c) {
   int64_t plane = x.numel(2, rank);
   require<ShapeError>(plane <= std::numeric_limits<int32_t>::max(), "X has shape ", x.str(),
                       ": Mask is int32 and can't name all places of a plane");
-  VolumeAxes axes = axes_of<rank>(c, planes.sizes);
+  VolumeAxes axes = max_pool_axes_of<rank>(c, planes.sizes);
   Shape out{x[0], x[1]};
   for (int i = 5 - rank; i < 3; ++i) out.push_back(c.attr<bool>("global_pooling") ? 1 : axes[i].out);
   return out;
 }
 
 template <int rank>
-void infer_gradient(InferContext& c) {
-  Shape out = pooled_shape<rank>(c);
+void max_pool_infer_gradient(InferContext& c) {
+  Shape out = max_pool_shape<rank>(c);
   require_same_dtype(c, "X", "Out@GRAD");
   require<ShapeError>(c.input("Mask").dtype == DType::Int32, "Mask is ", name_of(c.input("Mask").dtype),
                       ", it must be int32");
@@ -148,7 +241,7 @@ void infer_gradient(InferContext& c) {
 }
 
 template <int rank>
-OpSpec with_attributes(OpSpec spec) {
+OpSpec max_pool_with_attributes(OpSpec spec) {
   std::vector<int32_t> ones(rank - 2, 1), zeros(rank - 2, 0);
   return spec.required_attr("ksize", AttrType::Ints, "size of the window; with `adaptive`, of the output")
       .attr("strides", ones, "steps of the window")
@@ -160,27 +253,29 @@ OpSpec with_attributes(OpSpec spec) {
 template <int rank>
 void define_pooling(OpTable& ops, const std::string& type) {
   const char* shape = rank == 4 ? "[images, channels, height, width]" : "[images, channels, depth, height, width]";
-  ops.add(with_attributes<rank>(OpSpec(type)
+  ops.add(max_pool_with_attributes<rank>(OpSpec(type)
                                     .input("X", shape)
                                     .output("Out", "X's shape, with the pixels of the output")
                                     .output("Mask", "int32, shape of Out"))
               .doc("Out: the largest element of each window, or its first NaN. Mask: its place in the plane of its "
                    "channel, counted row by row; -1 where the window sees only padding.")
               .infer([](InferContext& c) {
-                Shape out = pooled_shape<rank>(c);
+                Shape out = max_pool_shape<rank>(c);
                 c.set_output("Out", c.input("X").dtype, out);
                 c.set_output("Mask", DType::Int32, out);
               })
               .gradient(type + "_grad", {"X", "Mask", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .template kernels<MaxPoolWithIndex<rank>::template For, float, double>());
-  ops.add(with_attributes<rank>(OpSpec(type + "_grad")
+  ops.add(max_pool_with_attributes<rank>(OpSpec(type + "_grad")
                                     .input("X", "as in the forward operator; its values are not read")
                                     .input("Mask", "of the forward operator")
                                     .input("Out@GRAD", "shape of Out")
                                     .output("X@GRAD", "shape of X"))
               .doc("Each Out@GRAD is added to the element that Mask names.")
-              .infer(infer_gradient<rank>)
+              .infer(max_pool_infer_gradient<rank>)
               .checks_data()
+              .on_gpu()
               .template kernels<MaxPoolWithIndexGrad<rank>::template For, float, double>());
 }
 

@@ -19,6 +19,7 @@ void define_max_sequence_len(OpTable& ops) {
               .input("RankTable", "of lod_rank_table")
               .output("Out", "int64 [1]")
               .no_gradient("its output is a length")
+              .cpu_only("reads a table that the host keeps")
               .control(&run_max_sequence_len));
 }
 

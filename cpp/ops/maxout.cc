@@ -1,5 +1,6 @@
 // maxout: each channel of Out is the largest of `groups` neighbouring channels of X
 #include "math/axis_walk.h"
+#include "math/for_each_index.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -15,6 +16,40 @@ struct Blocks {
   }
 };
 
+#ifdef PM_GPU
+// Element i of Out, and the first element of X that it may be.
+struct MaxoutPlace {
+  int64_t groups, inner;
+  PM_DEVICE int64_t first(int64_t i) const { return i / inner * groups * inner + i % inner; }
+};
+
+template <class T>
+struct LargestOfGroup : MaxoutPlace {
+  const T* x;
+  T* out;
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t from = first(i);
+    T most = x[from];
+    for (int64_t g = 1; g < groups; ++g) most = maximum(most, x[from + g * inner]);
+    out[i] = most;
+  }
+};
+
+template <class T>
+struct ToLargest : MaxoutPlace {
+  const T *x, *out, *out_gradient;
+  T* to;
+  PM_DEVICE void operator()(int64_t i) const {
+    bool found = false;
+    for (int64_t g = 0, at = first(i); g < groups; ++g, at += inner) {
+      bool here = !found && x[at] == out[i];
+      to[at] = here ? out_gradient[i] : T(0);
+      found = found || here;
+    }
+  }
+};
+#endif
+
 template <class T>
 struct MaxoutKernel : Kernel {
   In<T> x;
@@ -23,6 +58,12 @@ struct MaxoutKernel : Kernel {
 
   explicit MaxoutKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), blocks(init, x.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    LargestOfGroup<T> body{{blocks.groups, blocks.inner}, x.data(), out.data()};
+    for_each_index(device, out.numel(), body);
+  }
+#else
   void run(Device& device) override {
     for (int64_t o = 0; o < blocks.outer; ++o) {
       const T* from = x.data() + o * blocks.groups * blocks.inner;
@@ -34,6 +75,7 @@ struct MaxoutKernel : Kernel {
       }
     }
   }
+#endif
 };
 
 template <class T>
@@ -46,6 +88,12 @@ struct MaxoutGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         blocks(init, x.shape()) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    ToLargest<T> body{{blocks.groups, blocks.inner}, x.data(), out.data(), out_gradient.data(), x_gradient.data()};
+    for_each_index(device, out.numel(), body);
+  }
+#else
   void run(Device&) override {
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     for (int64_t o = 0; o < blocks.outer; ++o) {
@@ -56,9 +104,10 @@ struct MaxoutGradKernel : Kernel {
       }
     }
   }
+#endif
 };
 
-Shape out_shape(const InferContext& c) {
+Shape maxout_out_shape(const InferContext& c) {
   require_tensors(c);
   Shape out = c.shape("X");
   int axis = normal_axis(c.attr<int32_t>("axis"), out.rank(), "axis");
@@ -69,7 +118,7 @@ Shape out_shape(const InferContext& c) {
   return out;
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_maxout_attributes(OpSpec spec) {
   return spec.required_attr("groups", AttrType::Int, "how many channels become one", at_least(1))
       .attr("axis", 1, "the axis of the channels; negative ones count from the end");
 }
@@ -77,26 +126,28 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_maxout(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("maxout"))
+  ops.add(with_maxout_attributes(OpSpec("maxout"))
               .doc("Channel c of Out is the largest of the channels c groups to c groups + groups - 1 of X (Goodfellow "
                    "et al. 2013); NaN if there is one.")
               .input("X", "[images, channels, height, width], or channels elsewhere as axis says")
               .output("Out", "shape of X with channels / groups")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, maxout_out_shape(c)); })
               .gradient("maxout_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<MaxoutKernel, float, double>());
-  ops.add(with_attributes(OpSpec("maxout_grad"))
+  ops.add(with_maxout_attributes(OpSpec("maxout_grad"))
               .doc("X@GRAD = Out@GRAD at the first channel of each group that equals Out; 0 elsewhere.")
               .input("X", "as in maxout")
               .input("Out", "of maxout")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", maxout_out_shape(c));
                 require_same_dtype(c, "X", "Out");
                 require_same_shape(c, "Out", "Out@GRAD");
                 c.set_output("X@GRAD", c.input("X"));
               })
+              .on_gpu()
               .kernels<MaxoutGradKernel, float, double>());
 }
 

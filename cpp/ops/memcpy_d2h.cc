@@ -24,6 +24,7 @@ OpSpec transfer(const char* type, const char* back, const char* doc, const char*
                                            {{"Out", gradient_names(forward.input("X"))}})};
       })
       .view("X", "Out")
+      .on_gpu()
       .kernel_for_any<MemcpyKernel>();
 }
 

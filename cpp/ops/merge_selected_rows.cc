@@ -35,6 +35,7 @@ void define_merge_selected_rows(OpTable& ops) {
                 c.set_output("Out", c.input("X"));
               })
               .no_gradient("it merges gradients, which are not differentiated again")
+              .cpu_only("selected rows stay on the processor")
               .kernels<MergeSelectedRowsKernel, float, double>());
 }
 

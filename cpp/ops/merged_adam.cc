@@ -2,6 +2,7 @@
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "math/optimizer.h"
+#include "math/together.h"
 
 namespace paddle_mini {
 namespace {
@@ -25,6 +26,22 @@ struct MergedAdamKernel : Kernel {
     if (rates.size() == 1) rates.resize(params.size(), rates[0]);
   }
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    together(device, [&] {
+      for (size_t i = 0; i < params.size(); ++i) step(device, i);
+    });
+  }
+
+  void step(Device& device, size_t i) {
+    AdamRule<T> rule{beta1, beta2, powers1[i], powers2[i], rates[i], epsilon, false};
+    map(device, params[i].numel(), rule,
+        std::tuple(params_out[i].data(), moments1_out[i].data(), moments2_out[i].data()), params[i].data(),
+        moments1[i].data(), moments2[i].data(), grads[i].data());
+    map(device, 1, AdvancePower<T>{beta1, global_powers}, powers1_out[i].data(), powers1[i].data());
+    map(device, 1, AdvancePower<T>{beta2, global_powers}, powers2_out[i].data(), powers2[i].data());
+  }
+#else
   void run(Device& device) override {
     for (size_t i = 0; i < params.size(); ++i) {
       T power1 = powers1[i][0], power2 = powers2[i][0];
@@ -36,6 +53,7 @@ struct MergedAdamKernel : Kernel {
       powers2_out[i][0] = global_powers ? power2 : beta2 * power2;
     }
   }
+#endif
 };
 
 }  // namespace
@@ -69,6 +87,7 @@ void define_merged_adam(OpTable& ops) {
               .updates("Moment2", "Moment2Out")
               .updates("Beta1Pow", "Beta1PowOut")
               .updates("Beta2Pow", "Beta2PowOut")
+              .on_gpu()
               .kernels<MergedAdamKernel, float, double>());
 }
 

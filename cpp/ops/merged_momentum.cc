@@ -2,6 +2,7 @@
 #include "core/op_table.h"
 #include "math/momentum_step.h"
 #include "math/optimizer.h"
+#include "math/together.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,9 +32,12 @@ struct MergedMomentumKernel : Kernel {
   }
 
   void run(Device& device) override {
+    together(device, [&] { step(device); });
+  }
+
+  void step(Device& device) {
     for (size_t i = 0; i < params.size(); ++i) {
-      MomentumStep<T> step{mu, rates[i][0], decays[i], nesterov};
-      auto scaled = [step, r = rescale](auto p, auto v, auto g) { return step(p, v, decltype(g)(r) * g); };
+      MomentumScaled<MomentumRule<T>, T> scaled{{mu, rates[i], decays[i], nesterov}, rescale};
       map(device, params[i].numel(), scaled, std::tuple(params_out[i].data(), velocities_out[i].data()),
           params[i].data(), velocities[i].data(), grads[i].data());
     }
@@ -79,6 +83,7 @@ void define_merged_momentum(OpTable& ops) {
               .no_gradient("an optimizer's step is not differentiated")
               .updates("Param", "ParamOut")
               .updates("Velocity", "VelocityOut")
+              .on_gpu()
               .kernels<MergedMomentumKernel, float, double>());
 }
 

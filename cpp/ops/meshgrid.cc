@@ -94,6 +94,7 @@ void define_meshgrid(OpTable& ops) {
                                                     {"outputs@GRAD", gradient_names(forward.output("Out"))}},
                                                    {{"X@GRAD", gradient_names(forward.input("X"))}})};
               })
+              .on_gpu()
               .kernel_for_any<MeshgridKernel>());
   ops.add(OpSpec("meshgrid_grad")
               .doc("X@GRAD[i] = the sum of outputs@GRAD[i] over all axes but axis i.")
@@ -113,6 +114,7 @@ void define_meshgrid(OpTable& ops) {
                 }
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<MeshgridGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -22,23 +22,6 @@ struct MomentumIdle<MomentumStep<T>> {
   PM_HD std::tuple<V, V> operator()(V p, V v) const { return step(p, v, V(T(0))); }
 };
 
-template <class Step, class T>
-struct MomentumScaled {
-  Step step;
-  T factor;
-  PM_HD auto ready() const {
-    auto made = step.ready();
-    return MomentumScaled<decltype(made), T>{made, factor};
-  }
-};
-template <class T>
-struct MomentumScaled<MomentumStep<T>, T> {
-  MomentumStep<T> step;
-  T factor;
-  template <class V>
-  PM_HD std::tuple<V, V> operator()(V p, V v, V g) const { return step(p, v, V(factor) * g); }
-};
-
 template <class T>
 struct MomentumKernel : Kernel {
   In<T> param, grad, velocity, learning_rate;

@@ -98,6 +98,7 @@ void define_multiplex(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", checked_out(c)); })
               .gradient("multiplex_grad", {"Ids", "X", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()
+              .cpu_only("it chooses among any number of tensors row by row")
               .kernel_for_any<MultiplexKernel>());
   ops.add(OpSpec("multiplex_grad")
               .doc("Row i of X@GRAD[Ids[i]] is that of Out@GRAD; all other rows are 0.")
@@ -116,6 +117,7 @@ void define_multiplex(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
+              .cpu_only("it chooses among any number of tensors row by row")
               .kernels<MultiplexGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -5,11 +5,11 @@
 namespace paddle_mini {
 namespace {
 
-MatmulShape shape_of(const KernelInit& init) {
+MatmulShape mv_shapes(const KernelInit& init) {
   return {init.input("X")->tensor.shape, init.input("Vec")->tensor.shape, false, false};
 }
 
-Shape out_shape(const InferContext& c) {
+Shape mv_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Vec");
   require_rank(c, "X", 2);
@@ -22,12 +22,12 @@ Shape out_shape(const InferContext& c) {
 
 template <class T>
 struct MvKernel : MatmulBase<T> {
-  explicit MvKernel(KernelInit& init) : MatmulBase<T>(init, "Vec", shape_of(init)) {}
+  explicit MvKernel(KernelInit& init) : MatmulBase<T>(init, "Vec", mv_shapes(init)) {}
 };
 
 template <class T>
 struct MvGradKernel : MatmulGradBase<T> {
-  explicit MvGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Vec", "Vec@GRAD", shape_of(init)) {}
+  explicit MvGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Vec", "Vec@GRAD", mv_shapes(init)) {}
 };
 
 }  // namespace
@@ -38,8 +38,9 @@ void define_mv(OpTable& ops) {
               .input("X", "[rows, columns]")
               .input("Vec", "[columns]")
               .output("Out", "[rows]")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, mv_shape(c)); })
               .gradient("mv_grad", {"X", "Vec", "Out@GRAD"}, {"X@GRAD", "Vec@GRAD"})
+              .on_gpu()
               .kernels<MvKernel, float, double>());
   ops.add(OpSpec("mv_grad")
               .doc("X@GRAD = Out@GRAD Vec', Vec@GRAD = X' Out@GRAD.")
@@ -49,9 +50,10 @@ void define_mv(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Vec@GRAD", "shape of Vec")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", mv_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<MvGradKernel, float, double>());
 }
 

@@ -1,17 +1,102 @@
 // nearest_interp_v2: images of another size, each pixel the nearest one to its place in X
 #include "math/interpolate.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/take_last.h"
+#endif
+
 #include <algorithm>
 
 namespace paddle_mini {
 namespace {
 
-std::vector<int64_t> places_of(const InterpolatedAxis& axis, bool round) {
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < axis.out; ++i) {
-    double at = static_cast<double>(axis.ratio * static_cast<float>(i)) + (round ? 0.5 : 0.0);
-    places.push_back(std::min(static_cast<int64_t>(at), axis.in - 1));
+PM_HD inline int64_t nearest_place(const InterpolatedAxis& axis, bool round, int64_t i) {
+  double at = static_cast<double>(axis.ratio * static_cast<float>(i)) + (round ? 0.5 : 0.0);
+  return std::min(static_cast<int64_t>(at), axis.in - 1);
+}
+
+#ifdef PM_GPU
+// Images as [outer, height, width, inner]; a thread computes one pixel of the result.
+template <class T>
+struct NearestPixel {
+  InterpolatedAxis height, width;
+  int64_t inner;
+  bool round;
+  const T* x;
+  T* out;
+
+  PM_DEVICE void operator()(int64_t o) const {
+    int64_t left = o, channel = take_last(left, inner), column = take_last(left, width.out);
+    int64_t row = nearest_place(height, round, take_last(left, height.out));
+    out[o] = x[((left * height.in + row) * width.in + nearest_place(width, round, column)) * inner + channel];
   }
+};
+
+// A thread sums up the gradients of what one pixel of X became.
+template <class T>
+struct NearestShares {
+  InterpolatedAxis height, width;
+  int64_t inner;
+  bool round;
+  const T* out_gradient;
+  T* x_gradient;
+
+  // The first output that lies at position i or behind it.
+  PM_DEVICE int64_t begin(const InterpolatedAxis& axis, int64_t i) const {
+    int64_t low = 0, high = axis.out;
+    while (low < high) {
+      int64_t middle = (low + high) / 2;
+      if (nearest_place(axis, round, middle) < i) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t left = i, channel = take_last(left, inner), column = take_last(left, width.in);
+    int64_t row = take_last(left, height.in), first_y = begin(height, row), first_x = begin(width, column);
+    T total = 0;
+    for (int64_t y = first_y; y < height.out && nearest_place(height, round, y) == row; ++y) {
+      for (int64_t x = first_x; x < width.out && nearest_place(width, round, x) == column; ++x) {
+        total += out_gradient[((left * height.out + y) * width.out + x) * inner + channel];
+      }
+    }
+    x_gradient[i] = total;
+  }
+};
+
+template <class T>
+struct NearestKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  InterpolatedImages images;
+
+  explicit NearestKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), images(init, "X") {}
+  void run(Device& device) override {
+    NearestPixel<T> pixel{images.height, images.width, images.inner, images.align_corners, x.data(), out.data()};
+    for_each_index(device, out.numel(), pixel);
+  }
+};
+
+template <class T>
+struct NearestGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  InterpolatedImages images;
+
+  explicit NearestGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X") {}
+  void run(Device& device) override {
+    NearestShares<T> shares{images.height, images.width, images.inner, images.align_corners, out_gradient.data(),
+                            x_gradient.data()};
+    for_each_index(device, x_gradient.numel(), shares);
+  }
+};
+#else
+std::vector<int64_t> nearest_places_of(const InterpolatedAxis& axis, bool round) {
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < axis.out; ++i) places.push_back(nearest_place(axis, round, i));
   return places;
 }
 
@@ -23,8 +108,8 @@ struct NearestKernel : Kernel {
   std::vector<int64_t> rows, columns;
 
   explicit NearestKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), images(init, "X"), rows(places_of(images.height, images.align_corners)),
-        columns(places_of(images.width, images.align_corners)) {}
+      : x(init, "X"), out(init, "Out"), images(init, "X"), rows(nearest_places_of(images.height, images.align_corners)),
+        columns(nearest_places_of(images.width, images.align_corners)) {}
 
   void run(Device&) override {
     images.each_block(x.data(), out.data(), [&](const T* from, T* to) {
@@ -47,7 +132,8 @@ struct NearestGradKernel : Kernel {
 
   explicit NearestGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X"),
-        rows(places_of(images.height, images.align_corners)), columns(places_of(images.width, images.align_corners)) {}
+        rows(nearest_places_of(images.height, images.align_corners)),
+        columns(nearest_places_of(images.width, images.align_corners)) {}
 
   void run(Device&) override {
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
@@ -62,6 +148,7 @@ struct NearestGradKernel : Kernel {
     });
   }
 };
+#endif
 
 }  // namespace
 
@@ -69,9 +156,11 @@ void define_nearest_interp_v2(OpTable& ops) {
   ops.add(interpolation("nearest")
               .doc("Images of another size: pixel i of Out is the pixel of X at i (in - 1) / (out - 1) + 1/2 with "
                    "align_corners, else at i ratio, rounded down, with ratio 1 / scale or in / out.")
+              .on_gpu()
               .kernels<NearestKernel, float, double, int32_t, int64_t>());
   ops.add(interpolation_gradient("nearest")
               .doc("X@GRAD = the sum of Out@GRAD over the pixels of Out that a pixel became.")
+              .on_gpu()
               .kernels<NearestGradKernel, float, double>());
 }
 

@@ -4,24 +4,65 @@
 #include "core/op_table.h"
 #include "math/map.h"
 
+#ifdef PM_GPU
+#include "math/lines_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 // A tensor as [outer, size, inner] around the axis.
-struct Around {
+struct NormAround {
   int64_t outer, size, inner;
 
-  Around(const Shape& x, int32_t axis) {
+  NormAround(const Shape& x, int32_t axis) {
     int at = normal_axis(axis, x.rank(), "axis");
     outer = x.numel(0, at), size = x[at], inner = x.numel(at + 1, x.rank());
   }
 };
 
+#ifdef PM_GPU
+template <class T>
+struct NormLines : Lines {
+  const T* x;
+  T *out, *norm;  // norm: may be none
+  T epsilon;
+
+  PM_DEVICE void operator()() const {
+    PM_SHARED double sums[kThreads];
+    each([&](const LinePart& part) {
+      double sum = 0;
+      each_element(part, [&](int64_t at, int64_t) { sum += x[at] * x[at]; });
+      T root = sqrt(static_cast<T>(fold_line(sums, part, sum, Plus{})) + epsilon);
+      if (norm && part.exists && part.lane == 0) norm[part.line] = root;
+      each_element(part, [&](int64_t at, int64_t) { out[at] = x[at] / root; });
+    });
+  }
+};
+
+template <class T>
+struct NormGradLines : Lines {
+  const T *x, *norm, *gradient;
+  T* to;
+
+  PM_DEVICE void operator()() const {
+    PM_SHARED double sums[kThreads];
+    each([&](const LinePart& part) {
+      double sum = 0;
+      each_element(part, [&](int64_t at, int64_t) { sum += x[at] * gradient[at]; });
+      T root = part.exists ? norm[part.line] : T(1);
+      T dot = static_cast<T>(fold_line(sums, part, sum, Plus{})) / (root * root);
+      each_element(part, [&](int64_t at, int64_t) { to[at] = (gradient[at] - x[at] * dot) / root; });
+    });
+  }
+};
+#endif
+
 template <class T>
 struct NormKernel : Kernel {
   In<T> x;
   Out<T> out, norm;
-  Around a;
+  NormAround a;
   T epsilon;
   Scratch<T> roots;  // of one block [size, inner]
 
@@ -29,6 +70,13 @@ struct NormKernel : Kernel {
       : x(init, "X"), out(init, "Out"), norm(init, "Norm", optional_port), a(x.shape(), init.attr<int32_t>("axis")),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), roots(init, a.inner) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    T* norms = norm ? norm.data() : nullptr;
+    NormLines<T> body{{a.outer, a.size, a.inner}, x.data(), out.data(), norms, epsilon};
+    launch(device, body.blocks(), body);
+  }
+#else
   void run(Device& device) override {
     const T* r = roots.data();
     auto add = [](auto sum, auto v) { return sum + v * v; };
@@ -56,6 +104,7 @@ struct NormKernel : Kernel {
       map(device, a.inner, [](auto v, auto n) { return v / n; }, to + i * a.inner, from + i * a.inner, r);
     }
   }
+#endif
 };
 
 // X@GRAD = (G - X sum(G X) / Norm^2) / Norm with G = Out@GRAD, sums along the axis.
@@ -63,13 +112,19 @@ template <class T>
 struct NormGradKernel : Kernel {
   In<T> x, norm, out_gradient;
   Out<T> x_gradient;
-  Around a;
+  NormAround a;
   Scratch<T> dots;
 
   explicit NormGradKernel(KernelInit& init)
       : x(init, "X"), norm(init, "Norm"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         a(x.shape(), init.attr<int32_t>("axis")), dots(init, a.inner) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    NormGradLines<T> body{{a.outer, a.size, a.inner}, x.data(), norm.data(), out_gradient.data(), x_gradient.data()};
+    launch(device, body.blocks(), body);
+  }
+#else
   void run(Device& device) override {
     auto pass = [](auto g, auto v, auto dot, auto n) { return (g - v * dot) / n; };
     for (int64_t o = 0; o < a.outer; ++o) {
@@ -101,6 +156,7 @@ struct NormGradKernel : Kernel {
     }
     map(device, a.inner, [](auto dot, auto root) { return dot / (root * root); }, dots.data(), d, n);
   }
+#endif
 };
 
 Shape norm_shape(const InferContext& c) {
@@ -110,7 +166,7 @@ Shape norm_shape(const InferContext& c) {
   return norm;
 }
 
-void infer_gradient(InferContext& c) {
+void infer_norm_gradient(InferContext& c) {
   Shape norm = norm_shape(c);
   require_same_dtype(c, "X", "Out@GRAD");
   require_same_dtype(c, "X", "Norm");
@@ -120,7 +176,7 @@ void infer_gradient(InferContext& c) {
   c.set_output("X@GRAD", c.input("X"));
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& with_norm_attributes(OpSpec& spec) {
   return spec.required_attr("axis", AttrType::Int, "the axis; negative: from the end")
       .attr("epsilon", 1e-10f, "added to the sum of squares", at_least(0));
 }
@@ -133,22 +189,24 @@ void define_norm(OpTable& ops) {
       .input("X", "at least one dimension")
       .output("Out", "shape of X")
       .optional_output("Norm", "shape of X with 1 along the axis; not needed in testing");
-  with_attributes(forward)
+  with_norm_attributes(forward)
       .infer([](InferContext& c) {
         c.set_output("Norm", c.input("X").dtype, norm_shape(c));
         c.set_output("Out", c.input("X"));
       })
       .gradient("norm_grad", {"X", "Norm", "Out@GRAD"}, {"X@GRAD"})
       .in_place("X", "Out")
+      .on_gpu()
       .kernels<NormKernel, float, double>();
   backward.doc("X@GRAD = (Out@GRAD - X (sum of Out@GRAD X along the axis) / Norm^2) / Norm.")
       .input("X", "as in norm")
       .input("Norm", "of norm")
       .input("Out@GRAD", "shape of X")
       .output("X@GRAD", "shape of X");
-  with_attributes(backward)
-      .infer(infer_gradient)
+  with_norm_attributes(backward)
+      .infer(infer_norm_gradient)
       .in_place("Out@GRAD", "X@GRAD")
+      .on_gpu()
       .kernels<NormGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

@@ -4,10 +4,33 @@
 #include "core/op_table.h"
 #include "math/tensor_attr.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/ids_gpu.h"
+#include "math/lines_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
-const TensorAttrs kPorts{{"depth", "depth_tensor"}};
+const TensorAttrs kOneHotV2Ports{{"depth", "depth_tensor"}};
+
+[[noreturn]] void refuse_position(int64_t value, int64_t at, int64_t depth) {
+  fail<OpError>("X has ", value, " at position ", at, ", it must be in 0 to ", depth - 1);
+}
+
+#ifdef PM_GPU
+template <class T>
+struct OneHot {
+  IdsBelow x;
+  bool anything;
+  T* out;
+  PM_DEVICE void operator()(int64_t i) const {
+    LinePlace place = line_place(i, x.height, 1);
+    out[i] = (anything ? x.ids[place.line] : x[place.line]) == place.at ? T(1) : T(0);
+  }
+};
+#endif
 
 template <class T>
 struct OneHotKernel : Kernel {
@@ -20,16 +43,22 @@ struct OneHotKernel : Kernel {
       : x(init, "X"), out(init, "Out"), depth(out.shape()[x.shape().rank()]),
         anything(init.attr<bool>("allow_out_of_range")) {}
 
+#ifdef PM_GPU
+  void run(Device& device) override {
+    for_each_index(device, out.numel(), OneHot<T>{{device, x, depth}, anything, out.data()});
+  }
+#else
   void run(Device&) override {
     for (int64_t i = 0, n = x.numel(); i < n && !anything; ++i) {
-      require<OpError>(x[i] >= 0 && x[i] < depth, "X has ", x[i], " at position ", i,
-                       ", it must be in 0 to ", depth - 1);
+      if (x[i] < 0 || x[i] >= depth) refuse_position(x[i], i, depth);
     }
     std::fill_n(out.data(), out.numel(), T(0));
     for (int64_t i = 0, n = x.numel(); i < n; ++i) {
       if (x[i] >= 0 && x[i] < depth) out[i * depth + x[i]] = T(1);
     }
   }
+#endif
+  void refuse(const Fault& fault) const override { refuse_position(fault.value, fault.at, depth); }
   bool may_refuse() const override { return !anything; }
 };
 
@@ -38,7 +67,7 @@ struct OneHotKernel : Kernel {
 void define_one_hot_v2(OpTable& ops) {
   ops.add(with_tensor_ports(
               OpSpec("one_hot_v2").input("X", "any shape, int32 or int64").output("Out", "shape of X, then depth"),
-              kPorts)
+              kOneHotV2Ports)
               .doc("Out[i..., X[i...]] = 1 and all else 0. What is out of range is refused, or a row of zeros.")
               .attr("depth", -1, "how many positions there are")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
@@ -46,7 +75,7 @@ void define_one_hot_v2(OpTable& ops) {
               .infer([](InferContext& c) {
                 require_tensors(c);
                 require_index(c, "X");
-                auto op = settled(c, kPorts);
+                auto op = settled(c, kOneHotV2Ports);
                 int32_t depth = op ? attr_of<int32_t>(*op, "depth") : -1;
                 require<ProgramError>(depth > 0 || !op, "'depth' is ", depth, ", it must be positive");
                 Shape out = c.shape("X");
@@ -57,6 +86,7 @@ void define_one_hot_v2(OpTable& ops) {
               .no_gradient("positions have no slope")
               .checks_data()
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<OneHotKernel, float, double, int32_t, int64_t>());
 }
 

@@ -2,36 +2,64 @@
 #include <cmath>
 
 #include "math/extremes.h"
+#include "math/for_each_index.h"
 #include "math/p_norm.h"
 
 namespace paddle_mini {
 namespace {
 
 template <class Context>
-std::vector<bool> axes_of(const Context& c, const Shape& x) {
+std::vector<bool> p_norm_axes(const Context& c, const Shape& x) {
   bool all = c.template attr<bool>("asvector") || x.rank() == 0;
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), all);
   if (!all) reduced[static_cast<size_t>(normal_axis(c.template attr<int32_t>("axis"), x.rank(), "axis"))] = true;
   return reduced;
 }
 
+struct NormTerm {
+  PNorm norm;
+  PM_HD double operator()(double v) const { return norm.term(v); }
+};
+struct NormJoin {
+  PNorm norm;
+  PM_HD double operator()(double a, double b) const { return norm.join(a, b); }
+};
+
+template <class T>
+struct NormOfSum {
+  PNorm norm;
+  const double* sums;
+  T* out;
+  PM_HD void operator()(int64_t i) const { out[i] = static_cast<T>(norm.of(sums[i])); }
+};
+
+template <class T>
+struct NormSlope {
+  PNorm norm;
+  PM_HD T operator()(T x, T out, T gradient) const {
+    return static_cast<T>(norm.slope(x, out) * static_cast<double>(gradient));
+  }
+};
+
 template <class T>
 struct PNormKernel : Kernel {
   In<T> x;
   Out<T> out;
-  AxisLoop loop;
+  AxisFolds folds;
   PNorm norm;
   Scratch<double> sums;
 
   explicit PNormKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), loop(fold_walks(x.shape(), axes_of(init, x.shape()))),
+      : x(init, "X"), out(init, "Out"), folds(x.shape(), p_norm_axes(init, x.shape())),
         norm(init.attr<float>("porder"), init.attr<float>("epsilon")), sums(init, out.numel()) {}
 
-  void run(Device&) override {
-    int64_t n = out.numel();
-    std::fill_n(sums.data(), n, norm.first());
-    norm.with_step([&](auto step) { loop.fold(step, x.data(), sums.data()); });
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(norm.of(sums[i]));
+  void run(Device& device) override {
+#ifdef PM_GPU
+    folds.fold(device, NormTerm{norm}, NormJoin{norm}, norm.first(), sums.data(), x.data());
+#else
+    norm.with_step([&](auto step) { folds.fold(device, Itself{}, step, norm.first(), sums.data(), x.data()); });
+#endif
+    for_each_index(device, out.numel(), NormOfSum<T>{norm, sums.data(), out.data()});
   }
 };
 
@@ -39,33 +67,27 @@ template <class T>
 struct PNormGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  AxisLoop loop;
+  AxisFolds folds;
   PNorm norm;
 
   explicit PNormGradKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        loop(fold_walks(x.shape(), axes_of(init, x.shape()))),
+        folds(x.shape(), p_norm_axes(init, x.shape())),
         norm(init.attr<float>("porder"), init.attr<float>("epsilon")) {}
 
-  void run(Device&) override {
-    int64_t block = loop.block();
-    loop.each_block([&](int64_t at, int64_t from) {
-      for (int64_t i = 0; i < block; ++i) {
-        double slope = norm.slope(x[at + i], out[from + i]);
-        x_gradient[at + i] = static_cast<T>(slope * static_cast<double>(out_gradient[from + i]));
-      }
-    });
+  void run(Device& device) override {
+    folds.map(device, NormSlope<T>{norm}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
   }
 };
 
-Shape out_shape(const InferContext& c) {
+Shape p_norm_shape(const InferContext& c) {
   require_tensors(c);
   require<ProgramError>(!std::isnan(c.attr<float>("porder")), "attribute 'porder' is NaN");
   const Shape& x = c.shape("X");
-  return reduced_shape(x, axes_of(c, x), c.attr<bool>("keepdim"));
+  return reduced_shape(x, p_norm_axes(c, x), c.attr<bool>("keepdim"));
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_p_norm_attributes(OpSpec spec) {
   return spec.attr("porder", 2.0f, "p; inf and -inf are the largest and the smallest |X|, 0 counts what is not 0")
       .attr("axis", -1, "the axis; negative ones count from the end")
       .attr("epsilon", 1e-12f, "added to what the gradient divides by", at_least(0))
@@ -76,14 +98,15 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_p_norm(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("p_norm"))
+  ops.add(with_p_norm_attributes(OpSpec("p_norm"))
               .doc("Out = (sum of |X|^p)^(1/p) along the axis, with p = porder.")
               .input("X", "any shape")
               .output("Out", "X's shape without the axis")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, p_norm_shape(c)); })
               .gradient("p_norm_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<PNormKernel, float, double>());
-  ops.add(with_attributes(OpSpec("p_norm_grad"))
+  ops.add(with_p_norm_attributes(OpSpec("p_norm_grad"))
               .doc("X@GRAD = Out@GRAD sign(X) |X|^(p-1) / (Out^(p-1) + epsilon); with p infinite, Out@GRAD sign(X) at "
                    "each element whose |X| is Out; 0 with p = 0 and where X is 0.")
               .input("X", "as in p_norm")
@@ -91,11 +114,12 @@ void define_p_norm(OpTable& ops) {
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", p_norm_shape(c));
                 require_same_dtype(c, "X", "Out");
                 require_same_shape(c, "Out", "Out@GRAD");
                 c.set_output("X@GRAD", c.input("X"));
               })
+              .on_gpu()
               .kernels<PNormGradKernel, float, double>());
 }
 

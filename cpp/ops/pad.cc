@@ -6,7 +6,7 @@ namespace {
 
 using Ints = std::vector<int32_t>;
 
-AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+AxisWalks pad_walks_of(const OpDesc& op, const Shape& x) {
   const Ints& paddings = attr_of<Ints>(op, "paddings");
   require<ShapeError>(paddings.size() == 2 * static_cast<size_t>(x.rank()), "paddings are ", paddings.size(), ", X ",
                       x.str(), " needs ", 2 * x.rank());
@@ -23,14 +23,15 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
 
 struct PadKernel : AxisCopyKernel {
   explicit PadKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape),
+      : AxisCopyKernel(init.input("X"), init.output("Out"), pad_walks_of(init.op(), init.input("X")->tensor.shape),
                        static_cast<double>(init.attr<float>("pad_value"))) {}
 };
 
 template <class T>
 struct PadGradKernel : AxisCopyGradKernel<T> {
   explicit PadGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              pad_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 // X's shape from that of Out, which is all the gradient is given.
@@ -60,9 +61,10 @@ void define_pad(OpTable& ops) {
               .attr("pad_value", 0.0f, "what Out holds there")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c.op(), c.shape("X"))));
+                c.set_output("Out", c.input("X").dtype, shape_of(pad_walks_of(c.op(), c.shape("X"))));
               })
               .gradient("pad_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<PadKernel>());
   ops.add(OpSpec("pad_grad")
               .doc("X@GRAD = Out@GRAD without the border.")
@@ -74,6 +76,7 @@ void define_pad(OpTable& ops) {
                 require_tensors(c);
                 c.set_output("X@GRAD", c.input("Out@GRAD").dtype, inner_shape(c));
               })
+              .on_gpu()
               .kernels<PadGradKernel, float, double, int32_t, int64_t>());
 }
 

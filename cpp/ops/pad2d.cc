@@ -4,13 +4,13 @@
 namespace paddle_mini {
 namespace {
 
-AxisWalk::Edge edge_of(const std::string& mode) {
+AxisWalk::Edge pad2d_edge_of(const std::string& mode) {
   if (mode == "reflect") return AxisWalk::Edge::Reflect;
   return mode == "edge" ? AxisWalk::Edge::Replicate : AxisWalk::Edge::Constant;
 }
 
 // paddings: above, below, left, right.
-AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+AxisWalks pad2d_walks_of(const OpDesc& op, const Shape& x) {
   const auto& paddings = attr_of<std::vector<int32_t>>(op, "paddings");
   const std::string& mode = attr_of<std::string>(op, "mode");
   require<ShapeError>(x.rank() == 4, "X has shape ", x.str(), ", 4 dimensions are needed");
@@ -23,7 +23,7 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
     require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after));
     if (before == 0 && after == 0) continue;
     walk.start = -before;
-    walk.edge = edge_of(mode);
+    walk.edge = pad2d_edge_of(mode);
     int64_t needed = mode == "constant" ? 0 : mode == "reflect" ? std::max(before, after) + 1 : 1;
     require<ShapeError>(walk.in < 0 || walk.in >= needed, "X ", x.str(), " has ", walk.in, " elements along axis ",
                         rows + i, "; with this padding mode ", mode, " needs ", needed);
@@ -34,17 +34,18 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
 
 struct Pad2dKernel : AxisCopyKernel {
   explicit Pad2dKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape),
+      : AxisCopyKernel(init.input("X"), init.output("Out"), pad2d_walks_of(init.op(), init.input("X")->tensor.shape),
                        static_cast<double>(init.attr<float>("pad_value"))) {}
 };
 
 template <class T>
 struct Pad2dGradKernel : AxisCopyGradKernel<T> {
   explicit Pad2dGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              pad2d_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec pad2d_with_attributes(OpSpec spec) {
   return spec.required_attr("paddings", AttrType::Ints, "rows above and below X, columns left and right of it")
       .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "edge"}))
       .attr("pad_value", 0.0f, "the constant")
@@ -54,26 +55,28 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_pad2d(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("pad2d")
+  ops.add(pad2d_with_attributes(OpSpec("pad2d")
                               .input("X", "[images, channels, height, width], or channels last")
                               .output("Out", "X's dimensions, with the paddings"))
               .doc("Out = X with a border around each image: pad_value; X mirrored at its outermost pixels; or these "
                    "pixels repeated.")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, shape_of(walks_of(c.op(), c.shape("X"))));
+                c.set_output("Out", c.input("X").dtype, shape_of(pad2d_walks_of(c.op(), c.shape("X"))));
               })
               .gradient("pad2d_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<Pad2dKernel>());
-  ops.add(with_attributes(OpSpec("pad2d_grad")
+  ops.add(pad2d_with_attributes(OpSpec("pad2d_grad")
                               .shape_input("X", "as in pad2d")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", shape_of(walks_of(c.op(), c.shape("X"))));
+                require_like_out(c, "X", shape_of(pad2d_walks_of(c.op(), c.shape("X"))));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<Pad2dGradKernel, float, double>());
 }
 

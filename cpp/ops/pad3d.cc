@@ -7,16 +7,16 @@ namespace {
 
 using Ints = std::vector<int32_t>;
 
-const TensorAttrs kPorts{{"paddings", "Paddings"}};
+const TensorAttrs kPad3dPorts{{"paddings", "Paddings"}};
 
-AxisWalk::Edge edge_of(const std::string& mode) {
+AxisWalk::Edge pad3d_edge_of(const std::string& mode) {
   if (mode == "reflect") return AxisWalk::Edge::Reflect;
   if (mode == "replicate") return AxisWalk::Edge::Replicate;
   return mode == "circular" ? AxisWalk::Edge::Wrap : AxisWalk::Edge::Constant;
 }
 
 // paddings: left, right, top, bottom, front, back: the last axis first.
-AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+AxisWalks pad3d_walks_of(const OpDesc& op, const Shape& x) {
   const Ints& paddings = attr_of<Ints>(op, "paddings");
   const std::string& mode = attr_of<std::string>(op, "mode");
   require<ShapeError>(x.rank() == 5, "X has shape ", x.str(), ", 5 dimensions are needed");
@@ -29,7 +29,7 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
     require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after));
     if (before == 0 && after == 0) continue;
     walk.start = -before;
-    walk.edge = edge_of(mode);
+    walk.edge = pad3d_edge_of(mode);
     int64_t needed = mode == "constant" ? 0 : mode == "reflect" ? std::max(before, after) + 1 : 1;
     require<ShapeError>(walk.in < 0 || walk.in >= needed, "X ", x.str(), " has ", walk.in, " elements along axis ",
                         last - i, "; with this padding mode ", mode, " needs ", needed);
@@ -38,9 +38,9 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
   return walks;
 }
 
-Shape out_shape(InferContext& c) {
+Shape pad3d_out_shape(InferContext& c) {
   const Shape& x = c.shape("X");
-  if (auto op = settled(c, kPorts)) return shape_of(walks_of(*op, x));
+  if (auto op = settled(c, kPad3dPorts)) return shape_of(pad3d_walks_of(*op, x));
   require_rank(c, "X", 5);
   Shape out = x;
   int first = c.attr<std::string>("data_format") == "NDHWC" ? 1 : 2;
@@ -51,7 +51,7 @@ Shape out_shape(InferContext& c) {
 struct Pad3dKernel : AxisCopyKernel {
   explicit Pad3dKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       walks_of(settled(init, kPorts), init.input("X")->tensor.shape),
+                       pad3d_walks_of(settled(init, kPad3dPorts), init.input("X")->tensor.shape),
                        static_cast<double>(init.attr<float>("value"))) {}
 };
 
@@ -59,11 +59,11 @@ template <class T>
 struct Pad3dGradKernel : AxisCopyGradKernel<T> {
   explicit Pad3dGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              walks_of(settled(init, kPorts), init.output("X@GRAD")->tensor.shape)) {}
+                              pad3d_walks_of(settled(init, kPad3dPorts), init.output("X@GRAD")->tensor.shape)) {}
 };
 
-OpSpec with_attributes(OpSpec spec) {
-  return with_tensor_ports(std::move(spec), kPorts)
+OpSpec pad3d_with_attributes(OpSpec spec) {
+  return with_tensor_ports(std::move(spec), kPad3dPorts)
       .required_attr("paddings", AttrType::Ints, "before and after X along the width, the height, the depth")
       .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "replicate", "circular"}))
       .attr("value", 0.0f, "the constant")
@@ -73,26 +73,28 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_pad3d(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("pad3d")
+  ops.add(pad3d_with_attributes(OpSpec("pad3d")
                               .input("X", "[images, channels, depth, height, width], or as data_format says")
                               .output("Out", "X's dimensions, each with its paddings"))
               .doc("Out = X with a border around each volume: value; X mirrored at its outermost elements; these "
                    "elements repeated; or X again from its other end.")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, out_shape(c));
+                c.set_output("Out", c.input("X").dtype, pad3d_out_shape(c));
               })
-              .gradient("pad3d_grad", with_ports({"X", "Out@GRAD"}, kPorts), {"X@GRAD"})
+              .gradient("pad3d_grad", with_ports({"X", "Out@GRAD"}, kPad3dPorts), {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<Pad3dKernel>());
-  ops.add(with_attributes(OpSpec("pad3d_grad")
+  ops.add(pad3d_with_attributes(OpSpec("pad3d_grad")
                               .shape_input("X", "as in pad3d")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
               .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
+                require_like_out(c, "X", pad3d_out_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<Pad3dGradKernel, float, double>());
 }
 

@@ -5,7 +5,7 @@
 namespace paddle_mini {
 namespace {
 
-bool channels_last(const std::string& format) { return format == "NHWC"; }
+bool pixel_shuffle_channels_last(const std::string& format) { return format == "NHWC"; }
 
 // The channels as [C, r, r], next to rows and columns; in the result each r follows its axis.
 template <bool backward>
@@ -17,7 +17,7 @@ struct PixelShuffleKernel : Kernel {
   explicit PixelShuffleKernel(KernelInit& init)
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(make(backward ? out.tensor : in.tensor, init.attr<int32_t>("upscale_factor"),
-                       channels_last(init.attr<std::string>("data_format")))) {}
+                       pixel_shuffle_channels_last(init.attr<std::string>("data_format")))) {}
   void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
 
   static Transpose make(const Tensor& x, int64_t r, bool last) {
@@ -35,7 +35,7 @@ Shape shuffled(const InferContext& c, const char* port, bool backward) {
   require_rank(c, port, 4);
   Shape s = c.shape(port);
   int64_t r = c.attr<int32_t>("upscale_factor");
-  bool last = channels_last(c.attr<std::string>("data_format"));
+  bool last = pixel_shuffle_channels_last(c.attr<std::string>("data_format"));
   int channels = last ? 3 : 1, rows = last ? 1 : 2;
   auto divide = [&](int axis, int64_t by) {
     require<ShapeError>(s[axis] < 0 || s[axis] % by == 0, port, " has shape ", s.str(), ": axis ", axis,
@@ -50,7 +50,7 @@ Shape shuffled(const InferContext& c, const char* port, bool backward) {
   return s;
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& pixel_shuffle_with_attributes(OpSpec& spec) {
   return spec.attr("upscale_factor", 1, "by how much height and width grow", between(1, 1 << 15))
       .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
 }
@@ -62,13 +62,15 @@ void define_pixel_shuffle(OpTable& ops) {
   forward.doc("Out[n, c, y r + i, x r + j] = X[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).")
       .input("X", "[images, channels r r, height, width], or channels last as data_format says")
       .output("Out", "[images, channels, height r, width r], or channels last");
-  with_attributes(forward)
+  pixel_shuffle_with_attributes(forward)
       .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, shuffled(c, "X", false)); })
       .gradient("pixel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
+      .on_gpu()
       .kernel_for_any<PixelShuffleKernel<false>>();
   backward.doc("X@GRAD = Out@GRAD, shuffled back.").input("Out@GRAD", "shape of Out").output("X@GRAD", "shape of X");
-  with_attributes(backward)
+  pixel_shuffle_with_attributes(backward)
       .infer([](InferContext& c) { c.set_output("X@GRAD", c.input("Out@GRAD").dtype, shuffled(c, "Out@GRAD", true)); })
+      .on_gpu()
       .kernel_for_any<PixelShuffleKernel<true>>();
   ops.add(forward);
   ops.add(backward);

@@ -5,7 +5,7 @@
 namespace paddle_mini {
 namespace {
 
-bool channels_last(const std::string& format) { return format == "NHWC"; }
+bool pixel_unshuffle_channels_last(const std::string& format) { return format == "NHWC"; }
 
 // Rows and columns as [H, r] and [W, r]; in the result both r follow the channels.
 template <bool backward>
@@ -17,7 +17,7 @@ struct PixelUnshuffleKernel : Kernel {
   explicit PixelUnshuffleKernel(KernelInit& init)
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(make(backward ? out.tensor : in.tensor, init.attr<int32_t>("downscale_factor"),
-                       channels_last(init.attr<std::string>("data_format")))) {}
+                       pixel_unshuffle_channels_last(init.attr<std::string>("data_format")))) {}
   void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
 
   static Transpose make(const Tensor& x, int64_t r, bool last) {
@@ -33,10 +33,10 @@ struct Axes {
   int channels, rows;
 };
 
-Axes axes_of(const InferContext& c, const char* port) {
+Axes pixel_unshuffle_axes_of(const InferContext& c, const char* port) {
   require_tensors(c);
   require_rank(c, port, 4);
-  return channels_last(c.attr<std::string>("data_format")) ? Axes{3, 1} : Axes{1, 2};
+  return pixel_unshuffle_channels_last(c.attr<std::string>("data_format")) ? Axes{3, 1} : Axes{1, 2};
 }
 
 int64_t divided(const char* port, const Shape& s, int axis, int64_t by) {
@@ -48,7 +48,7 @@ int64_t divided(const char* port, const Shape& s, int axis, int64_t by) {
 int64_t multiplied(int64_t size, int64_t by) { return size < 0 ? -1 : size * by; }
 
 Shape unshuffled(const InferContext& c) {
-  Axes axes = axes_of(c, "X");
+  Axes axes = pixel_unshuffle_axes_of(c, "X");
   const Shape& x = c.shape("X");
   int64_t r = c.attr<int32_t>("downscale_factor");
   Shape out = x;
@@ -58,7 +58,7 @@ Shape unshuffled(const InferContext& c) {
 }
 
 Shape shuffled_back(const InferContext& c) {
-  Axes axes = axes_of(c, "Out@GRAD");
+  Axes axes = pixel_unshuffle_axes_of(c, "Out@GRAD");
   const Shape& out = c.shape("Out@GRAD");
   int64_t r = c.attr<int32_t>("downscale_factor");
   Shape x = out;
@@ -67,7 +67,7 @@ Shape shuffled_back(const InferContext& c) {
   return x;
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec pixel_unshuffle_with_attributes(OpSpec spec) {
   return spec.attr("downscale_factor", 1, "by how much height and width shrink", between(1, 1 << 15))
       .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
 }
@@ -75,18 +75,20 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_pixel_unshuffle(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("pixel_unshuffle"))
+  ops.add(pixel_unshuffle_with_attributes(OpSpec("pixel_unshuffle"))
               .doc("Out[n, (c r + i) r + j, y, x] = X[n, c, y r + i, x r + j] with r = downscale_factor.")
               .input("X", "[images, channels, height r, width r], or channels last as data_format says")
               .output("Out", "[images, channels r r, height, width], or channels last")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, unshuffled(c)); })
               .gradient("pixel_unshuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<PixelUnshuffleKernel<false>>());
-  ops.add(with_attributes(OpSpec("pixel_unshuffle_grad"))
+  ops.add(pixel_unshuffle_with_attributes(OpSpec("pixel_unshuffle_grad"))
               .doc("X@GRAD = Out@GRAD, shuffled back.")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) { c.set_output("X@GRAD", c.input("Out@GRAD").dtype, shuffled_back(c)); })
+              .on_gpu()
               .kernel_for_any<PixelUnshuffleKernel<true>>());
 }
 

@@ -1,125 +1,56 @@
 // pool2d: the largest, or the mean, of every window of an image
 #include "core/op_table.h"
 #include "math/channels_last.h"
-#include "math/pooled_axis.h"
-#include "math/vec.h"
+#include "math/pooled_images.h"
+
+#ifdef PM_GPU
+#include "math/pool_gpu.h"
+#endif
 
 #include <limits>
 
 namespace paddle_mini {
 namespace {
 
-using Range = PooledRange;
-
-// Both axes, height then width, from the attributes; an unknown size gives an unknown output.
-template <class Context>
-std::array<WindowAxis, 2> pooling_axes(const Context& c, const Shape& x) {
-  auto numbers = [&c](const char* name) { return c.template attr<std::vector<int32_t>>(name); };
-  WindowAttributes window;
-  window.set_strides(numbers("strides"));
-  window.set_paddings(numbers("paddings"));
-  window.algorithm = c.template attr<std::string>("padding_algorithm");
-  window.ceil_mode = c.template attr<bool>("ceil_mode");
-  if (c.template attr<bool>("global_pooling")) {
-    window = WindowAttributes();
-    return window.axes(x[2], x[3], std::max<int64_t>(x[2], 1), std::max<int64_t>(x[3], 1));
-  }
-  std::vector<int32_t> size = numbers("ksize");
-  require<ProgramError>(size.size() == 2, "attribute 'ksize' has ", size.size(), " numbers, 2 are needed");
-  for (int32_t k : size) require<ProgramError>(k >= 1, "attribute 'ksize' holds ", k, ", it must be at least 1");
-  if (!c.template attr<bool>("adaptive")) return window.axes(x[2], x[3], size[0], size[1]);
-  std::array<WindowAxis, 2> axes;
-  for (int i : {0, 1}) {
-    axes[i].size = x[2 + i];
-    axes[i].out = size[i];
-  }
-  return axes;
-}
-
-constexpr int64_t kFewColumns = 4;
-
-// Geometry of either kernel: images and channels are planes that are pooled one by one.
-struct Pooling {
-  int64_t planes, plane_size, width, stride, taps;
-  std::vector<Range> rows, columns;
-  int64_t whole_begin = 0, whole_end = 0;  // the columns whose windows lie inside of the image
-  bool exclusive;
-
-  Pooling(const KernelInit& init, const Shape& x) : planes(x[0] * x[1]), plane_size(x[2] * x[3]), width(x[3]) {
-    auto [height_axis, width_axis] = pooling_axes(init, x);
-    bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
-    rows = pooled_ranges(height_axis, adaptive);
-    columns = pooled_ranges(width_axis, adaptive);
-    exclusive = init.attr<bool>("exclusive");
-    stride = width_axis.stride, taps = width_axis.window;
-    if (adaptive || stride > 2) return;  // several columns at once need windows of one size, at most 2 apart
-    auto whole = [&](const Range& column) { return column.end - column.begin == taps; };
-    while (whole_begin < static_cast<int64_t>(columns.size()) && !whole(columns[whole_begin])) ++whole_begin;
-    whole_end = whole_begin;
-    while (whole_end < static_cast<int64_t>(columns.size()) && whole(columns[whole_end])) ++whole_end;
-    if (whole_end - whole_begin < kFewColumns) whole_end = whole_begin;  // then a window's own rows fill registers
-  }
-
-  // What a sum over the window is divided by to be its mean.
-  int64_t count(const Range& row, const Range& column) const {
-    int64_t inside = (row.end - row.begin) * (column.end - column.begin);
-    return std::max<int64_t>(exclusive ? inside : row.padded * column.padded, 1);
-  }
-
-  // Calls one(plane's offset, row, column, index of the output) or, for several whole columns from
-  // this one on, many(the same, how many). `many` may read and write beyond what it needs, as far as
-  // `lanes` columns reach: what lies there is later in order, and never beyond the tensors' ends.
-  template <class One, class Many>
-  void walk(int64_t lanes, One one, Many many) const {
-    int64_t outputs = static_cast<int64_t>(columns.size()), at = 0, end = planes * plane_size;
-    int64_t total = planes * static_cast<int64_t>(rows.size()) * outputs;
-    for (int64_t p = 0; p < planes; ++p) {
-      for (const Range& row : rows) {
-        for (int64_t c = 0; c < outputs;) {
-          const Range& column = columns[c];
-          int64_t reach = p * plane_size + (row.end - 1) * width + column.begin + taps + 2 * lanes;
-          if (c < whole_begin || c >= whole_end || reach > end || at + lanes > total) {
-            one(p * plane_size, row, column, at);
-            ++c, ++at;
-            continue;
-          }
-          int64_t count = std::min(lanes, whole_end - c);
-          many(p * plane_size, row, column, at, count);
-          c += count, at += count;
-        }
-      }
-    }
-  }
-};
-
-// What stands `stride`, 1 or 2, apart from `from` on.
-template <class T>
-Vec<T> load_apart(const T* from, int64_t stride) {
-  if (stride == 1) return Vec<T>::load(from);
-  return every_second(Vec<T>::load(from), Vec<T>::load(from + Vec<T>::size));
-}
-
-template <class T>
-void add_apart(T* to, int64_t stride, Vec<T> values) {
-  if (stride == 1) return (Vec<T>::load(to) + values).store(to);
-  (Vec<T>::load(to) + spread_half<0>(values)).store(to);
-  (Vec<T>::load(to + Vec<T>::size) + spread_half<1>(values)).store(to + Vec<T>::size);
-}
-
-// The first `count` lanes; 0 in the others.
-template <class T>
-Vec<T> first_lanes(Vec<T> values, int64_t count) {
-  if (count == Vec<T>::size) return values;
-  T numbers[Vec<T>::size];
-  for (int i = 0; i < Vec<T>::size; ++i) numbers[i] = static_cast<T>(i);
-  return select(Vec<T>::load(numbers) < Vec<T>(static_cast<T>(count)), values, Vec<T>(T(0)));
+#ifdef PM_GPU
+// An image is a volume of depth 1.
+pool_gpu::Volumes pool2d_volumes_of(const KernelInit& init, const Shape& x) {
+  auto [height, width] = pooling_axes(init, x);
+  bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
+  return {VolumeAxes{WindowAxis(), height, width}, adaptive, init.attr<bool>("exclusive"),
+          init.attr<std::string>("pooling_type") == "max", x[0] * x[1], 1};
 }
 
 template <class T>
 struct Pool2dKernel : Kernel {
   In<T> x;
   Out<T> out;
-  Pooling pooling;
+  pool_gpu::Volumes volumes;
+
+  explicit Pool2dKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), volumes(pool2d_volumes_of(init, x.shape())) {}
+  void run(Device& device) override { pool(device, volumes, x.data(), out.data()); }
+};
+
+template <class T>
+struct Pool2dGradKernel : Kernel {
+  In<T> x, out, out_gradient;
+  Out<T> x_gradient;
+  pool_gpu::Volumes volumes;
+
+  explicit Pool2dGradKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        volumes(pool2d_volumes_of(init, x.shape())) {}
+  void run(Device& device) override {
+    pool_gradient(device, volumes, x.data(), out.data(), out_gradient.data(), x_gradient.data());
+  }
+};
+#else
+template <class T>
+struct Pool2dKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Pooling2d pooling;
   bool max;
 
   explicit Pool2dKernel(KernelInit& init)
@@ -128,17 +59,17 @@ struct Pool2dKernel : Kernel {
 
   void run(Device&) override {
     constexpr int64_t lanes = Vec<T>::size;
-    auto one = [this](int64_t plane, const Range& row, const Range& column, int64_t at) {
+    auto one = [this](int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
       out[at] = max ? largest(plane, row, column) : mean(plane, row, column);
     };
     if (max) {
-      pooling.walk(lanes, one, [this](int64_t plane, const Range& row, const Range& column, int64_t at, int64_t) {
+      pooling.walk(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
         reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
           return maximum(a, b);
         }).store(out.data() + at);
       });
     } else {
-      pooling.walk(lanes, one, [this](int64_t plane, const Range& row, const Range& column, int64_t at, int64_t) {
+      pooling.walk(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
         Vec<T> sum = reduce(plane, row, column, Vec<T>(T(0)), [](auto a, auto b) { return a + b; });
         (sum / Vec<T>(static_cast<T>(pooling.count(row, column)))).store(out.data() + at);
       });
@@ -146,7 +77,7 @@ struct Pool2dKernel : Kernel {
   }
 
   template <class F>
-  Vec<T> reduce(int64_t plane, const Range& row, const Range& column, Vec<T> result, F f) const {
+  Vec<T> reduce(int64_t plane, const PooledRange& row, const PooledRange& column, Vec<T> result, F f) const {
     for (int64_t i = row.begin; i < row.end; ++i) {
       const T* line = x.data() + plane + i * pooling.width + column.begin;
       for (int64_t j = 0; j < pooling.taps; ++j) result = f(result, load_apart(line + j, pooling.stride));
@@ -154,7 +85,7 @@ struct Pool2dKernel : Kernel {
     return result;
   }
 
-  T largest(int64_t plane, const Range& row, const Range& column) const {
+  T largest(int64_t plane, const PooledRange& row, const PooledRange& column) const {
     T best = std::numeric_limits<T>::lowest();
     for (int64_t i = row.begin; i < row.end; ++i) {
       const T* line = x.data() + plane + i * pooling.width;
@@ -163,7 +94,7 @@ struct Pool2dKernel : Kernel {
     return best;
   }
 
-  T mean(int64_t plane, const Range& row, const Range& column) const {
+  T mean(int64_t plane, const PooledRange& row, const PooledRange& column) const {
     constexpr int64_t lanes = Vec<T>::size;
     T sum = 0;
     Vec<T> sums(T(0));
@@ -182,7 +113,7 @@ template <class T>
 struct Pool2dGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  Pooling pooling;
+  Pooling2d pooling;
   bool max;
 
   explicit Pool2dGradKernel(KernelInit& init)
@@ -203,7 +134,7 @@ struct Pool2dGradKernel : Kernel {
   }
 
   // The first element that is the largest gets all.
-  void to_largest(int64_t plane, const Range& row, const Range& column, int64_t at) {
+  void to_largest(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
     for (int64_t i = row.begin; i < row.end; ++i) {
       for (int64_t j = column.begin; j < column.end; ++j) {
         int64_t element = plane + i * pooling.width + j;
@@ -214,7 +145,7 @@ struct Pool2dGradKernel : Kernel {
     }
   }
 
-  void to_largest_of_many(int64_t plane, const Range& row, const Range& column, int64_t at, int64_t count) {
+  void to_largest_of_many(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
     const Vec<T> none(T(0)), best = Vec<T>::load(out.data() + at);
     Vec<T> left = first_lanes(Vec<T>::load(out_gradient.data() + at), count);  // what nobody has got yet
     for (int64_t i = row.begin; i < row.end; ++i) {
@@ -229,7 +160,7 @@ struct Pool2dGradKernel : Kernel {
     }
   }
 
-  void to_all(int64_t plane, const Range& row, const Range& column, int64_t at) {
+  void to_all(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
     constexpr int64_t lanes = Vec<T>::size;
     T share = out_gradient[at] / static_cast<T>(pooling.count(row, column));
     for (int64_t i = row.begin; i < row.end; ++i) {
@@ -240,7 +171,7 @@ struct Pool2dGradKernel : Kernel {
     }
   }
 
-  void to_all_of_many(int64_t plane, const Range& row, const Range& column, int64_t at, int64_t count) {
+  void to_all_of_many(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
     Vec<T> gradient = first_lanes(Vec<T>::load(out_gradient.data() + at), count);
     Vec<T> share = gradient / Vec<T>(static_cast<T>(pooling.count(row, column)));
     for (int64_t i = row.begin; i < row.end; ++i) {
@@ -249,8 +180,9 @@ struct Pool2dGradKernel : Kernel {
     }
   }
 };
+#endif
 
-Shape pooled_shape(const InferContext& c) {
+Shape pool2d_shape(const InferContext& c) {
   require_rank(c, "X", 4);
   const Shape& x = c.shape("X");
   for (int axis : {2, 3}) require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": there is nothing to pool");
@@ -259,8 +191,8 @@ Shape pooled_shape(const InferContext& c) {
   return Shape{x[0], x[1], global ? 1 : height.out, global ? 1 : width.out};
 }
 
-void infer_gradient(InferContext& c) {
-  Shape out = pooled_shape(c);
+void pool2d_infer_gradient(InferContext& c) {
+  Shape out = pool2d_shape(c);
   for (const char* port : {"Out", "Out@GRAD"}) {
     require_same_dtype(c, "X", port);
     require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ",
@@ -269,7 +201,7 @@ void infer_gradient(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& pool2d_with_attributes(OpSpec& spec) {
   return spec
       .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window", one_of({"max", "avg"}))
       .attr("ksize", std::vector<int32_t>{1, 1}, "size of the window: height, width; with `adaptive`, of the output")
@@ -293,16 +225,20 @@ void define_pool2d(OpTable& ops) {
               "never the largest; NaN is.")
       .input("X", "[images, channels, height, width]")
       .output("Out", "[images, channels, output height, output width]");
-  with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pooled_shape(c)); }))
+  pool2d_with_attributes(forward)
+      .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool2d_shape(c)); }))
       .gradient("pool2d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+      .on_gpu()
       .kernels<AnyLayout<Pool2dKernel>::Of, float, double>();
   backward.doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same part.")
       .input("X", "as in pool2d")
       .input("Out", "of pool2d")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
-  with_attributes(backward).infer(for_both_layouts(infer_gradient)).kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>();
+  pool2d_with_attributes(backward)
+      .infer(for_both_layouts(pool2d_infer_gradient))
+      .on_gpu()
+      .kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>();
   ops.add(forward);
   ops.add(backward);
 }

@@ -1,20 +1,25 @@
 // pool3d: the largest, or the mean, of every window of a volume
 #include "core/op_table.h"
 #include "math/pooled_axis.h"
-#include "math/vec.h"
 
+#ifdef PM_GPU
+#include "math/pool_gpu.h"
+#else
 #include <limits>
+
+#include "math/vec.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
 template <class Context>
-bool is_adaptive(const Context& c) {
+bool pool3d_is_adaptive(const Context& c) {
   return c.template attr<bool>("adaptive") && !c.template attr<bool>("global_pooling");
 }
 
 template <class Context>
-VolumeAxes axes_of(const Context& c, const VolumeLayout& x) {
+VolumeAxes pool3d_axes_of(const Context& c, const VolumeLayout& x) {
   bool global = c.template attr<bool>("global_pooling");
   std::array<int64_t, 3> windows = pool_windows(c.template attr<std::vector<int32_t>>("ksize"), x.sizes, global);
   VolumeWindow window;
@@ -23,18 +28,53 @@ VolumeAxes axes_of(const Context& c, const VolumeLayout& x) {
   window.paddings = c.template attr<std::vector<int32_t>>("paddings");
   window.algorithm = c.template attr<std::string>("padding_algorithm");
   window.ceil_mode = c.template attr<bool>("ceil_mode");
-  return is_adaptive(c) ? adaptive_axes(x.sizes, windows) : window.axes(x.sizes, windows);
+  return pool3d_is_adaptive(c) ? adaptive_axes(x.sizes, windows) : window.axes(x.sizes, windows);
 }
 
+#ifdef PM_GPU
+pool_gpu::Volumes pool3d_volumes_of(const KernelInit& init, const Shape& x) {
+  VolumeLayout layout(x, init.attr<std::string>("data_format"));
+  bool last = layout.channels_last;
+  return {pool3d_axes_of(init, layout), pool3d_is_adaptive(init), init.attr<bool>("exclusive"),
+          init.attr<std::string>("pooling_type") == "max", last ? layout.images : layout.images * layout.channels,
+          last ? layout.channels : 1};
+}
+
+template <class T>
+struct Pool3dKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  pool_gpu::Volumes volumes;
+
+  explicit Pool3dKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), volumes(pool3d_volumes_of(init, x.shape())) {}
+  void run(Device& device) override { pool(device, volumes, x.data(), out.data()); }
+};
+
+template <class T>
+struct Pool3dGradKernel : Kernel {
+  In<T> x, out, out_gradient;
+  Out<T> x_gradient;
+  pool_gpu::Volumes volumes;
+
+  explicit Pool3dGradKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        volumes(pool3d_volumes_of(init, x.shape())) {}
+  void run(Device& device) override {
+    pool_gradient(device, volumes, x.data(), out.data(), out_gradient.data(), x_gradient.data());
+  }
+};
+#else
 // Channels of an image are `inner` apart when they are last: then an element has `inner` numbers next to each other.
-struct Pooling {
+struct Pooling3d {
   VolumeLayout layout;
   PooledVolume volume;
   int64_t outer, inner, size;
   bool exclusive, max;
 
-  Pooling(const KernelInit& init, const Shape& x)
-      : layout(x, init.attr<std::string>("data_format")), volume(axes_of(init, layout), is_adaptive(init)),
+  Pooling3d(const KernelInit& init, const Shape& x)
+      : layout(x, init.attr<std::string>("data_format")),
+        volume(pool3d_axes_of(init, layout), pool3d_is_adaptive(init)),
         outer(layout.images * (layout.channels_last ? 1 : layout.channels)),
         inner(layout.channels_last ? layout.channels : 1), size(layout.sizes[0] * layout.sizes[1] * layout.sizes[2]),
         exclusive(init.attr<bool>("exclusive")), max(init.attr<std::string>("pooling_type") == "max") {}
@@ -70,7 +110,7 @@ template <class T>
 struct Pool3dKernel : Kernel {
   In<T> x;
   Out<T> out;
-  Pooling pooling;
+  Pooling3d pooling;
 
   explicit Pool3dKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), pooling(init, x.shape()) {}
 
@@ -94,7 +134,7 @@ template <class T>
 struct Pool3dGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  Pooling pooling;
+  Pooling3d pooling;
 
   explicit Pool3dGradKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
@@ -117,8 +157,9 @@ struct Pool3dGradKernel : Kernel {
     });
   }
 };
+#endif
 
-Shape pooled_shape(const InferContext& c) {
+Shape pool3d_shape(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", 5);
   VolumeLayout x(c.shape("X"), c.attr<std::string>("data_format"));
@@ -126,12 +167,12 @@ Shape pooled_shape(const InferContext& c) {
     require<ShapeError>(size != 0, "X has shape ", c.shape("X").str(), ": there is nothing to pool");
   }
   if (c.attr<bool>("global_pooling")) return x.with(x.channels, {1, 1, 1});
-  auto [depth, height, width] = axes_of(c, x);
+  auto [depth, height, width] = pool3d_axes_of(c, x);
   return x.with(x.channels, {depth.out, height.out, width.out});
 }
 
-void infer_gradient(InferContext& c) {
-  Shape out = pooled_shape(c);
+void pool3d_infer_gradient(InferContext& c) {
+  Shape out = pool3d_shape(c);
   for (const char* port : {"Out", "Out@GRAD"}) {
     require_same_dtype(c, "X", port);
     require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ",
@@ -140,7 +181,7 @@ void infer_gradient(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec pool3d_with_attributes(OpSpec spec) {
   return spec
       .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window", one_of({"max", "avg"}))
       .attr("ksize", std::vector<int32_t>{1, 1, 1},
@@ -161,22 +202,24 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_pool3d(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("pool3d")
+  ops.add(pool3d_with_attributes(OpSpec("pool3d")
                               .input("X", "[images, channels, depth, height, width], or channels last")
                               .output("Out", "X's shape, with the depth, height and width of the output"))
               .doc("The largest element, or the mean, of each window that moves over the volumes of X. Padding is "
                    "never the largest; NaN is.")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pooled_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool3d_shape(c)); })
               .gradient("pool3d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<Pool3dKernel, float, double>());
-  ops.add(with_attributes(OpSpec("pool3d_grad")
+  ops.add(pool3d_with_attributes(OpSpec("pool3d_grad")
                               .input("X", "as in pool3d")
                               .input("Out", "of pool3d")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same "
                    "part.")
-              .infer(infer_gradient)
+              .infer(pool3d_infer_gradient)
+              .on_gpu()
               .kernels<Pool3dGradKernel, float, double>());
 }
 

@@ -3,27 +3,73 @@
 
 #include "math/power.h"
 #include "math/unary.h"
+#include "math/uniform.h"
 
 namespace paddle_mini {
 namespace {
 
 // The factor as a T. For whole numbers its fraction is cut off; it ends where T ends, and NaN is 0.
 template <class T>
-T exponent(double factor) {
+PM_HD T power_factor(double factor) {
   if constexpr (std::is_floating_point_v<T>) return static_cast<T>(factor);
   if (factor >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
   if (factor <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
   return factor == factor ? static_cast<T>(factor) : T(0);
 }
 
-// What X is raised to: the input FactorTensor where there is one, else the attribute.
+// Products where the factor is 2.
+template <class T>
+struct SquareOf {
+  template <class V>
+  PM_HD V operator()(V v) const { return v * v; }
+  template <class V>
+  PM_HD V operator()(V v, V gradient) const { return gradient * V(2) * v; }
+};
+
+template <class T>
+struct PowerOf {
+  T factor;
+  template <class V>
+  PM_HD V operator()(V v) const { return power(v, V(factor)); }
+  template <class V>
+  PM_HD V operator()(V v, V gradient) const { return gradient * V(factor) * power(v, V(factor - T(1))); }
+};
+
+#ifdef PM_GPU
+template <class T>
+struct AnyPowerOf {
+  T factor;
+  PM_HD T operator()(T v) const { return factor == T(2) ? SquareOf<T>{}(v) : PowerOf<T>{factor}(v); }
+  PM_HD T operator()(T v, T gradient) const {
+    return factor == T(2) ? SquareOf<T>{}(v, gradient) : PowerOf<T>{factor}(v, gradient);
+  }
+};
+template <class T>
+struct PowerRule {
+  Uniform<double> factor;
+  PM_HD AnyPowerOf<T> ready() const { return {power_factor<T>(factor())}; }
+};
+#endif
+
+// X is raised to the input FactorTensor where there is one, else to the attribute.
 struct Factor {
   NumberIn tensor;
   float attr;
 
   explicit Factor(const KernelInit& init)
       : tensor(init, "FactorTensor", optional_port), attr(init.attr<float>("factor")) {}
-  double operator()() const { return tensor ? tensor[0] : static_cast<double>(attr); }
+
+  template <class T, class... Inputs>
+  void map_power(Device& device, int64_t n, T* out, const Inputs*... in) const {
+    Uniform<double> factor = uniform_or(tensor, static_cast<double>(attr));
+#ifdef PM_GPU
+    map(device, n, PowerRule<T>{factor}, out, in...);
+#else
+    T f = power_factor<T>(factor());
+    if (f == T(2)) map(device, n, SquareOf<T>{}, out, in...);
+    else map(device, n, PowerOf<T>{f}, out, in...);
+#endif
+  }
 };
 
 template <class T>
@@ -33,12 +79,7 @@ struct PowKernel : Kernel {
   Factor factor;
 
   explicit PowKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), factor(init) {}
-
-  void run(Device& device) override {
-    T f = exponent<T>(factor());
-    if (f == T(2)) map(device, x.numel(), [](auto v) { return v * v; }, out.data(), x.data());
-    else map(device, x.numel(), [f](auto v) { return power(v, decltype(v)(f)); }, out.data(), x.data());
-  }
+  void run(Device& device) override { factor.map_power(device, x.numel(), out.data(), x.data()); }
 };
 
 template <class T>
@@ -49,16 +90,8 @@ struct PowGradKernel : Kernel {
 
   explicit PowGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), factor(init) {}
-
   void run(Device& device) override {
-    T f = exponent<T>(factor());
-    auto general = [f](auto v, auto gradient) {
-      using V = decltype(v);
-      return gradient * V(f) * power(v, V(f - T(1)));
-    };
-    auto of_square = [](auto v, auto gradient) { return gradient * decltype(v)(2) * v; };
-    if (f == T(2)) map(device, x.numel(), of_square, x_gradient.data(), x.data(), out_gradient.data());
-    else map(device, x.numel(), general, x_gradient.data(), x.data(), out_gradient.data());
+    factor.map_power(device, x.numel(), x_gradient.data(), x.data(), out_gradient.data());
   }
 };
 
@@ -92,12 +125,14 @@ void define_pow(OpTable& ops) {
               .attr("factor", 1.0f, "the exponent")
               .infer(infer_pow)
               .gradient("pow_grad", {"X", "FactorTensor", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<PowKernel, float, double, int32_t, int64_t>());
   ops.add(unary_gradient("pow_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
               .optional_input("FactorTensor", "as in the forward operator")
               .attr("factor", 1.0f, "as in the forward operator")
               .infer(infer_pow_grad)
+              .on_gpu()
               .kernels<PowGradKernel, float, double>());
 }
 

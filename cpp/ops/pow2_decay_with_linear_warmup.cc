@@ -1,9 +1,31 @@
 // pow2_decay_with_linear_warmup: a learning rate that rises in a line, then falls like a parabola
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
+
+template <class T>
+struct Pow2Decay {
+  const int64_t* step;
+  T* rate_out;
+  int64_t* step_out;
+  int64_t warmup, total;
+  double base, end;
+
+  PM_HD void operator()(int64_t) const {
+    int64_t now = *step == INT64_MAX ? *step : *step + 1;
+    *rate_out = static_cast<T>(rate_at(now));
+    *step_out = now;
+  }
+
+  PM_HD double rate_at(int64_t now) const {
+    if (now <= warmup && warmup > 0) return static_cast<double>(now) / static_cast<double>(warmup) * base;
+    if (now >= total || total == warmup) return end;
+    double left = 1 - (static_cast<double>(now) - static_cast<double>(warmup)) / static_cast<double>(total - warmup);
+    return (base - end) * (left * left) + end;
+  }
+};
 
 template <class T>
 struct Pow2DecayWithLinearWarmupKernel : Kernel {
@@ -18,17 +40,8 @@ struct Pow2DecayWithLinearWarmupKernel : Kernel {
         warmup(init.attr<int64_t>("warmup_steps")), total(init.attr<int64_t>("total_steps")),
         base(init.attr<float>("base_lr")), end(init.attr<float>("end_lr")) {}
 
-  void run(Device&) override {
-    int64_t now = step[0] == std::numeric_limits<int64_t>::max() ? step[0] : step[0] + 1;
-    rate_out[0] = static_cast<T>(rate_at(now));
-    step_out[0] = now;
-  }
-
-  double rate_at(int64_t now) const {
-    if (now <= warmup && warmup > 0) return static_cast<double>(now) / static_cast<double>(warmup) * base;
-    if (now >= total || total == warmup) return end;
-    double left = 1 - (static_cast<double>(now) - static_cast<double>(warmup)) / static_cast<double>(total - warmup);
-    return (base - end) * (left * left) + end;
+  void run(Device& device) override {
+    for_each_index(device, 1, Pow2Decay<T>{step.data(), rate_out.data(), step_out.data(), warmup, total, base, end});
   }
 };
 
@@ -63,6 +76,7 @@ void define_pow2_decay_with_linear_warmup(OpTable& ops) {
               .no_gradient("a schedule of the learning rate is not differentiated")
               .updates("LearningRate", "LearningRateOut")
               .updates("Step", "StepOut")
+              .on_gpu()
               .kernels<Pow2DecayWithLinearWarmupKernel, float, double>());
 }
 

@@ -7,17 +7,17 @@ namespace {
 
 struct Prelu {
   template <class V>
-  V operator()(V x, V alpha) const { return select(x > V(0), x, alpha * x); }
+  PM_HD V operator()(V x, V alpha) const { return select(x > V(0), x, alpha * x); }
 };
 
 struct PreluToX {
   template <class V>
-  V operator()(V x, V alpha, V gradient) const { return select(x > V(0), gradient, alpha * gradient); }
+  PM_HD V operator()(V x, V alpha, V gradient) const { return select(x > V(0), gradient, alpha * gradient); }
 };
 
 struct PreluToAlpha {
   template <class V>
-  V operator()(V x, V, V gradient) const { return select(x > V(0), V(0), x * gradient); }
+  PM_HD V operator()(V x, V, V gradient) const { return select(x > V(0), V(0), x * gradient); }
 };
 
 // X as three dimensions, in whose middle one Alpha lies.
@@ -107,6 +107,7 @@ void define_prelu(OpTable& ops) {
               })
               .gradient("prelu_grad", {"X", "Alpha", "Out@GRAD"}, {"X@GRAD", "Alpha@GRAD"})
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<PreluKernel, float, double>());
   ops.add(with_attrs(OpSpec("prelu_grad"))
               .doc("X@GRAD = Out@GRAD where X > 0, else Alpha Out@GRAD; Alpha@GRAD = X Out@GRAD where X <= 0, summed "
@@ -123,6 +124,7 @@ void define_prelu(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .in_place("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<PreluGradKernel, float, double>());
 }
 

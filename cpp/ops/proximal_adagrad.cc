@@ -12,10 +12,18 @@ struct ProximalAdagradStep {
   Proximal<T> proximal;
 
   template <class V>
-  std::tuple<V, V> operator()(V param, V moment, V gradient) const {
+  PM_HD std::tuple<V, V> operator()(V param, V moment, V gradient) const {
     V m = moment + gradient * gradient;
     return {proximal(param - V(rate) * gradient / sqrt(m)), m};
   }
+};
+
+template <class T>
+struct ProximalAdagradRule {
+  static constexpr bool in_batches = true;
+  Uniform<T> rate;
+  T l1, l2;
+  PM_HD ProximalAdagradStep<T> ready() const { return {rate(), Proximal<T>(rate(), l1, l2)}; }
 };
 
 template <class T>
@@ -32,8 +40,7 @@ struct ProximalAdagradKernel : Kernel {
   void run(Device& device) override { run_part(device, 0, param.numel()); }
 
   void run_part(Device& device, int64_t begin, int64_t end) override {
-    T rate = learning_rate[0];
-    ProximalAdagradStep<T> step{rate, Proximal<T>(rate, l1, l2)};
+    ProximalAdagradRule<T> step{learning_rate, l1, l2};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
         param.data() + begin, moment.data() + begin, grad.data() + begin);
   }
@@ -63,6 +70,7 @@ void define_proximal_adagrad(OpTable& ops) {
               .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
+              .on_gpu()
               .kernels<ProximalAdagradKernel, float, double>());
 }
 

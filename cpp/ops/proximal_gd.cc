@@ -7,6 +7,23 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
+struct ProximalGdStep {
+  T rate;
+  Proximal<T> proximal;
+
+  template <class V>
+  PM_HD V operator()(V param, V gradient) const { return proximal(param - V(rate) * gradient); }
+};
+
+template <class T>
+struct ProximalGdRule {
+  static constexpr bool in_batches = true;
+  Uniform<T> rate;
+  T l1, l2;
+  PM_HD ProximalGdStep<T> ready() const { return {rate(), Proximal<T>(rate(), l1, l2)}; }
+};
+
+template <class T>
 struct ProximalGdKernel : Kernel {
   In<T> param, grad, learning_rate;
   Out<T> param_out;
@@ -19,9 +36,7 @@ struct ProximalGdKernel : Kernel {
   void run(Device& device) override { run_part(device, 0, param.numel()); }
 
   void run_part(Device& device, int64_t begin, int64_t end) override {
-    T rate = learning_rate[0];
-    Proximal<T> proximal(rate, l1, l2);
-    auto step = [rate, proximal](auto p, auto g) { return proximal(p - decltype(p)(rate) * g); };
+    ProximalGdRule<T> step{learning_rate, l1, l2};
     map(device, end - begin, step, param_out.data() + begin, param.data() + begin, grad.data() + begin);
   }
 };
@@ -46,6 +61,7 @@ void define_proximal_gd(OpTable& ops) {
               .no_gradient("an optimizer's step is not differentiated")
               .in_parts()
               .updates("Param", "ParamOut")
+              .on_gpu()
               .kernels<ProximalGdKernel, float, double>());
 }
 

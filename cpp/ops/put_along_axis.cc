@@ -4,6 +4,56 @@
 namespace paddle_mini {
 namespace {
 
+#ifdef PM_GPU
+template <class T>
+struct PutKernel : Kernel {
+  using Meet = ByTarget::Meet;
+  In<T> input, value;
+  Out<T> result;
+  AlongAxis along;
+  bool add;
+  ByTarget by_element;
+
+  explicit PutKernel(KernelInit& init)
+      : input(init, "Input"), value(init, "Value"), result(init, "Result"),
+        along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add"),
+        by_element(init, along.index.numel()) {}
+
+  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    by_element.sort(device, along.positions(device));
+    int64_t n = input.numel();
+    if (add) by_element.put<Meet::AddTo>(device, 1, n, 1, input.data(), value.data(), result.data());
+    else by_element.put<Meet::Last>(device, 1, n, 1, input.data(), value.data(), result.data());
+  }
+};
+
+template <class T>
+struct PutGradKernel : Kernel {
+  In<T> result_gradient;
+  Out<T> input_gradient, value_gradient;
+  AlongAxis along;
+  bool add;
+
+  explicit PutGradKernel(KernelInit& init)
+      : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
+        value_gradient(init, "Value@GRAD", optional_port),
+        along(init, result_gradient.shape(), init.attr<int32_t>("Axis"), true),
+        add(init.attr<std::string>("Reduce") == "add") {}
+
+  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    int64_t n = along.index.numel();
+    if (input_gradient) {
+      copy_n(device, result_gradient.data(), result_gradient.numel(), input_gradient.data());
+      if (!add) zero_slabs(device, along.positions(device), n, 1, input_gradient.data());
+    }
+    if (!value_gradient) return;
+    gather_slabs(device, along.positions(device), 1, n, result_gradient.numel(), sizeof(T), result_gradient.data(),
+                 value_gradient.data());
+  }
+};
+#else
 template <class T>
 struct PutKernel : Kernel {
   In<T> input, value;
@@ -45,8 +95,9 @@ struct PutGradKernel : Kernel {
     if (value_gradient) along.each([this](int64_t i, int64_t at) { value_gradient[i] = result_gradient[at]; });
   }
 };
+#endif
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec put_along_axis_with_attributes(OpSpec spec) {
   return spec.attr("Axis", 0, "the axis; negative ones count from the end")
       .attr("Reduce", "assign", "assign: of several values for one element the last stays; add: they are added to it",
             one_of({"assign", "add"}));
@@ -55,7 +106,7 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_put_along_axis(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("put_along_axis"))
+  ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis"))
               .doc("Result = Input, but each element of Value takes the place of that of Input, or is added to it, at "
                    "the same place but along the axis, where it is at the position in Index. Negative positions count "
                    "from the end; one that Input does not have is refused.")
@@ -74,8 +125,9 @@ void define_put_along_axis(OpTable& ops) {
               .gradient("put_along_axis_grad", {"Input", "Index", "Value", "Result@GRAD"}, {"Input@GRAD", "Value@GRAD"})
               .in_place("Input", "Result")
               .checks_data()
+              .on_gpu()
               .kernels<PutKernel, float, double, int32_t, int64_t, uint8_t>());
-  ops.add(with_attributes(OpSpec("put_along_axis_grad"))
+  ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis_grad"))
               .doc("Input@GRAD = Result@GRAD, with assign 0 where a value was put; Value@GRAD = Result@GRAD where it "
                    "was put, also for a value that another one replaced, as in PaddlePaddle.")
               .optional_input("Input", "not read: Result@GRAD has its shape")
@@ -94,6 +146,7 @@ void define_put_along_axis(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Result@GRAD")
+              .on_gpu()
               .kernels<PutGradKernel, float, double, int32_t, int64_t>());
 }
 

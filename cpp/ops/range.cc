@@ -65,6 +65,7 @@ void define_range(OpTable& ops) {
               .output("Out", "[n]")
               .infer(infer_range)
               .no_gradient("its inputs are counts and positions")
+              .cpu_only("the size of its result depends on data")
               .kernels<RangeKernel, float, double, int32_t, int64_t>());
 }
 

@@ -5,6 +5,26 @@
 namespace paddle_mini {
 namespace {
 
+// log(1 + exp(o)) = max(o, 0) + log(1 + exp(-|o|)), which does not overflow.
+template <class T>
+struct RankLoss {
+  template <class V>
+  PM_HD V operator()(V l, V a, V b) const {
+    V o = a - b;
+    return maximum(o, V(T(0))) + log(V(T(1)) + exp(-abs(o))) - l * o;
+  }
+};
+
+template <class T>
+struct RankSlope {
+  T direction;
+  template <class V>
+  PM_HD V operator()(V l, V a, V b, V g) const {
+    V one(T(1));
+    return V(direction) * g * (one / (one + exp(b - a)) - l);
+  }
+};
+
 template <class T>
 struct RankLossKernel : Kernel {
   In<T> label, left, right;
@@ -13,14 +33,8 @@ struct RankLossKernel : Kernel {
   explicit RankLossKernel(KernelInit& init)
       : label(init, "Label"), left(init, "Left"), right(init, "Right"), out(init, "Out") {}
 
-  // log(1 + exp(o)) = max(o, 0) + log(1 + exp(-|o|)), which does not overflow.
   void run(Device& device) override {
-    auto loss = [](auto l, auto a, auto b) {
-      using V = decltype(l);
-      V o = a - b;
-      return maximum(o, V(T(0))) + log(V(T(1)) + exp(-abs(o))) - l * o;
-    };
-    map(device, out.numel(), loss, out.data(), label.data(), left.data(), right.data());
+    map(device, out.numel(), RankLoss<T>{}, out.data(), label.data(), left.data(), right.data());
   }
 };
 
@@ -39,12 +53,8 @@ struct RankLossGradKernel : Kernel {
   }
 
   void pass(Device& device, T direction, T* to) {
-    auto gradient = [direction](auto l, auto a, auto b, auto g) {
-      using V = decltype(l);
-      V one(T(1));
-      return V(direction) * g * (one / (one + exp(b - a)) - l);
-    };
-    map(device, label.numel(), gradient, to, label.data(), left.data(), right.data(), out_gradient.data());
+    RankSlope<T> slope{direction};
+    map(device, label.numel(), slope, to, label.data(), left.data(), right.data(), out_gradient.data());
   }
 };
 
@@ -56,7 +66,7 @@ void require_alike(const InferContext& c) {
   }
 }
 
-void infer_gradient(InferContext& c) {
+void infer_rank_loss_gradient(InferContext& c) {
   require_alike(c);
   require_same_dtype(c, "Label", "Out@GRAD");
   require_same_shape(c, "Label", "Out@GRAD");
@@ -79,6 +89,7 @@ void define_rank_loss(OpTable& ops) {
                 c.set_output("Out", c.input("Label"));
               })
               .gradient("rank_loss_grad", {"Label", "Left", "Right", "Out@GRAD"}, {"Left@GRAD", "Right@GRAD"})
+              .on_gpu()
               .kernels<RankLossKernel, float, double>());
   ops.add(OpSpec("rank_loss_grad")
               .doc("Left@GRAD = Out@GRAD (sigmoid(Left - Right) - Label), Right@GRAD = -Left@GRAD.")
@@ -88,7 +99,8 @@ void define_rank_loss(OpTable& ops) {
               .input("Out@GRAD", "shape of Out")
               .optional_output("Left@GRAD", "shape of Left")
               .optional_output("Right@GRAD", "shape of Right")
-              .infer(infer_gradient)
+              .infer(infer_rank_loss_gradient)
+              .on_gpu()
               .kernels<RankLossGradKernel, float, double>());
 }
 

@@ -6,14 +6,16 @@ namespace {
 
 struct All {
   static constexpr bool first = true;
-  bool operator()(bool a, bool b) const { return a && b; }
+  PM_HD bool operator()(bool a, bool b) const { return a && b; }
 };
 
 }  // namespace
 
 void define_reduce_all(OpTable& ops) {
-  add_truth_reduction<All>(ops, "reduce_all",
-                          "Whether all elements of X over the axes in `dim` are true; true if there are none.");
+  ops.add(truth_reduction("reduce_all")
+              .doc("Whether all elements of X over the axes in `dim` are true; true if there are none.")
+              .on_gpu()
+              .kernels<TruthKernel<All>::For, bool, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

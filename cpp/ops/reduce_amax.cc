@@ -7,9 +7,11 @@ void define_reduce_amax(OpTable& ops) {
   ops.add(fold_reduction("reduce_amax", "reduce_amax_grad")
               .doc("The largest element of X over the axes in `dim`; NaN if there is one,"
                    " and the lowest number if there is none.")
+              .on_gpu()
               .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
   ops.add(fold_gradient("reduce_amax_grad")
               .doc("X@GRAD = Out@GRAD shared out in equal parts to the elements that equal Out; 0 elsewhere.")
+              .on_gpu()
               .kernels<SharedExtremeGradKernel, float, double>());
 }
 

@@ -7,9 +7,11 @@ void define_reduce_amin(OpTable& ops) {
   ops.add(fold_reduction("reduce_amin", "reduce_amin_grad")
               .doc("The smallest element of X over the axes in `dim`; NaN if there is one,"
                    " and the highest number if there is none.")
+              .on_gpu()
               .kernels<FoldKernel<Smallest>::For, float, double, int32_t, int64_t>());
   ops.add(fold_gradient("reduce_amin_grad")
               .doc("X@GRAD = Out@GRAD shared out in equal parts to the elements that equal Out; 0 elsewhere.")
+              .on_gpu()
               .kernels<SharedExtremeGradKernel, float, double>());
 }
 

@@ -6,14 +6,16 @@ namespace {
 
 struct Any {
   static constexpr bool first = false;
-  bool operator()(bool a, bool b) const { return a || b; }
+  PM_HD bool operator()(bool a, bool b) const { return a || b; }
 };
 
 }  // namespace
 
 void define_reduce_any(OpTable& ops) {
-  add_truth_reduction<Any>(ops, "reduce_any",
-                          "Whether any element of X over the axes in `dim` is true; false if there are none.");
+  ops.add(truth_reduction("reduce_any")
+              .doc("Whether any element of X over the axes in `dim` is true; false if there are none.")
+              .on_gpu()
+              .kernels<TruthKernel<Any>::For, bool, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -7,9 +7,11 @@ void define_reduce_max(OpTable& ops) {
   ops.add(fold_reduction("reduce_max", "reduce_max_grad")
               .doc("The largest element of X over the axes in `dim`; NaN if there is one,"
                    " and the lowest number if there is none.")
+              .on_gpu()
               .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
   ops.add(fold_gradient("reduce_max_grad")
               .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
+              .on_gpu()
               .kernels<FoldGradKernel<ToExtreme>::For, float, double>());
 }
 

@@ -6,15 +6,15 @@ namespace {
 
 struct Product {
   template <class T>
-  static T first() { return T(1); }
+  PM_HD static T first() { return T(1); }
   template <class T>
-  T operator()(T a, T b) const { return a * b; }
+  PM_HD T operator()(T a, T b) const { return a * b; }
 };
 
 // NaN where a factor is 0, as in PaddlePaddle.
 struct ToFactor {
   template <class T>
-  T operator()(T x, T out, T gradient) const { return gradient * out / x; }
+  PM_HD T operator()(T x, T out, T gradient) const { return gradient * out / x; }
 };
 
 
@@ -23,9 +23,11 @@ struct ToFactor {
 void define_reduce_prod(OpTable& ops) {
   ops.add(fold_reduction("reduce_prod", "reduce_prod_grad")
               .doc("The product of X over the axes in `dim`; 1 if there are no elements.")
+              .on_gpu()
               .kernels<FoldKernel<Product>::For, float, double, int32_t, int64_t>());
   ops.add(fold_gradient("reduce_prod_grad")
               .doc("X@GRAD = Out@GRAD Out / X, which is NaN where X is 0.")
+              .on_gpu()
               .kernels<FoldGradKernel<ToFactor>::For, float, double>());
 }
 

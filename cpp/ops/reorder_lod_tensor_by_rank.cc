@@ -46,6 +46,7 @@ void define_reorder_lod_tensor_by_rank(OpTable& ops) {
                     {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
                     {{"Out", gradient_names(forward.input("X"))}})};
               })
+              .cpu_only("puts sequences in the order of a table that the host keeps")
               .control(&run_reorder));
   ops.add(OpSpec("reorder_lod_tensor_by_rank_grad")
               .doc("Out = X in the order that it had before reorder_lod_tensor_by_rank. X is the gradient of its Out, "
@@ -53,6 +54,7 @@ void define_reorder_lod_tensor_by_rank(OpTable& ops) {
               .input("X", "gradient of reorder_lod_tensor_by_rank's Out")
               .input("RankTable", "as in reorder_lod_tensor_by_rank")
               .output("Out", "gradient of reorder_lod_tensor_by_rank's X")
+              .cpu_only("puts sequences in the order of a table that the host keeps")
               .control(&run_reorder_grad));
 }
 

@@ -5,12 +5,12 @@
 namespace paddle_mini {
 namespace {
 
-struct ReshapeKernel : MoveKernel {
-  explicit ReshapeKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
+struct PlainReshapeKernel : MoveKernel {
+  explicit PlainReshapeKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
 };
 
-struct ReshapeGradKernel : MoveKernel {
-  explicit ReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
+struct PlainReshapeGradKernel : MoveKernel {
+  explicit PlainReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
 };
 
 }  // namespace
@@ -26,7 +26,8 @@ void define_reshape(OpTable& ops) {
               })
               .gradient("reshape_grad", with_ports({"X", "Out", "Out@GRAD"}, reshape_ports()), {"X@GRAD"})
               .view("X", "Out")
-              .kernel_for_any<ReshapeKernel>());
+              .on_gpu()
+              .kernel_for_any<PlainReshapeKernel>());
   ops.add(with_tensor_ports(OpSpec("reshape_grad")
                                 .shape_input("X", "as in reshape")
                                 .optional_input("Out", "of reshape; not read")
@@ -44,7 +45,8 @@ void define_reshape(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .view("Out@GRAD", "X@GRAD")
-              .kernel_for_any<ReshapeGradKernel>());
+              .on_gpu()
+              .kernel_for_any<PlainReshapeGradKernel>());
 }
 
 }  // namespace paddle_mini

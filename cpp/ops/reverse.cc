@@ -1,4 +1,5 @@
 // reverse: Out = X with some axes back to front
+// The record, which says .on_gpu(), is in math/reversal.h.
 #include "math/reversal.h"
 
 namespace paddle_mini {

@@ -1,9 +1,27 @@
 // ring_mean: the mean of the parameters that parameter_ring has kept
 #include "math/average_state.h"
+#include "math/for_each_index.h"
 #include "math/map.h"
 
 namespace paddle_mini {
 namespace {
+
+#ifdef PM_GPU
+template <class T>
+struct MeanOfRing {
+  const T *param, *ring;
+  Uniform<int64_t> updates;
+  T* out;
+  int64_t numel, places;
+
+  PM_HD void operator()(int64_t at) const {
+    int64_t u = updates(), count = u < places ? u : places;
+    T mean = count == 0 ? param[at] : ring[at];
+    for (int64_t i = 1; i < count; ++i) mean = mean + T(1) / static_cast<T>(i + 1) * (ring[i * numel + at] - mean);
+    out[at] = mean;
+  }
+};
+#endif
 
 template <class T>
 struct RingMeanKernel : Kernel {
@@ -15,6 +33,13 @@ struct RingMeanKernel : Kernel {
       : param(init, "Param"), ring(init, "Ring"), counters(init, "Counters"), out(init, "Out") {}
 
   // Summed anew each time, so nothing drifts; as a + (p - a) / n, so no number grows.
+#ifdef PM_GPU
+  void run(Device& device) override {
+    MeanOfRing<T> mean{param.data(), ring.data(), Uniform<int64_t>(counters, kUpdates), out.data(), out.numel(),
+                       ring.shape()[0]};
+    for_each_index(device, out.numel(), mean);
+  }
+#else
   void run(Device& device) override {
     int64_t numel = out.numel(), count = std::min(counters[kUpdates], ring.shape()[0]);
     if (count == 0) {
@@ -28,6 +53,7 @@ struct RingMeanKernel : Kernel {
       map(device, numel, mean, out.data(), static_cast<const T*>(out.data()), ring.data() + i * numel);
     }
   }
+#endif
 };
 
 }  // namespace
@@ -46,6 +72,7 @@ void define_ring_mean(OpTable& ops) {
               })
               .no_gradient("an average of parameters is not differentiated")
               .in_place("Param", "Out")
+              .on_gpu()
               .kernels<RingMeanKernel, float, double>());
 }
 

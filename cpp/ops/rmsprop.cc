@@ -11,18 +11,40 @@ struct RmspropStep {
   T decay, momentum, epsilon, rate;
 
   template <class V>
-  std::tuple<V, V, V> operator()(V param, V square, V moment, V gradient) const {
+  PM_HD std::tuple<V, V, V> operator()(V param, V square, V moment, V gradient) const {
     V s = V(decay) * square + V(T(1) - decay) * gradient * gradient;
     V m = V(momentum) * moment + V(rate) * gradient / sqrt(s + V(epsilon));
     return {param - m, s, m};
   }
 
   template <class V>
-  std::tuple<V, V, V, V> operator()(V param, V square, V moment, V mean, V gradient) const {
+  PM_HD std::tuple<V, V, V, V> operator()(V param, V square, V moment, V mean, V gradient) const {
     V s = V(decay) * square + V(T(1) - decay) * gradient * gradient;
     V g = V(decay) * mean + V(T(1) - decay) * gradient;
     V m = V(momentum) * moment + V(rate) * gradient / sqrt(s - g * g + V(epsilon));
     return {param - m, s, m, g};
+  }
+};
+
+// Of rows that the gradient does not name.
+template <class T>
+struct RmspropIdle {
+  RmspropStep<T> step;
+
+  template <class V, class... More>
+  PM_HD auto operator()(V param, More... more) const { return step(param, more..., V(T(0))); }
+};
+
+template <class T, bool idle>
+struct RmspropRule {
+  static constexpr bool in_batches = true;
+  T decay, momentum, epsilon;
+  Uniform<T> rate;
+
+  PM_HD auto ready() const {
+    RmspropStep<T> step{decay, momentum, epsilon, rate()};
+    if constexpr (idle) return RmspropIdle<T>{step};
+    else return step;
   }
 };
 
@@ -56,10 +78,7 @@ struct RmspropKernel : Kernel {
   // With a gradient, or with none where it is 0.
   template <class... Gradient>
   void update(Device& device, int64_t at, int64_t n, const Gradient*... g) {
-    auto step = [all = RmspropStep<T>{decay, momentum, epsilon, learning_rate[0]}](auto p, auto... more) {
-      if constexpr (sizeof...(Gradient) == 0) return all(p, more..., decltype(p)(T(0)));
-      else return all(p, more...);
-    };
+    RmspropRule<T, sizeof...(Gradient) == 0> step{decay, momentum, epsilon, learning_rate};
     const T *p = param.data() + at, *s = square.data() + at, *m = moment.data() + at;
     T *p_out = param_out.data() + at, *s_out = square_out.data() + at, *m_out = moment_out.data() + at;
     if (centered) {
@@ -112,6 +131,7 @@ void define_rmsprop(OpTable& ops) {
               .updates("Moment", "MomentOut")
               .updates("MeanSquare", "MeanSquareOut")
               .updates("MeanGrad", "MeanGradOut")
+              .on_gpu()
               .kernels<RmspropKernel, float, double>());
 }
 

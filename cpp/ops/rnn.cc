@@ -302,6 +302,7 @@ void define_rnn(OpTable& ops) {
                              "Out@GRAD", "State@GRAD"},
                 {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
       .dtype_from_input("Input")
+      .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
       .kernels<RnnKernel, float, double>();
   with_inputs(backward.doc("Gradients of rnn by backpropagation through time."))
       .optional_input("DropoutState", "of rnn")
@@ -315,6 +316,7 @@ void define_rnn(OpTable& ops) {
   with_attributes(backward)
       .infer(infer_backward)
       .dtype_from_input("Input")
+      .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
       .kernels<RnnGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

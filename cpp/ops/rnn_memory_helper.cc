@@ -24,6 +24,7 @@ void define_rnn_memory_helper(OpTable& ops) {
               .infer(same_as("X"))
               .gradient("rnn_memory_helper_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
+              .on_gpu()
               .kernel_for_any<MemoryKernel>());
   ops.add(OpSpec("rnn_memory_helper_grad")
               .doc("X@GRAD = Out@GRAD.")
@@ -38,6 +39,7 @@ void define_rnn_memory_helper(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
               })
               .view("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernel_for_any<MemoryGradKernel>());
 }
 

@@ -7,7 +7,7 @@ namespace {
 using Longs = std::vector<int64_t>;
 
 // Without axes the elements are moved as one line.
-AxisWalks walks_of(const OpDesc& op, const Shape& x) {
+AxisWalks roll_walks_of(const OpDesc& op, const Shape& x) {
   const Longs &shifts = attr_of<Longs>(op, "shifts"), &axes = attr_of<Longs>(op, "axis");
   size_t wanted = axes.empty() ? 1 : axes.size();
   require<ProgramError>(shifts.size() == wanted, "shifts are ", shifts.size(), ", ", wanted, " are needed");
@@ -23,13 +23,14 @@ AxisWalks walks_of(const OpDesc& op, const Shape& x) {
 
 struct RollKernel : AxisCopyKernel {
   explicit RollKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"), walks_of(init.op(), init.input("X")->tensor.shape)) {}
+      : AxisCopyKernel(init.input("X"), init.output("Out"), roll_walks_of(init.op(), init.input("X")->tensor.shape)) {}
 };
 
 template <class T>
 struct RollGradKernel : AxisCopyGradKernel<T> {
   explicit RollGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD", walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              roll_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace
@@ -43,10 +44,11 @@ void define_roll(OpTable& ops) {
               .attr("shifts", Longs{}, "how far, for each of the axes; negative: towards the front")
               .attr("axis", Longs{}, "the axes; negative ones count from the end")
               .infer([](InferContext& c) {
-                walks_of(c.op(), c.shape("X"));
+                roll_walks_of(c.op(), c.shape("X"));
                 same_as("X")(c);
               })
               .gradient("roll_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernel_for_any<RollKernel>());
   ops.add(OpSpec("roll_grad")
               .doc("X@GRAD = Out@GRAD moved back.")
@@ -56,10 +58,11 @@ void define_roll(OpTable& ops) {
               .attr("shifts", Longs{}, "as in roll")
               .attr("axis", Longs{}, "as in roll")
               .infer([](InferContext& c) {
-                walks_of(c.op(), c.shape("X"));
+                roll_walks_of(c.op(), c.shape("X"));
                 require_like_out(c, "X", c.shape("X"));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<RollGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -111,6 +111,7 @@ void define_row_conv(OpTable& ops) {
               })
               .decides_lod()
               .gradient("row_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<RowConvKernel, float, double>());
   ops.add(OpSpec("row_conv_grad")
               .doc("X@GRAD[t + w] = the sum of Out@GRAD[t] * Filter[w], Filter@GRAD[w] that of Out@GRAD[t] * X[t + w].")
@@ -125,6 +126,7 @@ void define_row_conv(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .decides_lod()
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<RowConvGradKernel, float, double>());
 }
 

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#ifdef PM_GPU
+#include "math/by_target_gpu.h"
+#include "math/positions_gpu.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
@@ -13,14 +18,71 @@ struct ScatterRows {
   ScatterRows(const KernelInit& init, const Shape& x)
       : ids(init, "Ids"), height(x[0]), width(x.numel(1, x.rank())) {}
 
+  void refuse(int64_t value, int64_t at) const {
+    fail<OpError>("Ids has ", value, " at position ", at, ": X has ", height, " rows, so they run from 0 to ",
+                  height - 1);
+  }
+#ifdef PM_GPU
+  Positions positions(const Device& device) const { return {device, ids, height, false}; }
+#else
   void check() const {
     for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
-      require<OpError>(ids[i] >= 0 && ids[i] < height, "Ids has ", ids[i], " at position ", i, ": X has ", height,
-                       " rows, so they run from 0 to ", height - 1);
+      if (ids[i] < 0 || ids[i] >= height) refuse(ids[i], i);
     }
+  }
+#endif
+};
+
+#ifdef PM_GPU
+template <class T>
+struct ScatterKernel : Kernel {
+  using Meet = ByTarget::Meet;
+  In<T> x, updates;
+  Out<T> out;
+  ScatterRows rows;
+  bool overwrite;
+  ByTarget by_row;
+
+  explicit ScatterKernel(KernelInit& init)
+      : x(init, "X"), updates(init, "Updates"), out(init, "Out"), rows(init, x.shape()),
+        overwrite(init.attr<bool>("overwrite")), by_row(init, rows.ids.numel()) {}
+
+  void refuse(const Fault& fault) const override { rows.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    by_row.sort(device, rows.positions(device));
+    if (overwrite) put<Meet::Last>(device);
+    else put<Meet::SumInstead>(device);
+  }
+  template <Meet meet>
+  void put(Device& device) {
+    by_row.put<meet>(device, 1, rows.height, rows.width, x.data(), updates.data(), out.data());
   }
 };
 
+template <class T>
+struct ScatterGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient, updates_gradient;
+  ScatterRows rows;
+
+  explicit ScatterGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        updates_gradient(init, "Updates@GRAD", optional_port), rows(init, out_gradient.shape()) {}
+
+  void refuse(const Fault& fault) const override { rows.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    Positions at = rows.positions(device);
+    int64_t n = rows.ids.numel();
+    if (x_gradient) {
+      copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
+      zero_slabs(device, at, n, rows.width, x_gradient.data());
+    }
+    if (!updates_gradient) return;
+    size_t bytes = static_cast<size_t>(rows.width) * sizeof(T);
+    gather_slabs(device, at, 1, n, rows.height, bytes, out_gradient.data(), updates_gradient.data());
+  }
+};
+#else
 template <class T>
 struct ScatterKernel : Kernel {
   In<T> x, updates;
@@ -69,9 +131,10 @@ struct ScatterGradKernel : Kernel {
     }
   }
 };
+#endif
 
 // Ids [n], or [n, 1] as older programs write it, with Updates [n, ...]; or Ids [] with Updates of one row.
-void check_updates(const InferContext& c, const char* x_port) {
+void scatter_check_updates(const InferContext& c, const char* x_port) {
   require_tensors(c);
   require_index(c, "Ids");
   require_same_dtype(c, x_port, "Updates");
@@ -99,12 +162,13 @@ void define_scatter(OpTable& ops) {
               .output("Out", "shape of X")
               .attr("overwrite", true, "whether the last update of a row stays, or else the sum of all")
               .infer([](InferContext& c) {
-                check_updates(c, "X");
+                scatter_check_updates(c, "X");
                 c.set_output("Out", c.input("X"));
               })
               .gradient("scatter_grad", {"Ids", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"})
               .in_place("X", "Out")
               .checks_data()
+              .on_gpu()
               .kernels<ScatterKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("scatter_grad")
               .doc("X@GRAD = Out@GRAD, with 0 in the rows that Ids names; Updates@GRAD = those rows of Out@GRAD, also "
@@ -116,12 +180,13 @@ void define_scatter(OpTable& ops) {
               .optional_output("Updates@GRAD", "shape of Updates")
               .attr("overwrite", true, "not read: the gradient is the same")
               .infer([](InferContext& c) {
-                check_updates(c, "Out@GRAD");
+                scatter_check_updates(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
                 c.set_output("Updates@GRAD", c.input("Updates"));
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
+              .on_gpu()
               .kernels<ScatterGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -6,6 +6,45 @@
 namespace paddle_mini {
 namespace {
 
+#ifdef PM_GPU
+template <class T>
+struct ScatterNdAddKernel : Kernel {
+  In<T> x, updates;
+  Out<T> out;
+  NdIndex index;
+  ByTarget by_slab;
+
+  explicit ScatterNdAddKernel(KernelInit& init)
+      : x(init, "X"), updates(init, "Updates"), out(init, "Out"), index(init, x.shape(), false),
+        by_slab(init, index.slabs) {}
+
+  void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    by_slab.sort(device, index.positions(device));
+    by_slab.put<ByTarget::Meet::AddTo>(device, 1, index.length(), index.width, x.data(), updates.data(), out.data());
+  }
+};
+
+template <class T>
+struct ScatterNdAddGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient, updates_gradient;
+  NdIndex index;
+
+  explicit ScatterNdAddGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        updates_gradient(init, "Updates@GRAD", optional_port), index(init, out_gradient.shape(), false) {}
+
+  void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
+  void run(Device& device) override {
+    if (x_gradient) copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
+    if (!updates_gradient) return;
+    size_t bytes = static_cast<size_t>(index.width) * sizeof(T);
+    gather_slabs(device, index.positions(device), 1, index.slabs, index.length(), bytes, out_gradient.data(),
+                 updates_gradient.data());
+  }
+};
+#else
 template <class T>
 struct ScatterNdAddKernel : Kernel {
   In<T> x, updates;
@@ -46,9 +85,10 @@ struct ScatterNdAddGradKernel : Kernel {
     }
   }
 };
+#endif
 
 // X, or Out@GRAD, and Updates must fit together.
-void check_updates(const InferContext& c, const char* x) {
+void nd_add_check_updates(const InferContext& c, const char* x) {
   require_tensors(c);
   require_index(c, "Index");
   require_same_dtype(c, x, "Updates");
@@ -70,12 +110,13 @@ void define_scatter_nd_add(OpTable& ops) {
               .input("Updates", "Index's dimensions without the last, then X's without the first k")
               .output("Out", "shape of X")
               .infer([](InferContext& c) {
-                check_updates(c, "X");
+                nd_add_check_updates(c, "X");
                 c.set_output("Out", c.input("X"));
               })
               .gradient("scatter_nd_add_grad", {"Index", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"})
               .in_place("X", "Out")
               .checks_data()
+              .on_gpu()
               .kernels<ScatterNdAddKernel, float, double, int32_t, int64_t, uint8_t>());
   ops.add(OpSpec("scatter_nd_add_grad")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD = the slabs of Out@GRAD that Index names.")
@@ -85,12 +126,13 @@ void define_scatter_nd_add(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Updates@GRAD", "shape of Updates")
               .infer([](InferContext& c) {
-                check_updates(c, "Out@GRAD");
+                nd_add_check_updates(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
                 c.set_output("Updates@GRAD", c.input("Updates"));
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
+              .on_gpu()
               .kernels<ScatterNdAddGradKernel, float, double, int32_t, int64_t, uint8_t>());
 }
 

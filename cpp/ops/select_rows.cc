@@ -45,6 +45,7 @@ void define_select_rows(OpTable& ops) {
               .takes_rows("Rows")
               .infer(infer_select_rows)
               .no_gradient("serves averages of parameters")
+              .cpu_only("its rows are those of a sparse gradient, which stay on the processor")
               .kernels<SelectRowsKernel, float, double>());
 }
 

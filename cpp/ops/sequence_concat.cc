@@ -81,6 +81,7 @@ void define_sequence_concat(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", joined(c)); })
               .decides_lod()
               .gradient("sequence_concat_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceConcatKernel>());
   ops.add(OpSpec("sequence_concat_grad")
               .doc("Each X@GRAD is what Out@GRAD has where the rows of X lie in Out.")
@@ -94,6 +95,7 @@ void define_sequence_concat(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .decides_lod()
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceConcatGradKernel>());
 }
 

@@ -147,6 +147,7 @@ void define_sequence_conv(OpTable& ops) {
       })
       .decides_lod()
       .gradient("sequence_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
+      .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequenceConvKernel, float, double>();
   backward.doc("The gradients of the rows and of the filter of sequence_conv.")
       .input("X", "as in sequence_conv")
@@ -160,6 +161,7 @@ void define_sequence_conv(OpTable& ops) {
         gradients_like_inputs(c);
       })
       .decides_lod()
+      .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequenceConvGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

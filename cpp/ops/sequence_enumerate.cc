@@ -49,6 +49,7 @@ void define_sequence_enumerate(OpTable& ops) {
               })
               .decides_lod()
               .no_gradient("ids have no slope")
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceEnumerateKernel, int32_t, int64_t>());
 }
 

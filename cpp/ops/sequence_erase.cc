@@ -66,6 +66,7 @@ void define_sequence_erase(OpTable& ops) {
               .infer(infer_erase)
               .decides_lod()
               .no_gradient("ids have no slope")
+              .cpu_only("its result's size depends on data")
               .kernels<SequenceEraseKernel, int32_t, int64_t>());
 }
 

@@ -77,6 +77,7 @@ void define_sequence_expand(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
               .decides_lod()
               .gradient("sequence_expand_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
+              .cpu_only("repeats sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandKernel>());
   ops.add(OpSpec("sequence_expand_grad")
               .doc("X@GRAD = the sum of Out@GRAD at the copies of each row.")
@@ -90,6 +91,7 @@ void define_sequence_expand(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .decides_lod()
+              .cpu_only("repeats sequences of different lengths one after the other")
               .kernels<SequenceExpandGradKernel, float, double>());
 }
 

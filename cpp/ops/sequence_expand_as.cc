@@ -38,6 +38,7 @@ void define_sequence_expand_as(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
               .decides_lod()
               .gradient("sequence_expand_as_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
+              .cpu_only("repeats rows for sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandAsKernel>());
   ops.add(OpSpec("sequence_expand_as_grad")
               .doc("X@GRAD = the sum of Out@GRAD over each sequence.")
@@ -50,6 +51,7 @@ void define_sequence_expand_as(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .decides_lod()
+              .cpu_only("repeats rows for sequences of different lengths one after the other")
               .kernels<SequenceExpandAsGradKernel, float, double>());
 }
 

@@ -2,18 +2,37 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/target.h"
 #include "math/sequences.h"
+
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/lines_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
 // How many whole numbers from 0 on are less than `length`, of those below `longest`.
 template <class T>
-int64_t count_below(T length, int64_t longest) {
+PM_HD int64_t count_below(T length, int64_t longest) {
   if (!(length > T(0))) return 0;  // NaN too
   if (static_cast<double>(length) >= static_cast<double>(longest)) return longest;
   return static_cast<int64_t>(std::ceil(static_cast<double>(length)));
 }
+
+#ifdef PM_GPU
+template <class T, class M>
+struct MaskOfLengths {
+  int64_t longest;
+  const T* x;
+  M* to;
+  PM_DEVICE void operator()(int64_t i) const {
+    LinePlace place = line_place(i, longest, 1);
+    to[i] = static_cast<M>(place.at < count_below(x[place.line], longest));
+  }
+};
+#endif
 
 template <class T>
 struct SequenceMaskKernel : Kernel {
@@ -25,21 +44,27 @@ struct SequenceMaskKernel : Kernel {
     longest = mask->tensor.shape[mask->tensor.shape.rank() - 1];
   }
 
-  void run(Device&) override {
+  void run(Device& device) override {
     switch (mask->tensor.dtype) {
-      case DType::Bool: return fill<bool>();
-      case DType::UInt8: return fill<uint8_t>();
-      case DType::Int8: return fill<int8_t>();
-      case DType::Int16: return fill<int16_t>();
-      case DType::Int32: return fill<int32_t>();
-      case DType::Int64: return fill<int64_t>();
-      case DType::Float32: return fill<float>();
-      default: return fill<double>();  // infer lets no other type through
+      case DType::Bool: return fill<bool>(device);
+      case DType::UInt8: return fill<uint8_t>(device);
+      case DType::Int8: return fill<int8_t>(device);
+      case DType::Int16: return fill<int16_t>(device);
+      case DType::Int32: return fill<int32_t>(device);
+      case DType::Int64: return fill<int64_t>(device);
+      case DType::Float32: return fill<float>(device);
+      default: return fill<double>(device);  // infer lets no other type through
     }
   }
 
+#ifdef PM_GPU
   template <class M>
-  void fill() {
+  void fill(Device& device) {
+    for_each_index(device, x.numel() * longest, MaskOfLengths<T, M>{longest, x.data(), mask->tensor.as<M>()});
+  }
+#else
+  template <class M>
+  void fill(Device&) {
     M* to = mask->tensor.as<M>();
     for (int64_t i = 0; i < x.numel(); ++i, to += longest) {
       int64_t ones = count_below(x[i], longest);
@@ -47,6 +72,7 @@ struct SequenceMaskKernel : Kernel {
       std::fill_n(to + ones, longest - ones, M(0));
     }
   }
+#endif
 };
 
 // The largest of X, cut to a whole number.
@@ -111,6 +137,7 @@ void define_sequence_mask(OpTable& ops) {
               .infer(infer_mask)
               .decides_lod()
               .no_gradient("a mask of lengths has no slope")
+              .on_gpu()
               .kernels<SequenceMaskKernel, float, double, int32_t, int64_t>());
 }
 

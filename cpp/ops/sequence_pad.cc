@@ -68,6 +68,7 @@ void define_sequence_pad(OpTable& ops) {
               .infer(infer_pad)
               .decides_lod()
               .gradient("sequence_pad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequencePadKernel>());
   ops.add(OpSpec("sequence_pad_grad")
               .doc("X@GRAD = Out@GRAD where X's rows lie.")
@@ -80,6 +81,7 @@ void define_sequence_pad(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .decides_lod()
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequencePadGradKernel>());
 }
 

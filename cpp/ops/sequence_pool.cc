@@ -183,6 +183,7 @@ void define_sequence_pool(OpTable& ops) {
       .infer(infer_pool)
       .decides_lod()
       .gradient(pool_gradient)
+      .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequencePoolKernel, float, double>();
   backward.doc("X@GRAD = Out@GRAD at the rows that Out[i] is made of, divided as they were; 0 at the others.")
       .input("X", "as in sequence_pool; its values are not read")
@@ -193,6 +194,7 @@ void define_sequence_pool(OpTable& ops) {
       .infer(infer_pool_grad)
       .decides_lod()
       .checks_data()
+      .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequencePoolGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

@@ -13,7 +13,7 @@ struct SequenceReshapeGradKernel : MoveKernel {
   explicit SequenceReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
 };
 
-void infer_reshape(InferContext& c) {
+void infer_sequence_reshape(InferContext& c) {
   const Offsets* offsets = plain_sequences(c, "X");
   require_rank(c, "X", 2);
   const Shape& x = c.shape("X");
@@ -32,7 +32,7 @@ void infer_reshape(InferContext& c) {
   set_sequences(c, "Out", c.input("X").dtype, {out.back(), wanted}, &out);
 }
 
-void infer_reshape_grad(InferContext& c) {
+void infer_sequence_reshape_grad(InferContext& c) {
   const Shape &x = c.shape("X"), &out = c.shape("Out@GRAD");
   require_same_dtype(c, "X", "Out@GRAD");
   require<ShapeError>(!x.known() || !out.known() || x.numel() == out.numel(), "Out@GRAD has shape ", out.str(),
@@ -49,19 +49,21 @@ void define_sequence_reshape(OpTable& ops) {
               .output("Out", "[T * D / new_dim, new_dim]")
               .required_attr("new_dim", AttrType::Int, "the width of Out; divides the elements of each sequence",
                              at_least(1))
-              .infer(infer_reshape)
+              .infer(infer_sequence_reshape)
               .decides_lod()
               .gradient("sequence_reshape_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
+              .on_gpu()
               .kernel_for_any<SequenceReshapeKernel>());
   ops.add(OpSpec("sequence_reshape_grad")
               .doc("X@GRAD = the elements of Out@GRAD in the shape and sequences of X.")
               .input("X", "as in sequence_reshape; its values are not read")
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
-              .infer(infer_reshape_grad)
+              .infer(infer_sequence_reshape_grad)
               .decides_lod()
               .view("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernel_for_any<SequenceReshapeGradKernel>());
 }
 

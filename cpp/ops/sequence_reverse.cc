@@ -35,6 +35,7 @@ void define_sequence_reverse(OpTable& ops) {
                 return std::vector<OpDesc>{make_op("sequence_reverse", {{"X", gradient_names(forward.output("Y"))}},
                                                    {{"Y", gradient_names(forward.input("X"))}})};
               })
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceReverseKernel>());
 }
 

@@ -92,6 +92,7 @@ void define_sequence_scatter(OpTable& ops) {
               .gradient("sequence_scatter_grad", {"Ids", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"})
               .in_place("X", "Out")
               .checks_data()
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceScatterKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("sequence_scatter_grad")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD[j] = Out@GRAD[i, Ids[j]] for each j in sequence i of Ids.")
@@ -104,6 +105,7 @@ void define_sequence_scatter(OpTable& ops) {
               .decides_lod()
               .dtype_from_input("Out@GRAD")
               .checks_data()
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceScatterGradKernel, float, double>());
 }
 

@@ -95,6 +95,7 @@ void define_sequence_slice(OpTable& ops) {
               .infer(infer_slice)
               .decides_lod()
               .gradient("sequence_slice_grad", {"X", "Offset", "Length", "Out@GRAD"}, {"X@GRAD"})
+              .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceSliceKernel>());
   ops.add(OpSpec("sequence_slice_grad")
               .doc("X@GRAD = Out@GRAD at the rows that are in Out, 0 elsewhere.")
@@ -110,6 +111,7 @@ void define_sequence_slice(OpTable& ops) {
               })
               .decides_lod()
               .checks_data()
+              .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceSliceGradKernel>());
 }
 

@@ -63,6 +63,7 @@ void define_sequence_softmax(OpTable& ops) {
               .decides_lod()
               .gradient("sequence_softmax_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceSoftmaxKernel, float, double>());
   ops.add(OpSpec("sequence_softmax_grad")
               .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD * Out over the sequence).")
@@ -78,6 +79,7 @@ void define_sequence_softmax(OpTable& ops) {
               })
               .decides_lod()
               .in_place("Out@GRAD", "X@GRAD")
+              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceSoftmaxGradKernel, float, double>());
 }
 

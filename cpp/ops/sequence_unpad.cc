@@ -64,6 +64,7 @@ void define_sequence_unpad(OpTable& ops) {
               .infer(infer_unpad)
               .decides_lod()
               .gradient("sequence_unpad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceUnpadKernel>());
   ops.add(OpSpec("sequence_unpad_grad")
               .doc("X@GRAD = the rows of Out@GRAD, whose sequences say where they lie in X; 0 after them.")
@@ -72,6 +73,7 @@ void define_sequence_unpad(OpTable& ops) {
               .output("X@GRAD", "shape of X")
               .infer(infer_unpad_grad)
               .decides_lod()
+              .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceUnpadGradKernel>());
 }
 

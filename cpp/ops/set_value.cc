@@ -5,13 +5,17 @@
 #include "math/fill.h"
 #include "math/slice.h"
 
+#ifdef PM_GPU
+#include "cuda/copy.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 using Ints = std::vector<int32_t>;
 using Longs = std::vector<int64_t>;
 
-const TensorAttrs kPorts{{"starts", nullptr, "StartsTensorList"},
+const TensorAttrs kSetValuePorts{{"starts", nullptr, "StartsTensorList"},
                          {"ends", nullptr, "EndsTensorList"},
                          {"steps", nullptr, "StepsTensorList"}};
 
@@ -126,27 +130,41 @@ struct SetValueKernel : Kernel {
   Shape part;
   AxisLoop part_loop, value_loop;
   std::unique_ptr<T[]> listed;
+  int64_t listed_count;
   Scratch<T> stretched;
+#ifdef PM_GPU
+  Scratch<T> uploaded;
+#endif
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
-        op(settled(init, kPorts)),
+        op(settled(init, kSetValuePorts)),
         walks(slice_walks(slice_of(op), input.shape(), true)), part(part_shape(op, walks)),
         part_loop(walks), value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
-        stretched(init, part.numel()) {
+        listed_count(value ? 0 : listed_shape(init.op()).numel()), stretched(init, part.numel())
+#ifdef PM_GPU
+        , uploaded(init, listed_count)
+#endif
+  {
     if (value) return;
     std::vector<ScalarValue> scalars = listed_values(init.op());
     listed.reset(new T[scalars.size()]);
     std::transform(scalars.begin(), scalars.end(), listed.get(), number_of_scalar<T>);
   }
 
+  const T* listed_on([[maybe_unused]] Device& device) const {
+#ifdef PM_GPU
+    upload(device, listed.get(), static_cast<size_t>(listed_count) * sizeof(T), uploaded.data());
+    return uploaded.data();
+#else
+    return listed.get();
+#endif
+  }
+
   void run(Device& device) override {
-    value_loop.copy(device, value ? value.data() : listed.get(), stretched.data(), T(0));
-    if (out.data() != input.data()) std::copy_n(input.data(), input.numel(), out.data());
-    int64_t block = part_loop.block();
-    part_loop.each_block([&](int64_t from, int64_t at) {
-      std::copy_n(stretched.data() + from, block, out.data() + at);
-    });
+    value_loop.copy(device, value ? value.data() : listed_on(device), stretched.data(), T(0));
+    if (out.data() != input.data()) copy_n(device, input.data(), input.numel(), out.data());
+    part_loop.put(device, stretched.data(), out.data());
   }
 };
 
@@ -163,7 +181,7 @@ struct SetValueGradKernel : Kernel {
   explicit SetValueGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
         value_gradient(init, "ValueTensor@GRAD", optional_port),
-        op(settled(init, kPorts)),
+        op(settled(init, kSetValuePorts)),
         walks(slice_walks(slice_of(op), out_gradient.shape(), true)), part(part_shape(op, walks)),
         part_loop(walks), value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
         cut(init, value_gradient ? part.numel() : 0) {}
@@ -174,20 +192,20 @@ struct SetValueGradKernel : Kernel {
       value_loop.add_back(device, cut.data(), value_gradient.data());
     }
     if (!input_gradient) return;
-    std::copy_n(out_gradient.data(), out_gradient.numel(), input_gradient.data());
-    int64_t block = part_loop.block();
-    part_loop.each_block([&](int64_t, int64_t at) { std::fill_n(input_gradient.data() + at, block, T(0)); });
+    copy_n(device, out_gradient.data(), out_gradient.numel(), input_gradient.data());
+    part_loop.put_value(device, T(0), input_gradient.data());
   }
 };
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec set_value_with_attributes(OpSpec spec) {
   return spec.required_attr("axes", AttrType::Longs, "the axes along which a part is set")
       .attr("starts", Longs{}, "for each of them the first position; negative ones count from the end")
       .attr("ends", Longs{}, "for each of them the position after the last; negative ones count from the end")
       .attr("steps", Longs{}, "for each of them the step, which may be negative; empty: 1")
       .attr("decrease_axes", Longs{}, "axes of one element that the value does not have")
       .attr("none_axes", Longs{}, "axes of one element that the value has besides")
-      .attr("dtype", static_cast<int32_t>(DType::Float32), "which of the lists of one type counts, where `values` is empty")
+      .attr("dtype", static_cast<int32_t>(DType::Float32),
+            "which of the lists of one type counts, where `values` is empty")
       .attr("shape", Longs{}, "shape of `values`");
 }
 
@@ -203,7 +221,7 @@ void define_set_value(OpTable& ops) {
       .reads_shape("ValueTensor")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("ValueTensor@GRAD", "shape of ValueTensor");
-  ops.add(with_attributes(with_tensor_ports(forward, kPorts))
+  ops.add(set_value_with_attributes(with_tensor_ports(forward, kSetValuePorts))
               .doc("Out = Input, but what lies between starts and ends along axes is ValueTensor, or else `values`, "
                    "stretched over that part.")
               .attr("values", std::vector<ScalarValue>{}, "the value where there is no ValueTensor")
@@ -218,7 +236,7 @@ void define_set_value(OpTable& ops) {
                 if (c.has_input("ValueTensor")) require_same_dtype(c, "Input", "ValueTensor");
                 c.set_output("Out", input);
                 Shape value = c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op());
-                auto op = settled(c, kPorts);
+                auto op = settled(c, kSetValuePorts);
                 if (!op) return;
                 value_walks(value, part_shape(*op, slice_walks(slice_of(*op), input.shape, true)));
               })
@@ -229,7 +247,7 @@ void define_set_value(OpTable& ops) {
                   backward.inputs.push_back({"ValueTensor", forward.input("ValueTensor")});
                   backward.outputs.push_back({"ValueTensor@GRAD", gradient_names(forward.input("ValueTensor"))});
                 }
-                for (const TensorAttr& attr : kPorts) {
+                for (const TensorAttr& attr : kSetValuePorts) {
                   const std::vector<std::string>& names = forward.input(attr.list);
                   if (!names.empty()) backward.inputs.push_back({attr.list, names});
                 }
@@ -240,8 +258,9 @@ void define_set_value(OpTable& ops) {
                 return std::vector<OpDesc>{backward};
               })
               .updates("Input", "Out")
+              .on_gpu()
               .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
-  ops.add(with_attributes(with_tensor_ports(backward, kPorts))
+  ops.add(set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
               .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
                    "summed over what the value was stretched to.")
               .infer([](InferContext& c) {
@@ -252,11 +271,12 @@ void define_set_value(OpTable& ops) {
                   require_same_dtype(c, "Out@GRAD", "ValueTensor");
                   c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
                 }
-                auto op = settled(c, kPorts);
+                auto op = settled(c, kSetValuePorts);
                 if (!op) return;
                 Shape part = part_shape(*op, slice_walks(slice_of(*op), out.shape, true));
                 if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);
               })
+              .on_gpu()
               .kernels<SetValueGradKernel, float, double, int32_t, int64_t>());
 }
 

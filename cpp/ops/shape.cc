@@ -1,8 +1,15 @@
 // shape: Out = the dimensions of Input
 #include "core/op_table.h"
+#include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
+
+struct Dimensions {
+  int32_t all[Shape::kMaxRank];
+  int32_t* out;
+  PM_HD void operator()(int64_t i) const { out[i] = all[i]; }
+};
 
 struct ShapeKernel : Kernel {
   const Shape shape;
@@ -11,8 +18,10 @@ struct ShapeKernel : Kernel {
   explicit ShapeKernel(KernelInit& init) : shape(init.input("Input")->tensor.shape), out(init, "Out") {
     for (int64_t dim : shape) require<ShapeError>(dim <= INT32_MAX, "Input has shape ", shape.str(), ", beyond int32");
   }
-  void run(Device&) override {
-    for (int i = 0; i < shape.rank(); ++i) out[i] = static_cast<int32_t>(shape[i]);
+  void run(Device& device) override {
+    Dimensions dimensions{{}, out.data()};
+    for (int i = 0; i < shape.rank(); ++i) dimensions.all[i] = static_cast<int32_t>(shape[i]);
+    for_each_index(device, shape.rank(), dimensions);
   }
 };
 
@@ -28,6 +37,7 @@ void define_shape(OpTable& ops) {
                 c.set_output("Out", DType::Int32, {c.shape("Input").rank()});
               })
               .no_gradient("the values of Input are not looked at")
+              .on_gpu()
               .kernel_for_any<ShapeKernel>());
 }
 

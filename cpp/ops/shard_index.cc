@@ -1,8 +1,30 @@
 // shard_index: Out = X's indices within one of several shards
 #include "core/op_table.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/raise.h"
+#endif
+
 namespace paddle_mini {
 namespace {
+
+#ifdef PM_GPU
+template <class T>
+struct ShardIndex {
+  int64_t index_num, shard_size, shard_id;
+  T ignore_value;
+  const T* x;
+  T* out;
+  Fault* fault;
+  unsigned long long step;
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t index = x[i];
+    if (index < 0 || index >= index_num) raise(fault, step, index, i);
+    else out[i] = index / shard_size == shard_id ? static_cast<T>(index % shard_size) : ignore_value;
+  }
+};
+#endif
 
 template <class T>
 struct ShardIndexKernel : Kernel {
@@ -18,17 +40,28 @@ struct ShardIndexKernel : Kernel {
     shard_size = (index_num + shards - 1) / shards;
   }
 
+  void refuse(const Fault& fault) const override { refuse_index(fault.value, fault.at); }
+  [[noreturn]] void refuse_index(int64_t value, int64_t at) const {
+    fail<OpError>("X has ", value, " at position ", at, ": indices run from 0 to ", index_num - 1);
+  }
+
+#ifdef PM_GPU
+  void run(Device& device) override {
+    ShardIndex<T> body{index_num, shard_size, shard_id, ignore_value, x.data(), out.data(), device.fault, device.step};
+    for_each_index(device, x.numel(), body);
+  }
+#else
   void run(Device&) override {
     int64_t n = x.numel();
     for (int64_t i = 0; i < n; ++i) {
-      require<OpError>(x[i] >= 0 && x[i] < index_num, "X has ", x[i], " at position ", i, ": indices run from 0 to ",
-                       index_num - 1);
+      if (x[i] < 0 || x[i] >= index_num) refuse_index(x[i], i);
     }
     for (int64_t i = 0; i < n; ++i) {
       int64_t index = x[i];
       out[i] = index / shard_size == shard_id ? static_cast<T>(index % shard_size) : ignore_value;
     }
   }
+#endif
 };
 
 }  // namespace
@@ -56,6 +89,7 @@ void define_shard_index(OpTable& ops) {
               .no_gradient("indices have no slope")
               .in_place("X", "Out")
               .checks_data()
+              .on_gpu()
               .kernels<ShardIndexKernel, int32_t, int64_t>());
 }
 

@@ -19,6 +19,7 @@ void define_share_data(OpTable& ops) {
               .infer(same_as("X"))
               .no_gradient("in PaddlePaddle it cuts the flow of gradients")
               .view("X", "Out")
+              .on_gpu()
               .kernel_for_any<ShareDataKernel>());
 }
 

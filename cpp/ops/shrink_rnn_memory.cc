@@ -51,12 +51,14 @@ void define_shrink_rnn_memory(OpTable& ops) {
               .input("I", "one int32 or int64: the step")
               .output("Out", "the first rows of X")
               .gradient("shrink_rnn_memory_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .cpu_only("keeps as many rows as sequences are left at a step, by a table that the host keeps")
               .control(&run_shrink_rnn_memory));
   ops.add(OpSpec("shrink_rnn_memory_grad")
               .doc("X@GRAD = Out@GRAD, and 0 for the rows that were left out.")
               .input("X", "as in shrink_rnn_memory")
               .optional_input("Out@GRAD", "gradient of Out; none: 0")
               .output("X@GRAD", "gradient of X")
+              .cpu_only("keeps as many rows as sequences are left at a step, by a table that the host keeps")
               .control(&run_shrink_rnn_memory_grad));
 }
 

@@ -2,11 +2,16 @@
 #include <cmath>
 
 #include "math/pair_loss.h"
+#include "math/uniform.h"
+
+#ifdef PM_GPU
+#include "math/fold_gpu.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
-constexpr PairPorts kPorts{"X", "Label", "Out"};
+constexpr PairPorts kSigmoidPorts{"X", "Label", "Out"};
 
 // Labels whose whole part is ignore_index count nothing: these are the labels in [low, high].
 template <class T>
@@ -19,15 +24,96 @@ struct Ignored {
     high = index < 0 ? k : std::nextafter(k + T(1), k);
   }
   template <class V>
-  V zero_where_ignored(V label, V value) const {
+  PM_HD V zero_where_ignored(V label, V value) const {
     return select((label >= V(low)) & (label <= V(high)), V(0), value);
   }
-  // 1 / (labels that count); of none, 1: then there is nothing to divide.
-  T one_by_count(const In<T>& label) const {
-    int64_t count = 0;
-    for (int64_t i = 0, n = label.numel(); i < n; ++i) count += !(label[i] >= low && label[i] <= high);
-    return T(1) / static_cast<T>(std::max<int64_t>(count, 1));
+  PM_HD bool counts(T label) const { return !(label >= low && label <= high); }
+};
+
+// 1 / (labels that count); of none, 1: then there is nothing to divide.
+template <class T>
+PM_HD T one_by(int64_t count) { return T(1) / static_cast<T>(count > 1 ? count : 1); }
+
+#ifdef PM_GPU
+template <class T>
+struct CountsLabel {
+  Ignored<T> ignored;
+  const T* label;
+  PM_DEVICE int64_t operator()(const int64_t (&at)[1]) const { return ignored.counts(label[at[0]]) ? 1 : 0; }
+};
+template <class T>
+struct PutOneByCount {
+  T* to;
+  PM_DEVICE void operator()(int64_t, int64_t count) const { *to = one_by<T>(count); }
+};
+#endif
+
+// What every loss is multiplied with.
+template <class T>
+class Scale {
+ public:
+  explicit Scale(KernelInit& init)
+      : normalize_(init.attr<bool>("normalize")), on_gpu_(init, kOnGpu && normalize_ ? 1 : 0) {}
+
+#ifdef PM_GPU
+  Uniform<T> of(Device& device, const Ignored<T>& ignored, const In<T>& label) const {
+    if (!normalize_) return T(1);
+    Walk<1> one, all;
+    all.add(label.numel(), {1});
+    fold(device, one, all, int64_t{0}, CountsLabel<T>{ignored, label.data()}, Plus{}, PutOneByCount<T>{on_gpu_.data()});
+    return on_gpu_;
   }
+#else
+  Uniform<T> of(Device&, const Ignored<T>& ignored, const In<T>& label) const {
+    int64_t count = 0;
+    for (int64_t i = 0, n = normalize_ ? label.numel() : 0; i < n; ++i) count += ignored.counts(label[i]);
+    return normalize_ ? one_by<T>(count) : T(1);
+  }
+#endif
+
+ private:
+  bool normalize_;
+  Scratch<T> on_gpu_;
+};
+
+template <class T>
+struct SigmoidLoss {
+  Ignored<T> i;
+  T scale;
+  template <class V>
+  PM_HD V operator()(V v, V l) const {
+    V value = maximum(v, V(T(0))) - v * l + log(V(T(1)) + exp(-abs(v)));
+    return i.zero_where_ignored(l, value * V(scale));
+  }
+  template <class V>
+  PM_HD V operator()(V v, V l, V w) const {
+    V other = maximum(-v, V(T(0))) + log(V(T(1)) + exp(-abs(v)));
+    return i.zero_where_ignored(l, ((V(T(1)) - l) * v + w * other) * V(scale));
+  }
+};
+
+template <class T>
+struct SigmoidSlope {
+  Ignored<T> i;
+  T scale;
+  template <class V>
+  PM_HD V operator()(V v, V l, V g) const {
+    V sigmoid = V(T(1)) / (V(T(1)) + exp(-v));
+    return i.zero_where_ignored(l, g * (sigmoid - l) * V(scale));
+  }
+  template <class V>
+  PM_HD V operator()(V v, V l, V w, V g) const {
+    V other = V(T(1)) / (V(T(1)) + exp(v));
+    return i.zero_where_ignored(l, g * (V(T(1)) - l - w * other) * V(scale));
+  }
+};
+
+// One of the two with a scale that a tensor may hold.
+template <class T, template <class> class F>
+struct ScaledSigmoid {
+  Ignored<T> ignored;
+  Uniform<T> scale;
+  PM_HD F<T> ready() const { return {ignored, scale()}; }
 };
 
 // log(1 + exp(x)) - x label without overflow. A weight w of the label's part: x (1 - label) + w log(1 + exp(-x)).
@@ -36,26 +122,16 @@ struct SigmoidCrossEntropyKernel : Kernel {
   In<T> x, label, weight;
   Out<T> out;
   Ignored<T> ignored;
-  bool normalize;
+  Scale<T> scale;
 
   explicit SigmoidCrossEntropyKernel(KernelInit& init)
       : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port), out(init, "Out"),
-        ignored(init.attr<int32_t>("ignore_index")), normalize(init.attr<bool>("normalize")) {}
+        ignored(init.attr<int32_t>("ignore_index")), scale(init) {}
 
   void run(Device& device) override {
-    T scale = normalize ? ignored.one_by_count(label) : T(1);
-    auto loss = [i = ignored, scale](auto v, auto l) {
-      using V = decltype(v);
-      V value = maximum(v, V(T(0))) - v * l + log(V(T(1)) + exp(-abs(v)));
-      return i.zero_where_ignored(l, value * V(scale));
-    };
-    auto weighted = [i = ignored, scale](auto v, auto l, auto w) {
-      using V = decltype(v);
-      V other = maximum(-v, V(T(0))) + log(V(T(1)) + exp(-abs(v)));
-      return i.zero_where_ignored(l, ((V(T(1)) - l) * v + w * other) * V(scale));
-    };
-    if (weight) map(device, out.numel(), weighted, out.data(), x.data(), label.data(), weight.data());
-    else map(device, out.numel(), loss, out.data(), x.data(), label.data());
+    ScaledSigmoid<T, SigmoidLoss> f{ignored, scale.of(device, ignored, label)};
+    if (weight) map(device, out.numel(), f, out.data(), x.data(), label.data(), weight.data());
+    else map(device, out.numel(), f, out.data(), x.data(), label.data());
   }
 };
 
@@ -64,28 +140,18 @@ struct SigmoidCrossEntropyGradKernel : Kernel {
   In<T> x, label, weight, out_gradient;
   Out<T> x_gradient;
   Ignored<T> ignored;
-  bool normalize;
+  Scale<T> scale;
 
   explicit SigmoidCrossEntropyGradKernel(KernelInit& init)
       : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port),
         out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        ignored(init.attr<int32_t>("ignore_index")), normalize(init.attr<bool>("normalize")) {}
+        ignored(init.attr<int32_t>("ignore_index")), scale(init) {}
 
   void run(Device& device) override {
-    T scale = normalize ? ignored.one_by_count(label) : T(1);
-    auto gradient = [i = ignored, scale](auto v, auto l, auto g) {
-      using V = decltype(v);
-      V sigmoid = V(T(1)) / (V(T(1)) + exp(-v));
-      return i.zero_where_ignored(l, g * (sigmoid - l) * V(scale));
-    };
-    auto weighted = [i = ignored, scale](auto v, auto l, auto w, auto g) {
-      using V = decltype(v);
-      V other = V(T(1)) / (V(T(1)) + exp(v));
-      return i.zero_where_ignored(l, g * (V(T(1)) - l - w * other) * V(scale));
-    };
+    ScaledSigmoid<T, SigmoidSlope> f{ignored, scale.of(device, ignored, label)};
     const T* g = out_gradient.data();
-    if (weight) map(device, x_gradient.numel(), weighted, x_gradient.data(), x.data(), label.data(), weight.data(), g);
-    else map(device, x_gradient.numel(), gradient, x_gradient.data(), x.data(), label.data(), g);
+    if (weight) map(device, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), weight.data(), g);
+    else map(device, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), g);
   }
 };
 
@@ -103,7 +169,7 @@ OpSpec with_weight(OpSpec spec, const char* output) {
       });
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_ignore_attributes(OpSpec spec) {
   return spec.attr("ignore_index", -100, "labels of this whole part count nothing")
       .attr("normalize", false, "whether to divide by the count of labels that are not ignored");
 }
@@ -111,15 +177,18 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
-  ops.add(with_attributes(with_weight(pair_loss("sigmoid_cross_entropy_with_logits", kPorts), "Out"))
+  ops.add(with_ignore_attributes(with_weight(pair_loss("sigmoid_cross_entropy_with_logits", kSigmoidPorts), "Out"))
               .doc("Out = -Label log sigmoid(X) - (1 - Label) log(1 - sigmoid(X)) for every element, computed as "
-                   "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the label's whole part is ignore_index. pos_weight "
-                   "is a factor of log sigmoid(X): without it 1.")
+                   "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the label's whole part is ignore_index. "
+                   "pos_weight is a factor of log sigmoid(X): without it 1.")
               .gradient("sigmoid_cross_entropy_with_logits_grad", {"X", "Label", "pos_weight", "Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<SigmoidCrossEntropyKernel, float, double>());
-  ops.add(with_attributes(with_weight(pair_loss_gradient("sigmoid_cross_entropy_with_logits", kPorts), "X@GRAD"))
+  ops.add(with_ignore_attributes(with_weight(
+              pair_loss_gradient("sigmoid_cross_entropy_with_logits", kSigmoidPorts), "X@GRAD"))
               .doc("X@GRAD = (sigmoid(X) - Label) Out@GRAD, with pos_weight (1 - Label - pos_weight sigmoid(-X)) "
                    "Out@GRAD; 0 where the label is ignored, divided as Out was.")
+              .on_gpu()
               .kernels<SigmoidCrossEntropyGradKernel, float, double>());
 }
 

@@ -1,5 +1,6 @@
 // size: Out = how many elements Input has
 #include "core/op_table.h"
+#include "math/copy.h"
 
 namespace paddle_mini {
 namespace {
@@ -9,7 +10,7 @@ struct SizeKernel : Kernel {
   int64_t count;
 
   explicit SizeKernel(KernelInit& init) : out(init, "Out"), count(init.input("Input")->tensor.shape.numel()) {}
-  void run(Device&) override { out[0] = count; }
+  void run(Device& device) override { fill_n(device, out.data(), 1, count); }
 };
 
 }  // namespace
@@ -24,6 +25,7 @@ void define_size(OpTable& ops) {
                 c.set_output("Out", DType::Int64, Shape{});
               })
               .no_gradient("the values of Input are not looked at")
+              .on_gpu()
               .kernel_for_any<SizeKernel>());
 }
 

@@ -1,4 +1,5 @@
 // slice: Out = the part of Input between starts and ends
+// The records, which say .on_gpu(), are in math/slice.cc.
 #include "math/slice.h"
 
 namespace paddle_mini {

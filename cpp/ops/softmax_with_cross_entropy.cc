@@ -1,43 +1,18 @@
 // softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis
 #include "core/op_table.h"
+#include "math/softmax_labels.h"
+
+#ifdef PM_GPU
+#include "math/softmax_cross_entropy_gpu.h"
+#else
 #include "math/exp_rows.h"
 #include "math/map.h"
+#endif
 
 namespace paddle_mini {
 namespace {
 
-// Logits as [outer, classes, inner] around the axis; labels and losses are [outer, 1, inner].
-struct ClassAxis {
-  int64_t outer, classes, inner;
-
-  ClassAxis(const Shape& logits, int32_t axis) {
-    int at = normal_axis(axis, logits.rank(), "axis");
-    outer = logits.numel(0, at), classes = logits[at], inner = logits.numel(at + 1, logits.rank());
-  }
-};
-
-void check_labels(const IndexIn& label, int64_t classes, int64_t ignored) {
-  for (int64_t i = 0, n = label.numel(); i < n; ++i) {
-    int64_t id = label[i];
-    if (id == ignored || (id >= 0 && id < classes)) continue;
-    fail<OpError>("label ", id, " in row ", i, " is out of range: Logits has ", classes,
-                  " classes, so labels run from 0 to ", classes - 1, ", or ignore_index ", ignored);
-  }
-}
-
-// Labels of either sort: one class a row, or a weight for every class.
-template <class T>
-struct Labels {
-  std::optional<IndexIn> hard;
-  std::optional<In<T>> soft;
-  int64_t ignored;
-
-  explicit Labels(const KernelInit& init) : ignored(init.attr<int32_t>("ignore_index")) {
-    if (init.attr<bool>("soft_label")) soft.emplace(init, "Label");
-    else hard.emplace(init, "Label");
-  }
-};
-
+#ifndef PM_GPU
 // Logits lie this far below the largest at most: PaddlePaddle's kernel cuts them off there, so that
 // no logarithm is below it and no loss above it but for the logarithm of the sum.
 template <class V>
@@ -45,12 +20,13 @@ V shifted(V logit, V largest) { return no_less(logit - largest, number_of<V>(-64
 
 // The logarithm of 0, which only probabilities that are given can be, is -1e20: losses stay numbers.
 template <class V>
-V finite_log(V probability) { return maximum(log(probability), V(number_of<V>(-1e20))); }
+V finite_softmax_cross_entropy_log(V probability) { return maximum(log(probability), V(number_of<V>(-1e20))); }
+#endif
 
 template <class T>
 struct SoftmaxCrossEntropyKernel : Kernel {
   In<T> logits;
-  Labels<T> labels;
+  SoftmaxLabels<T> labels;
   Out<T> softmax, loss;
   ClassAxis axis;
   bool use_softmax;
@@ -59,10 +35,22 @@ struct SoftmaxCrossEntropyKernel : Kernel {
   explicit SoftmaxCrossEntropyKernel(KernelInit& init)
       : logits(init, "Logits"), labels(init), softmax(init, "Softmax"), loss(init, "Loss"),
         axis(logits.shape(), init.attr<int32_t>("axis")), use_softmax(init.attr<bool>("use_softmax")),
-        largest(init, axis.inner), sums(init, axis.inner) {}
+        largest(init, kOnGpu ? 0 : axis.inner), sums(init, kOnGpu ? 0 : axis.inner) {}
 
+  void refuse(const Fault& fault) const override {
+    refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
+  }
+
+#ifdef PM_GPU
   void run(Device& device) override {
-    if (labels.hard) check_labels(*labels.hard, axis.classes, labels.ignored);
+    softmax_cross_entropy_gpu::Forward<T> body{
+        {axis.outer, axis.classes, axis.inner}, labels.hard_labels(device, axis.classes), labels.soft_data(),
+        use_softmax, logits.data(), softmax.data(), loss.data()};
+    launch(device, body.blocks(), body);
+  }
+#else
+  void run(Device& device) override {
+    labels.check(axis.classes);
     std::fill_n(loss.data(), loss.numel(), T(0));
     if (logits.numel() == 0) return;
     for (int64_t o = 0; o < axis.outer; ++o) {
@@ -113,7 +101,7 @@ struct SoftmaxCrossEntropyKernel : Kernel {
   void hard_loss(int64_t o, const T* p) {
     for (int64_t i = 0; i < axis.inner; ++i) {
       int64_t row = o * axis.inner + i, label = (*labels.hard)[row];
-      if (label != labels.ignored) loss[row] = -finite_log(p[label * axis.inner + i]);
+      if (label != labels.ignored) loss[row] = -finite_softmax_cross_entropy_log(p[label * axis.inner + i]);
     }
   }
 
@@ -121,20 +109,21 @@ struct SoftmaxCrossEntropyKernel : Kernel {
     const T* weight = labels.soft->data() + o * axis.classes * axis.inner;
     T* total = loss.data() + o * axis.inner;
     if (axis.inner == 1) {
-      auto part = [](auto w, auto v) { return w * finite_log(v); };
+      auto part = [](auto w, auto v) { return w * finite_softmax_cross_entropy_log(v); };
       *total = static_cast<T>(-map_sum(device, axis.classes, part, weight, p));
       return;
     }
-    auto subtract = [](auto t, auto w, auto v) { return t - w * finite_log(v); };
+    auto subtract = [](auto t, auto w, auto v) { return t - w * finite_softmax_cross_entropy_log(v); };
     for (int64_t c = 0; c < axis.classes; ++c, weight += axis.inner, p += axis.inner) {
       map(device, axis.inner, subtract, total, static_cast<const T*>(total), weight, p);
     }
   }
+#endif
 };
 
 template <class T>
 struct SoftmaxCrossEntropyGradKernel : Kernel {
-  Labels<T> labels;
+  SoftmaxLabels<T> labels;
   In<T> softmax, loss_gradient;
   Out<T> logits_gradient;
   ClassAxis axis;
@@ -144,8 +133,20 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
       : labels(init), softmax(init, "Softmax"), loss_gradient(init, "Loss@GRAD"), logits_gradient(init, "Logits@GRAD"),
         axis(softmax.shape(), init.attr<int32_t>("axis")), use_softmax(init.attr<bool>("use_softmax")) {}
 
+  void refuse(const Fault& fault) const override {
+    refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
+  }
+
+#ifdef PM_GPU
   void run(Device& device) override {
-    if (labels.hard) check_labels(*labels.hard, axis.classes, labels.ignored);
+    softmax_cross_entropy_gpu::Backward<T> body{
+        labels.hard_labels(device, axis.classes), labels.soft_data(), use_softmax, axis.classes, axis.inner,
+        softmax.data(), loss_gradient.data(), logits_gradient.data()};
+    for_each_index(device, logits_gradient.numel(), body);
+  }
+#else
+  void run(Device& device) override {
+    labels.check(axis.classes);
     for (int64_t o = 0; o < axis.outer; ++o) {
       int64_t at = o * axis.classes * axis.inner;
       if (labels.hard) hard(device, o, softmax.data() + at, logits_gradient.data() + at);
@@ -188,10 +189,11 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
       }
     }
   }
+#endif
 };
 
 // Label: the shape of the logits, with one class along the axis unless labels are soft.
-void require_labels(const InferContext& c, const char* logits) {
+void require_softmax_cross_entropy_labels(const InferContext& c, const char* logits) {
   const Shape& x = c.shape(logits);
   require<ShapeError>(x.rank() > 0, logits, " has no dimensions, one of them is that of the classes");
   int axis = normal_axis(c.attr<int32_t>("axis"), x.rank(), "axis");
@@ -204,16 +206,16 @@ void require_labels(const InferContext& c, const char* logits) {
                       logits, " ", x.str(), " it must be ", expected.str());
 }
 
-void infer_forward(InferContext& c) {
-  require_labels(c, "Logits");
+void infer_softmax_cross_entropy(InferContext& c) {
+  require_softmax_cross_entropy_labels(c, "Logits");
   Shape loss = c.shape("Logits");
   loss[normal_axis(c.attr<int32_t>("axis"), loss.rank(), "axis")] = 1;
   c.set_output("Softmax", c.input("Logits"));
   c.set_output("Loss", c.input("Logits").dtype, loss);
 }
 
-void infer_backward(InferContext& c) {
-  require_labels(c, "Softmax");
+void infer_softmax_cross_entropy_gradient(InferContext& c) {
+  require_softmax_cross_entropy_labels(c, "Softmax");
   require_same_dtype(c, "Softmax", "Loss@GRAD");
   Shape loss = c.shape("Softmax");
   loss[normal_axis(c.attr<int32_t>("axis"), loss.rank(), "axis")] = 1;
@@ -222,7 +224,7 @@ void infer_backward(InferContext& c) {
   c.set_output("Logits@GRAD", c.input("Softmax"));
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
+OpSpec& with_softmax_cross_entropy_attributes(OpSpec& spec) {
   return spec.attr("soft_label", false, "whether Label is a weight for every class")
       .attr("use_softmax", true, "false: Logits are probabilities already")
       .attr("numeric_stable_mode", true, "always so on a CPU")
@@ -241,11 +243,12 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
              "shape of Logits with 1 along the axis, int32 or int64; with soft_label, shape and dtype of Logits")
       .output("Softmax", "shape of Logits")
       .output("Loss", "shape of Logits with 1 along the axis");
-  with_attributes(forward)
-      .infer(infer_forward)
+  with_softmax_cross_entropy_attributes(forward)
+      .infer(infer_softmax_cross_entropy)
       .gradient("softmax_with_cross_entropy_grad", {"Label", "Softmax", "Loss@GRAD"}, {"Logits@GRAD"})
       .in_place("Logits", "Softmax")
       .checks_data()
+      .on_gpu()
       .kernels<SoftmaxCrossEntropyKernel, float, double>();
   backward.doc("Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
                "Softmax * Loss@GRAD.")
@@ -253,11 +256,12 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
       .input("Softmax", "of softmax_with_cross_entropy")
       .input("Loss@GRAD", "shape of Loss")
       .output("Logits@GRAD", "shape of Logits");
-  with_attributes(backward)
-      .infer(infer_backward)
+  with_softmax_cross_entropy_attributes(backward)
+      .infer(infer_softmax_cross_entropy_gradient)
       .dtype_from_input("Softmax")
       .in_place("Softmax", "Logits@GRAD")
       .checks_data()
+      .on_gpu()
       .kernels<SoftmaxCrossEntropyGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

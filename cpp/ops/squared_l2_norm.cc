@@ -5,11 +5,6 @@
 namespace paddle_mini {
 namespace {
 
-struct Squared {
-  template <class V>
-  PM_HD V operator()(V v) const { return v * v; }
-};
-
 template <class T>
 struct Twice {
   Uniform<T> factor;

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr AlongRule kRule{"Input", "Input@GRAD", "Result", "Result@GRAD", true,
+constexpr AlongRule kTakeAlongAxisRule{"Input", "Input@GRAD", "Result", "Result@GRAD", true,
                           [](const OpDesc& op) -> int64_t { return attr_of<int32_t>(op, "Axis"); }};
 
 }  // namespace
@@ -17,10 +17,11 @@ void define_take_along_axis(OpTable& ops) {
               .input("Index", "Input's shape but for the axis, int32 or int64")
               .output("Result", "shape of Index")
               .attr("Axis", 0, "the axis; negative ones count from the end")
-              .infer(infer_take<kRule>)
+              .infer(infer_take<kTakeAlongAxisRule>)
               .gradient("take_along_axis_grad", {"Input", "Index", "Result@GRAD"}, {"Input@GRAD"})
               .checks_data()
-              .kernels<TakeKernel<kRule>::For, float, double, int32_t, int64_t, uint8_t>());
+              .on_gpu()
+              .kernels<TakeKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(OpSpec("take_along_axis_grad")
               .doc("Input@GRAD = the sum of Result@GRAD over the times each element was taken.")
               .shape_input("Input", "as in take_along_axis")
@@ -28,9 +29,10 @@ void define_take_along_axis(OpTable& ops) {
               .input("Result@GRAD", "shape of Result")
               .output("Input@GRAD", "shape of Input")
               .attr("Axis", 0, "as in take_along_axis")
-              .infer(infer_take_grad<kRule>)
+              .infer(infer_take_grad<kTakeAlongAxisRule>)
               .checks_data()
-              .kernels<TakeGradKernel<kRule>::For, float, double, int32_t, int64_t>());
+              .on_gpu()
+              .kernels<TakeGradKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

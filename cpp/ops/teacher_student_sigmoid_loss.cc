@@ -4,15 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-constexpr PairPorts kPorts{"X", "Label", "Y"};
+constexpr PairPorts kTeacherStudentPorts{"X", "Label", "Y"};
 
 struct TeacherStudent : PairLoss {
-  static constexpr PairPorts ports = kPorts;
+  static constexpr PairPorts ports = kTeacherStudentPorts;
   using PairLoss::PairLoss;
 
   // With s = log(1 + exp(x)): s without a click, s - x with one, and on top of it s - x score where there is a score.
   template <class V>
-  V operator()(V x, V label) const {
+  PM_HD V operator()(V x, V label) const {
     V zero(0), one(1), click = maximum(x, zero) + log(one + exp(-abs(x)));
     V with_score = click + click - x * label;  // of a score in [0, 1), or 1 + a score: then the click takes x
     return select(label < zero, select(label < -one, click, click - x), with_score);
@@ -20,14 +20,14 @@ struct TeacherStudent : PairLoss {
 };
 
 struct TeacherStudentGrad : PairLoss {
-  static constexpr PairPorts ports = kPorts;
+  static constexpr PairPorts ports = kTeacherStudentPorts;
   float high, low;
 
   explicit TeacherStudentGrad(const KernelInit& init)
       : PairLoss(init), high(init.attr<float>("soft_max_up_bound")), low(init.attr<float>("soft_max_lower_bound")) {}
 
   template <class V>
-  V operator()(V x, V label, V gradient) const {
+  PM_HD V operator()(V x, V label, V gradient) const {
     V zero(0), one(1), two(2), top{number_of<V>(high)}, bottom{number_of<V>(low)};
     V sigmoid = one / (one + exp(-x));
     V slope = select(label < zero, select(label < -one, sigmoid, sigmoid - one), two * sigmoid - label);
@@ -35,7 +35,7 @@ struct TeacherStudentGrad : PairLoss {
   }
 };
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec with_teacher_student_attributes(OpSpec spec) {
   return spec.attr("soft_max_up_bound", 15.0f, "X has no gradient from here on")
       .attr("soft_max_lower_bound", -15.0f, "X has no gradient up to here");
 }
@@ -43,13 +43,15 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_teacher_student_sigmoid_loss(OpTable& ops) {
-  ops.add(with_attributes(pair_loss("teacher_student_sigmoid_loss", kPorts))
+  ops.add(with_teacher_student_attributes(pair_loss("teacher_student_sigmoid_loss", kTeacherStudentPorts))
               .doc("With s = log(1 + exp(X)): Label below -1: no click and no score, Y = s; below 0: a click, Y = s - "
                    "X; below 1: no click, and Label is the score, Y = 2 s - X Label; else a click, and Label - 1 is "
                    "the score, Y = 2 s - X - X (Label - 1).")
+              .on_gpu()
               .kernels<PairLossKernel<TeacherStudent>::For, float, double>());
-  ops.add(with_attributes(pair_loss_gradient("teacher_student_sigmoid_loss", kPorts))
+  ops.add(with_teacher_student_attributes(pair_loss_gradient("teacher_student_sigmoid_loss", kTeacherStudentPorts))
               .doc("X@GRAD = Y@GRAD times the derivative, 0 where X is not between the bounds.")
+              .on_gpu()
               .kernels<PairLossGradKernel<TeacherStudentGrad>::For, float, double>());
 }
 

@@ -1,6 +1,11 @@
 // temporal_shift: some channels of every frame come from the frame before it, some from the one after it
 #include "core/op_table.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/take_last.h"
+#endif
+
 #include <algorithm>
 
 namespace paddle_mini {
@@ -22,9 +27,13 @@ struct Shift {
     ahead = std::min(static_cast<int64_t>(static_cast<float>(channels) * 2 * ratio), channels);
   }
 
+#ifdef PM_GPU
+  template <class T>
+  void copy(Device& device, const T* from, T* to, int64_t direction) const;
+#else
   // to = from, with frames taken `direction` (1, or -1 for the gradient) the way described above.
   template <class T>
-  void copy(const T* from, T* to, int64_t direction) const {
+  void copy(Device&, const T* from, T* to, int64_t direction) const {
     int64_t row = channels * length, frame = blocks * row;
     for (int64_t f = 0; f < frames; ++f) {
       auto take = [&](int64_t first, int64_t end, int64_t shift) {
@@ -41,7 +50,32 @@ struct Shift {
       take(ahead, channels, 0);
     }
   }
+#endif
 };
+
+#ifdef PM_GPU
+template <class T>
+struct ShiftedElement {
+  Shift s;
+  const T* from;
+  T* to;
+  int64_t direction;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t left = i, frame = s.blocks * s.channels * s.length;
+    take_last(left, s.length);
+    int64_t channel = take_last(left, s.channels);
+    int64_t shift = channel < s.back ? -direction : channel < s.ahead ? direction : 0;
+    int64_t time = left / s.blocks % s.segment + shift;
+    to[i] = time >= 0 && time < s.segment ? from[i + shift * frame] : T(0);
+  }
+};
+
+template <class T>
+void Shift::copy(Device& device, const T* from, T* to, int64_t direction) const {
+  for_each_index(device, frames * blocks * channels * length, ShiftedElement<T>{*this, from, to, direction});
+}
+#endif
 
 template <bool backward>
 struct TemporalShift {
@@ -53,7 +87,7 @@ struct TemporalShift {
 
     explicit For(KernelInit& init)
         : in(init, backward ? "Out@GRAD" : "X"), out(init, backward ? "X@GRAD" : "Out"), shift(init, in.shape()) {}
-    void run(Device&) override { shift.copy(in.data(), out.data(), backward ? -1 : 1); }
+    void run(Device& device) override { shift.copy(device, in.data(), out.data(), backward ? -1 : 1); }
   };
 };
 
@@ -68,7 +102,7 @@ InferFunction same_frames(const char* from, const char* to) {
   };
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec temporal_shift_with_attributes(OpSpec spec) {
   return spec.required_attr("seg_num", AttrType::Int, "frames of one video", at_least(1))
       .attr("shift_ratio", 0.25f, "the part of the channels that comes from before, and that comes from after",
             between(0, 0.5))
@@ -78,7 +112,7 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_temporal_shift(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("temporal_shift")
+  ops.add(temporal_shift_with_attributes(OpSpec("temporal_shift")
                               .input("X", "[videos seg_num, channels, height, width], or channels last")
                               .output("Out", "shape of X"))
               .doc("With c channels and r = shift_ratio, frame t of a video has in its first c r channels what frame "
@@ -86,12 +120,14 @@ void define_temporal_shift(OpTable& ops) {
                    "and its own in the others (Lin et al. 2019).")
               .infer(same_frames("X", "Out"))
               .gradient("temporal_shift_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<TemporalShift<false>::For, float, double>());
-  ops.add(with_attributes(OpSpec("temporal_shift_grad")
+  ops.add(temporal_shift_with_attributes(OpSpec("temporal_shift_grad")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = Out@GRAD, shifted back.")
               .infer(same_frames("Out@GRAD", "X@GRAD"))
+              .on_gpu()
               .kernels<TemporalShift<true>::For, float, double>());
 }
 

@@ -1,4 +1,5 @@
 // tile: Out = X repeated along its axes
+// The records, which say .on_gpu(), are in math/repeat.cc.
 #include "math/repeat.h"
 
 namespace paddle_mini {

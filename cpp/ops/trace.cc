@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "math/axis_walk.h"
+#include "math/copy.h"
 
 namespace paddle_mini {
 namespace {
@@ -49,6 +50,73 @@ Diagonals diagonals_of(const KernelInit& init) {
   return diagonals;
 }
 
+#ifdef PM_GPU
+struct TraceElement {
+  template <class T>
+  struct Get {
+    const T* from;
+    PM_DEVICE T operator()(const int64_t (&at)[1]) const { return from[at[0]]; }
+  };
+  template <class T>
+  struct Put {
+    T* to;
+    template <class A>
+    PM_DEVICE void operator()(int64_t o, A sum) const { to[o] = static_cast<T>(sum); }
+  };
+  template <class T>
+  struct Spread {
+    Walk<1> matrices;
+    int64_t count, step;
+    const T* from;
+    T* to;
+    PM_DEVICE void operator()(int64_t i) const {
+      int64_t at[1] = {i % count * step};
+      matrices.move(i / count, at);
+      to[at[0]] = from[i / count];
+    }
+  };
+};
+
+// Leads to where each matrix begins.
+Walk<1> matrices_of(const Diagonals& d, const Shape& x) {
+  Walk<1> walk;
+  for (int i = x.rank() - 1; i >= 0; --i) {
+    if (i != d.axis1 && i != d.axis2) walk.add(x[i], {x.numel(i + 1, x.rank())});
+  }
+  return walk;
+}
+
+template <class T>
+struct TraceKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Diagonals d;
+
+  explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
+  void run(Device& device) override {
+    Walk<1> along;
+    along.add(d.count, {d.step});
+    fold(device, matrices_of(d, x.shape()), along, SumOf<T>(0), TraceElement::Get<T>{x.data() + d.first}, Plus{},
+         TraceElement::Put<T>{out.data()});
+  }
+};
+
+template <class T>
+struct TraceGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  Diagonals d;
+
+  explicit TraceGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
+  void run(Device& device) override {
+    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    Walk<1> matrices = matrices_of(d, x_gradient.shape());
+    TraceElement::Spread<T> spread{matrices, d.count, d.step, out_gradient.data(), x_gradient.data() + d.first};
+    for_each_index(device, matrices.count * d.count, spread);
+  }
+};
+#else
 template <class T>
 struct TraceKernel : Kernel {
   In<T> x;
@@ -84,13 +152,14 @@ struct TraceGradKernel : Kernel {
     }
   }
 };
+#endif
 
-Shape out_shape(const InferContext& c) {
+Shape trace_out_shape(const InferContext& c) {
   require_tensors(c);
   return Diagonals(c, c.shape("Input")).out;
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec trace_with_attributes(OpSpec spec) {
   return spec.attr("offset", 0, "how far the diagonal lies to the right of the main one; negative: below it")
       .attr("axis1", 0, "the rows of the matrices; negative ones count from the end")
       .attr("axis2", 1, "the columns of the matrices; negative ones count from the end");
@@ -99,22 +168,24 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_trace(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("trace"))
+  ops.add(trace_with_attributes(OpSpec("trace"))
               .doc("Out = the sum of a diagonal of each matrix that axis1 and axis2 make up.")
               .input("Input", "at least 2 dimensions")
               .output("Out", "the axes of Input other than axis1 and axis2")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("Input").dtype, out_shape(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", c.input("Input").dtype, trace_out_shape(c)); })
               .gradient("trace_grad", {"Input", "Out@GRAD"}, {"Input@GRAD"})
+              .on_gpu()
               .kernels<TraceKernel, float, double, int32_t, int64_t>());
-  ops.add(with_attributes(OpSpec("trace_grad"))
+  ops.add(trace_with_attributes(OpSpec("trace_grad"))
               .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
               .shape_input("Input", "as in trace")
               .input("Out@GRAD", "shape of Out")
               .output("Input@GRAD", "shape of Input")
               .infer([](InferContext& c) {
-                require_like_out(c, "Input", out_shape(c));
+                require_like_out(c, "Input", trace_out_shape(c));
                 gradients_like_inputs(c);
               })
+              .on_gpu()
               .kernels<TraceGradKernel, float, double>());
 }
 

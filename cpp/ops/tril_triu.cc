@@ -1,10 +1,29 @@
 // tril_triu: Out = X with 0 above or below a diagonal of its matrices
 #include "core/op_table.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/take_last.h"
+#endif
+
 #include <algorithm>
 
 namespace paddle_mini {
 namespace {
+
+#ifdef PM_GPU
+template <class T>
+struct Triangle {
+  const T* in;
+  T* out;
+  int64_t rows, columns, diagonal;
+  bool lower;
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t left = i, column = take_last(left, columns), beyond = column - take_last(left, rows) - diagonal;
+    out[i] = (lower ? beyond <= 0 : beyond >= 0) ? in[i] : T(0);
+  }
+};
+#endif
 
 template <bool backward>
 struct TrilTriuKernel {
@@ -23,6 +42,11 @@ struct TrilTriuKernel {
       matrices = shape.numel(0, rank - 2), rows = shape[rank - 2], columns = shape[rank - 1];
     }
 
+#ifdef PM_GPU
+    void run(Device& device) override {
+      for_each_index(device, in.numel(), Triangle<T>{in.data(), out.data(), rows, columns, diagonal, lower});
+    }
+#else
     void run(Device&) override {
       const T* from = in.data();
       T* to = out.data();
@@ -37,6 +61,7 @@ struct TrilTriuKernel {
         }
       }
     }
+#endif
   };
 };
 
@@ -59,6 +84,7 @@ void define_tril_triu(OpTable& ops) {
               .infer([](InferContext& c) { infer_like(c, "X", "Out"); })
               .gradient("tril_triu_grad", {"Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
+              .on_gpu()
               .kernels<TrilTriuKernel<false>::For, float, double, int32_t, int64_t, bool>());
   ops.add(OpSpec("tril_triu_grad")
               .doc("X@GRAD = Out@GRAD with 0 where X was left out.")
@@ -68,6 +94,7 @@ void define_tril_triu(OpTable& ops) {
               .attr("lower", false, "as in tril_triu")
               .infer([](InferContext& c) { infer_like(c, "Out@GRAD", "X@GRAD"); })
               .in_place("Out@GRAD", "X@GRAD")
+              .on_gpu()
               .kernels<TrilTriuKernel<true>::For, float, double, int32_t, int64_t, bool>());
 }
 

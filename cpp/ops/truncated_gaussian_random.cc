@@ -39,9 +39,11 @@ struct TruncatedGaussianRandomKernel : Kernel {
     const double low = normal_cdf(-2), width = normal_cdf(2) - low;
     with_generator(device, seed, [&](std::mt19937_64& generator) {
       std::uniform_real_distribution<T> draw(std::numeric_limits<float>::min(), T(1));
-      std::generate_n(out.data(), out.numel(), [&] {
-        double u = static_cast<double>(draw(generator));
-        return static_cast<T>(mean + deviation * normal_quantile(low + width * u));
+      make_on_host(device, out.numel(), out.data(), [&](T* to) {
+        std::generate_n(to, out.numel(), [&] {
+          double u = static_cast<double>(draw(generator));
+          return static_cast<T>(mean + deviation * normal_quantile(low + width * u));
+        });
       });
     });
   }
@@ -62,6 +64,7 @@ void define_truncated_gaussian_random(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), c.shape_attr("shape")); })
               .no_gradient("it has no inputs")
               .dtype_from_output("Out")
+              .on_gpu()
               .kernels<TruncatedGaussianRandomKernel, float, double>());
 }
 

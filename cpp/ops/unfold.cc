@@ -2,12 +2,17 @@
 #include "core/op_table.h"
 #include "math/volume.h"
 
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/take_last.h"
+#endif
+
 namespace paddle_mini {
 namespace {
 
 // Both attributes of two numbers and of four; the image is a volume of depth 1. paddings: above, left, below, right.
 template <class Context>
-VolumeAxes axes_of(const Context& c, int64_t height, int64_t width) {
+VolumeAxes unfold_axes_of(const Context& c, int64_t height, int64_t width) {
   auto read = [&c](const char* name, size_t count) {
     std::vector<int32_t> values = c.template attr<std::vector<int32_t>>(name);
     require<ProgramError>(values.size() == count, "attribute '", name, "' has ", values.size(), " numbers, ", count,
@@ -32,18 +37,79 @@ struct Patches {
 
   Patches(const KernelInit& init, const Shape& image)
       : images(image[0]), image_size(image[1] * image[2] * image[3]),
-        patches{axes_of(init, image[2], image[3]), image[1], image[2] * image[3], 1} {
+        patches{unfold_axes_of(init, image[2], image[3]), image[1], image[2] * image[3], 1} {
     columns_size = patches.elements();
   }
 
-  void gather(const T* image, T* columns) const {
+#ifdef PM_GPU
+  void gather(Device& device, const T* image, T* columns) const;
+  void add_up(Device& device, const T* columns, T* image) const;
+#else
+  void gather(Device&, const T* image, T* columns) const {
     for (int64_t n = 0; n < images; ++n) patches.gather(image + n * image_size, columns + n * columns_size);
   }
-  void add_up(const T* columns, T* image) const {
+  void add_up(Device&, const T* columns, T* image) const {
     std::fill_n(image, images * image_size, T(0));
     for (int64_t n = 0; n < images; ++n) patches.add_back(columns + n * columns_size, image + n * image_size);
   }
+#endif
 };
+
+#ifdef PM_GPU
+template <class T>
+struct PatchElement {
+  WindowAxis height, width;
+  const T* image;
+  T* columns;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t left = i, x = take_last(left, width.out) * width.stride - width.before;
+    int64_t y = take_last(left, height.out) * height.stride - height.before;
+    x += take_last(left, width.window) * width.dilation;
+    y += take_last(left, height.window) * height.dilation;
+    bool inside = x >= 0 && x < width.size && y >= 0 && y < height.size;
+    columns[i] = inside ? image[(left * height.size + y) * width.size + x] : T(0);
+  }
+};
+
+// A thread sums up the places that one pixel has in the columns.
+template <class T>
+struct PatchSum {
+  WindowAxis height, width;
+  const T* columns;
+  T* image;
+
+  // The output whose window has the pixel as this tap; -1: none.
+  PM_DEVICE static int64_t output(const WindowAxis& axis, int64_t pixel, int64_t tap) {
+    int64_t from = pixel + axis.before - tap * axis.dilation;
+    return from >= 0 && from % axis.stride == 0 && from / axis.stride < axis.out ? from / axis.stride : -1;
+  }
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t channel = i, column = take_last(channel, width.size), row = take_last(channel, height.size);
+    T total = 0;
+    for (int64_t j = 0; j < height.window; ++j) {
+      int64_t y = output(height, row, j);
+      if (y < 0) continue;
+      for (int64_t k = 0; k < width.window; ++k) {
+        int64_t x = output(width, column, k), tap = (channel * height.window + j) * width.window + k;
+        if (x >= 0) total += columns[(tap * height.out + y) * width.out + x];
+      }
+    }
+    image[i] = total;
+  }
+};
+
+template <class T>
+void Patches<T>::gather(Device& device, const T* image, T* columns) const {
+  PatchElement<T> element{patches.axes[1], patches.axes[2], image, columns};
+  for_each_index(device, images * columns_size, element);
+}
+
+template <class T>
+void Patches<T>::add_up(Device& device, const T* columns, T* image) const {
+  for_each_index(device, images * image_size, PatchSum<T>{patches.axes[1], patches.axes[2], columns, image});
+}
+#endif
 
 template <class T>
 struct UnfoldKernel : Kernel {
@@ -52,7 +118,7 @@ struct UnfoldKernel : Kernel {
   Patches<T> patches;
 
   explicit UnfoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, x.shape()) {}
-  void run(Device&) override { patches.gather(x.data(), y.data()); }
+  void run(Device& device) override { patches.gather(device, x.data(), y.data()); }
 };
 
 template <class T>
@@ -63,7 +129,7 @@ struct UnfoldGradKernel : Kernel {
 
   explicit UnfoldGradKernel(KernelInit& init)
       : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, x_gradient.shape()) {}
-  void run(Device&) override { patches.add_up(y_gradient.data(), x_gradient.data()); }
+  void run(Device& device) override { patches.add_up(device, y_gradient.data(), x_gradient.data()); }
 };
 
 template <class T>
@@ -73,7 +139,7 @@ struct FoldKernel : Kernel {
   Patches<T> patches;
 
   explicit FoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, y.shape()) {}
-  void run(Device&) override { patches.add_up(x.data(), y.data()); }
+  void run(Device& device) override { patches.add_up(device, x.data(), y.data()); }
 };
 
 template <class T>
@@ -84,10 +150,10 @@ struct FoldGradKernel : Kernel {
 
   explicit FoldGradKernel(KernelInit& init)
       : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, y_gradient.shape()) {}
-  void run(Device&) override { patches.gather(y_gradient.data(), x_gradient.data()); }
+  void run(Device& device) override { patches.gather(device, y_gradient.data(), x_gradient.data()); }
 };
 
-int64_t product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
+int64_t unfold_product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
 
 int64_t taps_of(const VolumeAxes& axes) { return axes[1].window * axes[2].window; }
 
@@ -95,8 +161,8 @@ Shape unfolded(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", 4);
   const Shape& x = c.shape("X");
-  VolumeAxes axes = axes_of(c, x[2], x[3]);
-  return {x[0], product(x[1], taps_of(axes)), product(axes[1].out, axes[2].out)};
+  VolumeAxes axes = unfold_axes_of(c, x[2], x[3]);
+  return {x[0], unfold_product(x[1], taps_of(axes)), unfold_product(axes[1].out, axes[2].out)};
 }
 
 Shape folded(const InferContext& c) {
@@ -106,8 +172,8 @@ Shape folded(const InferContext& c) {
   const auto& size = c.attr<std::vector<int32_t>>("output_sizes");
   require<ProgramError>(size.size() == 2, "attribute 'output_sizes' has ", size.size(), " numbers, 2 are needed");
   for (int32_t s : size) require<ProgramError>(s >= 1, "attribute 'output_sizes' holds ", s, ", it must be at least 1");
-  VolumeAxes axes = axes_of(c, size[0], size[1]);
-  int64_t patches = product(axes[1].out, axes[2].out), taps = taps_of(axes);
+  VolumeAxes axes = unfold_axes_of(c, size[0], size[1]);
+  int64_t patches = unfold_product(axes[1].out, axes[2].out), taps = taps_of(axes);
   require<ShapeError>(dims_agree(x[2], patches), "X has ", x[2], " patches, an image of ", size[0], " by ", size[1],
                       " has ", patches);
   require<ShapeError>(x[1] < 0 || x[1] % taps == 0, "X has ", x[1], " rows, which do not divide into channels of ",
@@ -125,7 +191,7 @@ InferFunction gradient_of(Shape (*shape)(const InferContext&)) {
   };
 }
 
-OpSpec with_attributes(OpSpec spec) {
+OpSpec unfold_with_attributes(OpSpec spec) {
   return spec.required_attr("kernel_sizes", AttrType::Ints, "height and width of a patch")
       .attr("strides", std::vector<int32_t>{1, 1}, "steps between patches: height, width")
       .attr("paddings", std::vector<int32_t>{0, 0, 0, 0}, "zeros around the image: above, left, below, right")
@@ -133,7 +199,7 @@ OpSpec with_attributes(OpSpec spec) {
 }
 
 OpSpec with_size(OpSpec spec) {
-  return with_attributes(spec.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
+  return unfold_with_attributes(spec.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
 }
 
 OpSpec gradient(const char* type) {
@@ -146,17 +212,19 @@ OpSpec gradient(const char* type) {
 }  // namespace
 
 void define_unfold(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("unfold")
+  ops.add(unfold_with_attributes(OpSpec("unfold")
                               .input("X", "[images, channels, height, width]")
                               .output("Y", "[images, channels patch height patch width, patches]"))
               .doc("Column p of Y holds the pixels of patch p, channel by channel and row by row; zeros where it lies "
                    "outside of the image.")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, unfolded(c)); })
               .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<UnfoldKernel, float, double>());
-  ops.add(with_attributes(gradient("unfold_grad"))
+  ops.add(unfold_with_attributes(gradient("unfold_grad"))
               .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
               .infer(gradient_of(unfolded))
+              .on_gpu()
               .kernels<UnfoldGradKernel, float, double>());
   ops.add(with_size(OpSpec("fold")
                         .input("X", "[images, channels patch height patch width, patches]")
@@ -164,10 +232,12 @@ void define_unfold(OpTable& ops) {
               .doc("The images whose pixels are the sums over the patches that hold them: the transpose of unfold.")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, folded(c)); })
               .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+              .on_gpu()
               .kernels<FoldKernel, float, double>());
   ops.add(with_size(gradient("fold_grad"))
               .doc("X@GRAD = unfold of Y@GRAD.")
               .infer(gradient_of(folded))
+              .on_gpu()
               .kernels<FoldGradKernel, float, double>());
 }
 

@@ -170,6 +170,7 @@ void define_unique(OpTable& ops) {
               .infer(infer_unique)
               .decides_lod()
               .no_gradient("its inputs are ids")
+              .cpu_only("the size of its result depends on data")
               .kernels<UniqueKernel, float, double, int32_t, int64_t>());
 }
 

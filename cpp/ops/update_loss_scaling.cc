@@ -1,11 +1,65 @@
 // update_loss_scaling: the scale of the loss falls after steps with infinite gradients, and grows after steps without
 #include "core/op_table.h"
+#include "math/for_each_index.h"
 #include "math/optimizer.h"
+#include "math/together.h"
 
 namespace paddle_mini {
 namespace {
 
 // Micikevicius et al. 2018, section 3.2.
+template <class T>
+struct ScalingStep {
+  Uniform<bool> found, stops;
+  const T* scale;
+  const int32_t *good, *bad;
+  T* scale_out;
+  int32_t *good_out, *bad_out;
+  int32_t good_needed, bad_needed;
+  T growth, fall;
+
+  PM_HD void operator()(int64_t) const {
+    T now = *scale;
+    int32_t good_steps = *good, bad_steps = *bad;
+    if (!stops()) {
+      T wanted = now;
+      if (found()) {
+        good_steps = 0;
+        if (reaches(bad_steps, bad_needed)) wanted = std::max(T(1), now * fall);
+      } else {
+        bad_steps = 0;
+        if (reaches(good_steps, good_needed)) wanted = now * growth;
+      }
+      if (wanted - wanted == T(0)) now = wanted;  // where it is finite
+    }
+    *scale_out = now;
+    *good_out = good_steps;
+    *bad_out = bad_steps;
+  }
+
+  // Counts a step; begins anew where enough are counted.
+  PM_HD static bool reaches(int32_t& steps, int32_t needed) {
+    steps = steps == INT32_MAX ? steps : steps + 1;
+    if (steps != needed) return false;
+    steps = 0;
+    return true;
+  }
+};
+
+#ifdef PM_GPU
+template <class T>
+struct SelectZero {
+  bool zero;
+  PM_HD T operator()(T x) const { return zero ? T(0) : x; }
+};
+template <class T>
+struct ZeroIf {
+  static constexpr bool in_batches = true;
+  Uniform<bool> zero;
+  PM_HD SelectZero<T> ready() const { return {zero()}; }
+};
+#endif
+
 template <class T>
 struct UpdateLossScalingKernel : Kernel {
   std::vector<In<T>> xs;
@@ -29,35 +83,21 @@ struct UpdateLossScalingKernel : Kernel {
         always_stops(init.attr<bool>("stop_update")) {}
 
   void run(Device& device) override {
-    bool infinite = found[0];
-    for (size_t i = 0; i < xs.size(); ++i) {
-      if (infinite) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
-      else copy_all(device, xs[i], outs[i]);
-    }
-    T now = scale[0];
-    int32_t good_steps = good[0], bad_steps = bad[0];
-    if (!(stop ? stop[0] : always_stops)) {
-      T wanted = now;
-      if (infinite) {
-        good_steps = 0;
-        if (reaches(bad_steps, bad_needed)) wanted = std::max(T(1), now * fall);
-      } else {
-        bad_steps = 0;
-        if (reaches(good_steps, good_needed)) wanted = now * growth;
-      }
-      if (std::isfinite(wanted)) now = wanted;
-    }
-    scale_out[0] = now;
-    good_out[0] = good_steps;
-    bad_out[0] = bad_steps;
+    together(device, [&] { clear(device); });
+    for_each_index(device, 1, ScalingStep<T>{found, uniform_or(stop, always_stops), scale.data(), good.data(),
+                                             bad.data(), scale_out.data(), good_out.data(), bad_out.data(),
+                                             good_needed, bad_needed, growth, fall});
   }
 
-  // Counts a step; begins anew where enough are counted.
-  static bool reaches(int32_t& steps, int32_t needed) {
-    steps = steps == std::numeric_limits<int32_t>::max() ? steps : steps + 1;
-    if (steps != needed) return false;
-    steps = 0;
-    return true;
+  void clear(Device& device) {
+    for (size_t i = 0; i < xs.size(); ++i) {
+#ifdef PM_GPU
+      map(device, xs[i].numel(), ZeroIf<T>{found}, outs[i].data(), xs[i].data());
+#else
+      if (found[0]) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
+      else copy_all(device, xs[i], outs[i]);
+#endif
+    }
   }
 };
 
@@ -109,6 +149,7 @@ void define_update_loss_scaling(OpTable& ops) {
               .updates("PrevLossScaling", "LossScaling")
               .updates("InGoodSteps", "OutGoodSteps")
               .updates("InBadSteps", "OutBadSteps")
+              .on_gpu()
               .kernels<UpdateLossScalingKernel, float, double>());
 }
 

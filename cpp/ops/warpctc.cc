@@ -248,6 +248,7 @@ void define_warpctc(OpTable& ops) {
       .decides_lod()
       .gradient("warpctc_grad", {"Logits", "LogitsLength", "WarpCTCGrad", "Loss@GRAD"}, {"Logits@GRAD"})
       .checks_data()
+      .cpu_only("walks sequences of labels one step at a time")
       .kernels<WarpCtcKernel, float, double>();
   backward.doc("Logits@GRAD = WarpCTCGrad Loss@GRAD, where the logits lie.")
       .input("Logits", "as in warpctc; only its shape and sequences matter")
@@ -255,8 +256,12 @@ void define_warpctc(OpTable& ops) {
       .input("WarpCTCGrad", "of warpctc")
       .input("Loss@GRAD", "gradient of Loss")
       .output("Logits@GRAD", "gradient of Logits");
-  with_attributes(backward).infer(infer_backward).decides_lod().checks_data().kernels<WarpCtcGradKernel, float,
-      double>();
+  with_attributes(backward)
+      .infer(infer_backward)
+      .decides_lod()
+      .checks_data()
+      .cpu_only("walks sequences of labels one step at a time")
+      .kernels<WarpCtcGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);
 }

@@ -1,8 +1,26 @@
 // where: Out = X where Condition holds, Y elsewhere
 #include "core/op_table.h"
+#include "math/for_each_index.h"
+#include "math/map.h"
 
 namespace paddle_mini {
 namespace {
+
+struct Chosen {
+  template <class T>
+  PM_HD T operator()(bool condition, T x, T y) const { return condition ? x : y; }
+};
+
+template <class T>
+struct ToChosen {
+  const bool* condition;
+  const T* out_gradient;
+  T *x_gradient, *y_gradient;  // nullptr: one that nobody wants
+  PM_HD void operator()(int64_t i) const {
+    if (x_gradient) x_gradient[i] = condition[i] ? out_gradient[i] : T(0);
+    if (y_gradient) y_gradient[i] = condition[i] ? T(0) : out_gradient[i];
+  }
+};
 
 template <class T>
 struct WhereKernel : Kernel {
@@ -11,8 +29,8 @@ struct WhereKernel : Kernel {
   Out<T> out;
 
   explicit WhereKernel(KernelInit& init) : condition(init, "Condition"), x(init, "X"), y(init, "Y"), out(init, "Out") {}
-  void run(Device&) override {
-    for (int64_t i = 0, n = out.numel(); i < n; ++i) out[i] = condition[i] ? x[i] : y[i];
+  void run(Device& device) override {
+    map(device, out.numel(), Chosen(), out.data(), condition.data(), x.data(), y.data());
   }
 };
 
@@ -25,15 +43,14 @@ struct WhereGradKernel : Kernel {
   explicit WhereGradKernel(KernelInit& init)
       : condition(init, "Condition"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port) {}
-  void run(Device&) override {
-    for (int64_t i = 0, n = out_gradient.numel(); i < n; ++i) {
-      if (x_gradient) x_gradient[i] = condition[i] ? out_gradient[i] : T(0);
-      if (y_gradient) y_gradient[i] = condition[i] ? T(0) : out_gradient[i];
-    }
+  void run(Device& device) override {
+    ToChosen<T> to_chosen{condition.data(), out_gradient.data(), x_gradient ? x_gradient.data() : nullptr,
+                          y_gradient ? y_gradient.data() : nullptr};
+    for_each_index(device, out_gradient.numel(), to_chosen);
   }
 };
 
-void require_alike(const InferContext& c) {
+void where_require_alike(const InferContext& c) {
   require_tensors(c);
   require<ShapeError>(c.input("Condition").dtype == DType::Bool, "Condition is ", name_of(c.input("Condition").dtype),
                       ", it must be bool");
@@ -52,11 +69,12 @@ void define_where(OpTable& ops) {
               .input("Y", "shape of Condition, element type of X")
               .output("Out", "like X")
               .infer([](InferContext& c) {
-                require_alike(c);
+                where_require_alike(c);
                 c.set_output("Out", c.input("X").dtype, c.shape("X"));
               })
               .gradient("where_grad", {"Condition", "X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .dtype_from_input("X")
+              .on_gpu()
               .kernels<WhereKernel, float, double, int32_t, int64_t>());
   ops.add(OpSpec("where_grad")
               .doc("X@GRAD = Out@GRAD where Condition holds, Y@GRAD elsewhere; 0 else.")
@@ -67,12 +85,13 @@ void define_where(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Y@GRAD", "shape of Y")
               .infer([](InferContext& c) {
-                require_alike(c);
+                where_require_alike(c);
                 require_same_dtype(c, "X", "Out@GRAD");
                 require_same_shape(c, "X", "Out@GRAD");
                 gradients_like_inputs(c);
               })
               .dtype_from_input("Out@GRAD")
+              .on_gpu()
               .kernels<WhereGradKernel, float, double>());
 }
 

@@ -59,6 +59,7 @@ void define_where_index(OpTable& ops) {
               .infer(infer_where_index)
               .decides_lod()
               .no_gradient("its output is positions")
+              .cpu_only("the size of its result depends on data")
               .kernels<WhereIndexKernel, bool, int16_t, int32_t, int64_t, float, double>());
 }
 

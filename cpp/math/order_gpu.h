@@ -1,0 +1,56 @@
+// Putting keys in order on a GPU; equal keys stay in the order of their positions.
+#pragma once
+
+#include <utility>
+
+#include "math/for_each_index.h"
+
+namespace paddle_mini {
+
+struct KeyAt {
+  int64_t key, at;  // at: the key's position before
+};
+
+namespace order_gpu {
+
+template <class Keys>
+struct Begin {
+  Keys keys;
+  KeyAt* to;
+  PM_DEVICE void operator()(int64_t i) const { to[i] = {keys[i], i}; }
+};
+
+// Each element of two neighbouring runs in order finds its place in the run that both become.
+struct Merge {
+  const KeyAt* from;
+  KeyAt* to;
+  int64_t n, run;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    KeyAt mine = from[i];
+    int64_t begin = i / run * run;
+    bool right = begin / run % 2 == 1;
+    int64_t low = right ? begin - run : begin + run, other = low, high = low + run < n ? low + run : n;
+    while (low < high) {  // how many of the other run come before
+      int64_t middle = low + (high - low) / 2, key = from[middle].key;
+      if (key < mine.key || (right && key == mine.key)) low = middle + 1;
+      else high = middle;
+    }
+    to[(right ? other : begin) + (i - begin) + (low - other)] = mine;
+  }
+};
+
+}  // namespace order_gpu
+
+// `a` and `b` have room for n elements; returns the one that holds keys[0] to keys[n - 1] in order.
+template <class Keys>
+const KeyAt* in_order(Device& device, int64_t n, const Keys& keys, KeyAt* a, KeyAt* b) {
+  for_each_index(device, n, order_gpu::Begin<Keys>{keys, a});
+  for (int64_t run = 1; run < n; run *= 2) {
+    for_each_index(device, n, order_gpu::Merge{a, b, n, run});
+    std::swap(a, b);
+  }
+  return a;
+}
+
+}  // namespace paddle_mini

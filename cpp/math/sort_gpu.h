@@ -1,0 +1,65 @@
+// Order along lines of elements on a GPU: sorted runs are merged, each thread finding the place of one element.
+#pragma once
+
+#include "math/axis_lines.h"
+#include "math/for_each_index.h"
+
+namespace paddle_mini {
+
+namespace sort_gpu {
+
+inline constexpr int64_t kRun = 16;  // elements that are put in order by counting
+
+// Before{...}(line, a, b): whether the element at a of that line comes before the one at b; no two are equal.
+template <class Before>
+struct ByCounting {
+  int64_t length;
+  Before before;
+  int64_t* order;  // [line][place]
+
+  PM_HD void operator()(int64_t i) const {
+    int64_t line = i / length, at = i % length, begin = at / kRun * kRun, place = begin;
+    for (int64_t other = begin; other < begin + kRun && other < length; ++other) place += before(line, other, at);
+    order[line * length + place] = at;
+  }
+};
+
+// Runs of `run` elements become runs of twice as many.
+template <class Before>
+struct MergeRuns {
+  int64_t length, run;
+  Before before;
+  const int64_t* from;
+  int64_t* to;
+
+  PM_HD void operator()(int64_t i) const {
+    int64_t line = i / length, place = i % length, pair = place / (2 * run) * (2 * run);
+    const int64_t* order = from + line * length;
+    int64_t middle = pair + run < length ? pair + run : length, end = middle + run < length ? middle + run : length;
+    bool first = place < middle;
+    // How many of the other run come before: all below `low` do, none from `high` on.
+    int64_t other = first ? middle : pair, low = other, high = first ? end : middle;
+    while (low < high) {
+      int64_t half = low + (high - low) / 2;
+      if (before(line, order[half], order[place])) low = half + 1;
+      else high = half;
+    }
+    to[line * length + pair + (place - (first ? pair : middle)) + (low - other)] = order[place];
+  }
+};
+
+}  // namespace sort_gpu
+
+// Positions along each line in order, [line][place]; they are in `order` or in `spare`, which are as large.
+template <class Before>
+const int64_t* sorted_lines(Device& device, int64_t lines, int64_t length, Before before, int64_t* order,
+                            int64_t* spare) {
+  for_each_index(device, lines * length, sort_gpu::ByCounting<Before>{length, before, order});
+  for (int64_t run = sort_gpu::kRun; run < length; run *= 2) {
+    for_each_index(device, lines * length, sort_gpu::MergeRuns<Before>{length, run, before, order, spare});
+    std::swap(order, spare);
+  }
+  return order;
+}
+
+}  // namespace paddle_mini
