@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "cuda/copy.h"
 #include "math/for_each_index.h"
 #include "math/uniform.h"
 
@@ -36,6 +37,7 @@ struct Coins {
 
 inline void toss_coins(Device& device, const std::optional<IndexIn>& seed, float probability, uint8_t* kept,
                        int64_t n) {
+  require_not_recorded(device);
   Uniform<int64_t> own = seed ? Uniform<int64_t>(*seed) : Uniform<int64_t>(0);
   for_each_index(device, (n + 3) / 4, Coins{own, device.generator(), probability, kept, n});
 }

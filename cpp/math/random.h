@@ -16,6 +16,9 @@ namespace paddle_mini {
 // fill(generator) with a generator that starts from `seed`; with the device's when `seed` is 0.
 template <class F>
 void with_generator(Device& device, int64_t seed, F fill) {
+#ifdef PM_GPU
+  require_not_recorded(device);
+#endif
   if (seed == 0) {
     fill(device.generator);
     return;
