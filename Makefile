@@ -37,8 +37,8 @@ cuda: CUDA := ON
 cuda-on-host: CUDA := OFF
 cuda cuda-on-host: build
 	$(call say,compiling the kernels for GPUs)
-	@$(VENV)/bin/cmake -S . -B build -DPM_CUDA=$(CUDA) >/dev/null
-	@$(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
+	@flock build/.lock $(VENV)/bin/cmake -S . -B build -DPM_CUDA=$(CUDA) >/dev/null
+	@flock build/.lock $(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
 	@$(VENV)/bin/cmake --install build --component paddle_mini_$(subst -,_,$@) --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 
 # The tests of tests/gpu where there is no GPU.

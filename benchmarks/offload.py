@@ -6,7 +6,7 @@ forward and backward pass, T_step without the update. What can't hide is the sta
 
     python benchmarks/offload.py
 """
-import json
+import os
 import pathlib
 import statistics
 import time
@@ -47,27 +47,34 @@ class Training:
         return (time.perf_counter() - start) / STEPS
 
 
+def processor():
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    return next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")), "unknown")
+
+
 def main():
     pm.devices.emulate(0)
     plain, offloaded, on_device = Training(average=False), Training(pm.CPUPlace()), Training()
     rounds = [(plain.seconds(), on_device.seconds()) for _ in range(ROUNDS)]
     step = statistics.median(one for one, _ in rounds)
-    print(f"{plain.bytes / 1e6:.0f} MB of parameters, step {step * 1e3:.1f} ms; averages on the device "
-          f"{statistics.median(b / a for a, b in rounds):.3f} of it")
-    print(f"{'T_link / step':>14}{'stall, formula':>16}{'measured':>10}{'step':>8}{'formula':>9}")
-    table = []
+    lines = [f"# Averages behind training on an emulated device: {processor()}", "",
+             f"{plain.bytes / 1e6:.0f} MB of parameters, a step of {step * 1e3:.1f} ms; averages on the device itself make it "
+             f"{statistics.median(b / a for a, b in rounds):.3f} times as long. Medians of {ROUNDS} rounds of {STEPS} steps in turn; "
+             f"{os.cpu_count()} cores, one of which is the device.", "",
+             "| T_link / step | step, by the formula | step, measured | measured / formula |", "|---|---|---|---|"]
     for factor in FACTORS:
         link = factor * step
         pm.devices.emulate(0, bandwidth=plain.bytes / link)
         pairs = [(plain.seconds(), offloaded.seconds()) for _ in range(ROUNDS)]
         alone = statistics.median(one for one, _ in pairs)
         measured = statistics.median(other / one for one, other in pairs)
-        stall = max(0.0, link - alone) / alone
-        table.append({"link": link / alone, "stall": stall, "measured": measured - 1})
-        print(f"{link / alone:14.2f}{stall:16.3f}{measured - 1:10.3f}{measured:8.3f}{(1 + stall):9.3f}")
+        formula = max(1.0, link / alone)
+        lines.append(f"| {link / alone:.2f} | {formula:.3f} | {measured:.3f} | {measured / formula:.3f} |")
+        print(lines[-1], flush=True)
     pm.devices.emulate(0)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "offload.json").write_text(json.dumps({"step_ms": step * 1e3, "bytes": plain.bytes, "rows": table}, indent=1) + "\n")
+    (RESULTS / "offload.md").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ class Run:
     def __init__(self, optimizer="Adam", scheme="Window", schedule=None, seed=3, size=5, table=False,
                  place=None, average_place=None, **arguments):
         self.schedule = schedule() if schedule else pm.lr.LinearWarmup(pm.lr.ExponentialDecay(0.05, 0.9), 3, 0.01, 0.05)
-        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(place)
+        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(
+            place, allow_cpu_fallback=table)  # GPUs leave sparse gradients to the processor
         with pm.program_guard(self.main, self.startup):
             x, label = pm.layers.data("x", [-1, 6]), pm.layers.data("label", [-1, 1], dtype="int64")
             hidden = pm.layers.dropout(pm.layers.fc(x, size, act="tanh"), 0.5)

@@ -26,12 +26,13 @@ bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
   return false;
 }
 
-// Why the operator can't run on this GPU, or "".
-std::string missing_on(const OpSpec& spec, const OpSpec* there, DType dtype, bool rows) {
-  if (rows) return "selected rows are worked on by the processor only";
-  if (there && there->kernel(dtype)) return "";
-  if (there) return text("there are kernels for ", list_dtypes(*there));
-  return spec.cpu_only_reason().empty() ? "nobody has written one" : spec.cpu_only_reason();
+// What is missing for the operator to run on this GPU: "no kernel on gpu:0: it walks sequences"; or "".
+std::string missing_on(const Place& place, const OpSpec& spec, const OpSpec* there, DType dtype, bool rows) {
+  std::string none = "no kernel on " + name_of(place) + ": ";
+  if (rows) return none + "selected rows are worked on by the processor only";
+  if (!there) return none + (spec.cpu_only_reason().empty() ? "nobody has written one" : spec.cpu_only_reason());
+  if (there->kernel(dtype)) return "";
+  return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ", list_dtypes(*there));
 }
 
 // Puts in the transfers. Every variable has one home; what else of it is needed elsewhere is a temporary of its own.
@@ -182,10 +183,9 @@ PlacedOp place_op(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>&
   DType dtype = on_host.dtype;
   if (&operators == &placement.machine.operators()) return {place, dtype, on_host.make};
   const OpSpec* there = operators.find(op.desc.type);
-  std::string missing = missing_on(*op.spec, there, dtype, has_rows(inputs) || has_rows(outputs));
+  std::string missing = missing_on(place, *op.spec, there, dtype, has_rows(inputs) || has_rows(outputs));
   if (missing.empty()) return {place, dtype, there->kernel(dtype)};
-  require<DeviceError>(placement.cpu_fallback, "no kernel for ", name_of(dtype), " on ", name_of(place), ": ", missing,
-                       "; there is one on cpu. Set op_device to \"cpu\" (device_guard), or let the executor do that: "
+  require<DeviceError>(placement.cpu_fallback, missing, "; there is one on cpu. Set op_device to \"cpu\" (device_guard), or let the executor do that: "
                        "allow_cpu_fallback=True");
   return on_host;
 }

@@ -4,7 +4,7 @@
 #include "core/op_table.h"
 
 #ifdef PM_GPU
-#include "cuda/copy.h"
+#include "math/copy.h"
 #endif
 
 namespace paddle_mini {

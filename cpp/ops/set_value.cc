@@ -6,7 +6,7 @@
 #include "math/slice.h"
 
 #ifdef PM_GPU
-#include "cuda/copy.h"
+#include "math/copy.h"
 #endif
 
 namespace paddle_mini {

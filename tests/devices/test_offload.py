@@ -42,6 +42,8 @@ def test_every_scheme(place, scheme, table):
 @pytest.mark.parametrize("scheme", ["Window", "Uniform", "Exponential", "Window+Exponential"])
 def test_rows_of_tables(place, scheme):
     """SGD leaves rows without gradient alone, so a table's averages are lazy: of the table only rows that change cross."""
+    if place.name.startswith("gpu"):
+        pytest.skip("a GPU leaves sparse gradients, and the table with them, to the processor")
     arguments = dict(optimizer="SGD", scheme=scheme, table=True)
     here, there = trained(reference(place), **arguments), trained(place, pm.CPUPlace(), **arguments)
     assert_same_bits(everything(there), everything(here))

@@ -191,7 +191,7 @@ def test_guards_set_device_and_role():
     inside, outside = pm.default_main_program().global_block().ops
     assert (inside.attr("op_device"), inside.attr("op_role"), inside.attr("op_role_var")) == ("cpu", 2, ["x"])
     assert (outside.attr("op_device"), outside.attr("op_role"), outside.attr("op_role_var")) == (None, 0, None)
-    with pytest.raises(pm.ProgramError, match="'cpu', 'gpu' or 'gpu:N'"):
+    with pytest.raises(pm.ProgramError, match="'cpu', 'gpu', 'gpu:N' or 'emulated:N'"):
         with pm.device_guard("tpu"):
             pass
 
