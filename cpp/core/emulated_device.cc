@@ -75,13 +75,15 @@ void* EmulatedDevice::address(void* device) const {
 }
 
 void EmulatedDevice::to_host(void* host, const void* device, size_t bytes) {
+  auto start = std::chrono::steady_clock::now();
   std::memcpy(host, address(const_cast<void*>(device)), bytes);
-  pass(to_host_, bytes);
+  pass(to_host_, bytes, start);
 }
 
 void EmulatedDevice::to_device(void* device, const void* host, size_t bytes) {
+  auto start = std::chrono::steady_clock::now();
   std::memcpy(address(device), host, bytes);
-  pass(to_device_, bytes);
+  pass(to_device_, bytes, start);
 }
 
 void EmulatedDevice::within(void* to, const void* from, size_t bytes) {
@@ -89,14 +91,14 @@ void EmulatedDevice::within(void* to, const void* from, size_t bytes) {
 }
 
 // Returns when a link of this bandwidth would be done. What a transfer overslept is taken off the next one.
-void EmulatedDevice::pass(Link& link, size_t bytes) {
+void EmulatedDevice::pass(Link& link, size_t bytes, std::chrono::steady_clock::time_point start) {
   double seconds = emulation_.latency + (emulation_.bandwidth > 0 ? static_cast<double>(bytes) / emulation_.bandwidth : 0);
   if (seconds <= 0) return;
   using Clock = std::chrono::steady_clock;
   auto length = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   constexpr std::chrono::milliseconds kOverslept{1};
   std::lock_guard<std::mutex> lock(link.mutex);
-  link.free = std::max(link.free, Clock::now() - kOverslept) + length;
+  link.free = std::max(link.free, start - kOverslept) + length;
   std::this_thread::sleep_until(link.free);
 }
 

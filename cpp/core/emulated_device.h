@@ -63,7 +63,7 @@ class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<E
     std::mutex mutex;
     std::chrono::steady_clock::time_point free{};
   };
-  void pass(Link& link, size_t bytes);
+  void pass(Link& link, size_t bytes, std::chrono::steady_clock::time_point start);
 
   int index_;
   const OpTable& operators_;
