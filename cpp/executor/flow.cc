@@ -89,11 +89,12 @@ void Flow::Segment::run() {
 
 // A step that can't be recorded stays out; what is before and behind it is tried again.
 void Flow::record(Segment& segment) {
+  segment.at = segment.end;
   segment.recording = lanes_[steps_[segment.begin].lane].accelerator->record(segment);
   if (segment.recording) return;
   size_t begin = segment.begin, at = segment.at, end = segment.end;
   segments_[begin].reset();
-  if (at == end) return;  // all of them could be: the device can't
+  if (at == end) return;  // it is not for one of them: the device can't
   add_segment(begin, at);
   add_segment(at + 1, end);
 }
