@@ -128,16 +128,38 @@ struct Backward : Volumes {
 
 }  // namespace pool_gpu
 
-template <class T>
-void pool(Device& device, const pool_gpu::Volumes& volumes, const T* x, T* out) {
-  for_each_index(device, volumes.outputs(), pool_gpu::Forward<T>{volumes, x, out});
-}
+// The kernels of pooling whose windows `volumes_of` gives from the attributes and X's shape.
+template <pool_gpu::Volumes (*volumes_of)(const KernelInit&, const Shape&)>
+struct PoolKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    pool_gpu::Volumes volumes;
 
-// `x` and `out` are read by the gradient of a maximum alone.
-template <class T>
-void pool_gradient(Device& device, const pool_gpu::Volumes& volumes, const T* x, const T* out, const T* out_gradient,
-                   T* x_gradient) {
-  for_each_index(device, volumes.elements(), pool_gpu::Backward<T>{volumes, x, out, out_gradient, x_gradient});
-}
+    explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), volumes(volumes_of(init, x.shape())) {}
+    void run(Device& device) override {
+      for_each_index(device, volumes.outputs(), pool_gpu::Forward<T>{volumes, x.data(), out.data()});
+    }
+  };
+};
+
+template <pool_gpu::Volumes (*volumes_of)(const KernelInit&, const Shape&)>
+struct PoolGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, out, out_gradient;
+    Out<T> x_gradient;
+    pool_gpu::Volumes volumes;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+          volumes(volumes_of(init, x.shape())) {}
+    void run(Device& device) override {
+      pool_gpu::Backward<T> body{volumes, x.data(), out.data(), out_gradient.data(), x_gradient.data()};
+      for_each_index(device, volumes.elements(), body);
+    }
+  };
+};
 
 }  // namespace paddle_mini

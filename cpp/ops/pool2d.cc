@@ -22,29 +22,9 @@ pool_gpu::Volumes pool2d_volumes_of(const KernelInit& init, const Shape& x) {
 }
 
 template <class T>
-struct Pool2dKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  pool_gpu::Volumes volumes;
-
-  explicit Pool2dKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), volumes(pool2d_volumes_of(init, x.shape())) {}
-  void run(Device& device) override { pool(device, volumes, x.data(), out.data()); }
-};
-
+using Pool2dKernel = PoolKernel<pool2d_volumes_of>::For<T>;
 template <class T>
-struct Pool2dGradKernel : Kernel {
-  In<T> x, out, out_gradient;
-  Out<T> x_gradient;
-  pool_gpu::Volumes volumes;
-
-  explicit Pool2dGradKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        volumes(pool2d_volumes_of(init, x.shape())) {}
-  void run(Device& device) override {
-    pool_gradient(device, volumes, x.data(), out.data(), out_gradient.data(), x_gradient.data());
-  }
-};
+using Pool2dGradKernel = PoolGradKernel<pool2d_volumes_of>::For<T>;
 #else
 template <class T>
 struct Pool2dKernel : Kernel {

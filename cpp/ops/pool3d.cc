@@ -41,29 +41,9 @@ pool_gpu::Volumes pool3d_volumes_of(const KernelInit& init, const Shape& x) {
 }
 
 template <class T>
-struct Pool3dKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  pool_gpu::Volumes volumes;
-
-  explicit Pool3dKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), volumes(pool3d_volumes_of(init, x.shape())) {}
-  void run(Device& device) override { pool(device, volumes, x.data(), out.data()); }
-};
-
+using Pool3dKernel = PoolKernel<pool3d_volumes_of>::For<T>;
 template <class T>
-struct Pool3dGradKernel : Kernel {
-  In<T> x, out, out_gradient;
-  Out<T> x_gradient;
-  pool_gpu::Volumes volumes;
-
-  explicit Pool3dGradKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        volumes(pool3d_volumes_of(init, x.shape())) {}
-  void run(Device& device) override {
-    pool_gradient(device, volumes, x.data(), out.data(), out_gradient.data(), x_gradient.data());
-  }
-};
+using Pool3dGradKernel = PoolGradKernel<pool3d_volumes_of>::For<T>;
 #else
 // Channels of an image are `inner` apart when they are last: then an element has `inner` numbers next to each other.
 struct Pooling3d {
