@@ -15,7 +15,6 @@ class Devices {
   // Made when it is first asked for. Random numbers are drawn by operators at the executor's own place, so that they
   // are the same wherever that is; elsewhere they come from a generator that begins with the same seed.
   Device& at(const Place& place);
-  Device& main() { return at(place_); }
   void seed(uint64_t seed);  // replicas draw different numbers: each begins with the seed plus its rank
   void may_touch_files(bool may);
   // Waits until no replica can refuse its data any more; DeviceError when one has.
