@@ -51,7 +51,7 @@ class DataParallel:
             raise ProgramError(f"DataParallel: {twice!r} is listed twice, but every replica needs a device of its own")
         self.places = tuple(places)
         self.scopes = tuple(Scope() for _ in places)
-        self._threads = ReplicaThreads(len(places))
+        self._threads = ReplicaThreads([place.name for place in places])
         self._executors = [_Replica(place, allow_cpu_fallback, self._threads.communicator, rank)
                            for rank, place in enumerate(places)]
         self._alone = Executor(places[0], allow_cpu_fallback=allow_cpu_fallback)

@@ -14,15 +14,16 @@ Values = List[Any]
 
 
 class ReplicaThreads:
-    """The thread that calls run(), for the first replica, and one for each other. communicator: where they meet.
+    """The thread that calls run(), for the first replica, and one for each other, on these places. communicator: where
+    they meet.
 
     An interrupt may come between any two steps of the thread that calls: so what others are given goes through queues in
     C, and whoever was given something is waited for.
     """
 
-    def __init__(self, count: int):
-        self.count = count
-        self.communicator = _core.Communicator(count)
+    def __init__(self, places: List[str]):
+        self.count = count = len(places)
+        self.communicator = _core.Communicator(places)
         self._unfinished: Optional[_Run] = None
         self._tasks: List[SimpleQueue[Any]] = [SimpleQueue() for _ in range(1, count)]
         for tasks in self._tasks:

@@ -159,8 +159,13 @@ void define_executor(py::module_& m) {
         return std::make_shared<VerifiedProgram>(verify(desc, machine().operators()));
       }));
   py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(m, "Communicator", "Where replicas, each run by a thread, meet.")
-      .def(py::init<int>(), py::arg("size"))
-      .def("give_up", &ThreadCommunicator::give_up, py::arg("reason"), "Whoever waits for a replica, now or later, gets this as DeviceError.")
+      .def(py::init([](const std::vector<std::string>& names) {
+        std::vector<Place> places;
+        for (const std::string& name : names) places.push_back(parse_place(name));
+        return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), machine().sums_among(places));
+      }), py::arg("places"))
+      .def("give_up", &ThreadCommunicator::give_up, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
+           "Whoever waits for a replica, now or later, gets this as DeviceError.")
       .def("begin_anew", &ThreadCommunicator::begin_anew, "Forgets who has given up, while no replica runs.");
   py::class_<Executor>(m, "Executor")
       .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool, std::shared_ptr<ThreadCommunicator>, int>(), py::arg("place"),

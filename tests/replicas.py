@@ -5,6 +5,11 @@ import paddle_mini as pm
 from small_model import CLASSES, INPUTS, batch
 
 ROWS = 12  # of a batch: two and three replicas can share them
+kind = pm.EmulatedPlace  # tests/gpu: CUDAPlace
+
+
+def device(index):
+    return kind(index)
 
 
 class Replicated:
@@ -13,7 +18,7 @@ class Replicated:
     def __init__(self, count, around=lambda optimizer, wrap: wrap(optimizer), optimizer=None, dtype="float64", hidden=5,
                  layer=lambda x: x, places=None, seed=3):
         self.dtype, self.main, self.startup = dtype, pm.Program(), pm.Program()
-        self.replicas = pm.DataParallel(places or [pm.EmulatedPlace(i) for i in range(count)]) if count else None
+        self.replicas = pm.DataParallel(places or [device(i) for i in range(count)]) if count else None
         with pm.program_guard(self.main, self.startup):
             self.x = pm.layers.data("x", shape=[-1, INPUTS], dtype=dtype)
             self.label = pm.layers.data("label", shape=[-1, 1], dtype="int64")

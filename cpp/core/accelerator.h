@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/dtype.h"
 #include "core/place.h"
 #include "core/queue.h"
 
@@ -55,10 +57,27 @@ class Accelerator {
   virtual std::unique_ptr<Work> record(Work& /*work*/) { return nullptr; }
 };
 
+// Accelerators that add up what replicas on them have, without the host. Sums have the same bits on all of them.
+class ReplicaSums {
+ public:
+  struct Brought {  // by one replica
+    void* data;
+    void* stream;
+  };
+
+  virtual ~ReplicaSums() = default;
+  // One thread asks, for all replicas, by rank: behind what is on their streams, the `count` elements of each become the sum
+  // of all. DeviceError where that can't be launched; then nothing waits for anything.
+  virtual void launch(const std::vector<Brought>& brought, DType dtype, int64_t count) = 0;
+  // Ends sums under way, unfinished ones too: one accelerator that failed would leave the others waiting. Any thread may ask
+  // for it. Later sums are as good as before.
+  virtual void abort() = 0;
+};
+
 // What a library of kernels for accelerators exports, by one function:
 //   extern "C" paddle_mini::AcceleratorLibrary* paddle_mini_cuda(unsigned abi)
 // which returns nullptr for another ABI. The object lives as long as the process.
-inline constexpr unsigned kAcceleratorAbi = 2;
+inline constexpr unsigned kAcceleratorAbi = 3;
 
 class AcceleratorLibrary {
  public:
@@ -68,6 +87,8 @@ class AcceleratorLibrary {
   virtual std::string trouble() const = 0;
   virtual int device_count() const = 0;
   virtual std::shared_ptr<Accelerator> open(int index) = 0;  // DeviceError when there is no such device
+  // For replicas on these devices, by rank; nullptr where the host must add up.
+  virtual std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) = 0;
 };
 
 }  // namespace paddle_mini

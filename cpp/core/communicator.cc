@@ -81,31 +81,55 @@ AddUp add_up_of(DType dtype) {
   }
 }
 
-std::string text_of(const Tensor* tensor) {
-  return tensor ? text("a sum of ", name_of(tensor->dtype), " ", tensor->shape.str()) : "the end of its step";
+std::string text_of(const Tensor* tensor, bool on_stream) {
+  if (!tensor) return "the end of its step";
+  return text("a sum of ", name_of(tensor->dtype), " ", tensor->shape.str(), on_stream ? " on its device" : "");
 }
 
 }  // namespace
 
-ThreadCommunicator::ThreadCommunicator(int size) : size_(size), brought_(static_cast<size_t>(std::max(size, 0))) {
+ThreadCommunicator::ThreadCommunicator(int size, std::unique_ptr<ReplicaSums> on_streams)
+    : size_(size), on_streams_(std::move(on_streams)), brought_(static_cast<size_t>(std::max(size, 0))) {
   require<DeviceError>(size > 0, "there can't be ", size, " replicas");
+}
+
+bool ThreadCommunicator::sum_on_stream(int rank, const Tensor& tensor, void* stream) {
+  if (on_streams_) meet(rank, {&tensor, true, stream});
+  return on_streams_ != nullptr;
 }
 
 // What is brought may be looked at from the last one's coming to the last one's leaving. Between the two nothing can
 // fail, so a meeting takes place for all or for none.
-void ThreadCommunicator::meet(int rank, const Tensor* tensor) {
+void ThreadCommunicator::meet(int rank, const Brought& brought) {
   require<DeviceError>(rank >= 0 && rank < size_, "replica ", rank, " of ", size_);
-  AddUp add = tensor ? add_up_of(tensor->dtype) : nullptr;
-  brought_[static_cast<size_t>(rank)] = tensor;
+  AddUp add = brought.tensor ? add_up_of(brought.tensor->dtype) : nullptr;
+  brought_[static_cast<size_t>(rank)] = brought;
   arrive();
   std::string trouble = disagreement();
-  if (trouble.empty() && tensor) {
+  if (trouble.empty() && brought.on_stream) {
+    if (rank == 0) launch();
+  } else if (trouble.empty() && add) {
     constexpr int64_t kLine = 64;  // elements: no two replicas write to the same cache line
-    int64_t all = tensor->shape.numel(), part = ((all + size_ - 1) / size_ + kLine - 1) / kLine * kLine;
-    add(brought_, std::min(rank * part, all), std::min((rank + 1) * part, all));
+    int64_t all = brought.tensor->shape.numel(), part = ((all + size_ - 1) / size_ + kLine - 1) / kLine * kLine;
+    std::vector<const Tensor*> tensors;
+    for (const Brought& one : brought_) tensors.push_back(one.tensor);
+    add(tensors, std::min(rank * part, all), std::min((rank + 1) * part, all));
   }
   leave();
+  if (brought.on_stream && trouble.empty()) trouble = not_launched_;  // which waits for all to come to the next meeting
   require<DeviceError>(trouble.empty(), trouble);
+}
+
+// By one for all, so that no launch waits for a replica that does not come.
+void ThreadCommunicator::launch() {
+  std::vector<ReplicaSums::Brought> brought;
+  for (const Brought& one : brought_) brought.push_back({one.tensor->data, one.stream});
+  not_launched_.clear();
+  try {
+    on_streams_->launch(brought, brought_[0].tensor->dtype, brought_[0].tensor->shape.numel());
+  } catch (const std::exception& error) {
+    not_launched_ = error.what();
+  }
 }
 
 void ThreadCommunicator::arrive() {
@@ -137,11 +161,16 @@ void ThreadCommunicator::leave() {
 }
 
 std::string ThreadCommunicator::disagreement() const {
-  const Tensor* first = brought_[0];
+  const Brought& first = brought_[0];
   for (size_t rank = 1; rank < brought_.size(); ++rank) {
-    const Tensor* other = brought_[rank];
-    bool alike = first && other ? first->dtype == other->dtype && first->shape == other->shape : first == other;
-    if (!alike) return text("the replicas do not do the same: replica 0 comes to ", text_of(first), ", replica ", rank, " to ", text_of(other));
+    const Brought& other = brought_[rank];
+    bool same = first.on_stream == other.on_stream;
+    if (first.tensor && other.tensor) same = same && first.tensor->dtype == other.tensor->dtype && first.tensor->shape == other.tensor->shape;
+    else same = same && first.tensor == other.tensor;
+    if (!same) {
+      return text("the replicas do not do the same: replica 0 comes to ", text_of(first.tensor, first.on_stream), ", replica ", rank,
+                  " to ", text_of(other.tensor, other.on_stream));
+    }
   }
   return "";
 }
@@ -154,6 +183,7 @@ void ThreadCommunicator::give_up(const std::string& reason) {
     reason_ = reason;
   }
   changed_.notify_all();
+  if (on_streams_) on_streams_->abort();
 }
 
 void ThreadCommunicator::begin_anew() {

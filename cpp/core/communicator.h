@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/accelerator.h"
 #include "core/tensor.h"
 
 namespace paddle_mini {
@@ -19,6 +20,9 @@ class Communicator {
   // Returns when that is so. All must bring the same shape and dtype. DeviceError, for all, when one of them has given up
   // before the last one came, or has brought something else.
   virtual void sum(int rank, const Tensor& tensor) = 0;
+  // The same for tensors of accelerators that can do it without the host, in the order of the stream: returns when it is
+  // launched. False where they can't; nothing was done then.
+  virtual bool sum_on_stream(int rank, const Tensor& tensor, void* stream) = 0;
   // Returns when every replica has asked: then nothing that any of them still has to do can be refused. DeviceError, for
   // all, when one has given up before.
   virtual void agree(int rank) = 0;
@@ -26,24 +30,34 @@ class Communicator {
   virtual void give_up(const std::string& reason) = 0;
 };
 
-// Of replicas whose memory the processor can follow: the host's, and that of emulated devices.
+// Of threads of this process. `sum` is for memory that the processor can follow: the host's, and that of emulated devices.
 class ThreadCommunicator : public Communicator {
  public:
-  explicit ThreadCommunicator(int size);
+  explicit ThreadCommunicator(int size, std::unique_ptr<ReplicaSums> on_streams = nullptr);
   int size() const override { return size_; }
-  void sum(int rank, const Tensor& tensor) override { meet(rank, &tensor); }
-  void agree(int rank) override { meet(rank, nullptr); }
+  void sum(int rank, const Tensor& tensor) override { meet(rank, {&tensor}); }
+  bool sum_on_stream(int rank, const Tensor& tensor, void* stream) override;
+  void agree(int rank) override { meet(rank, {}); }
   void give_up(const std::string& reason) override;
   void begin_anew();  // forgets who has given up, while no replica is in a call
 
  private:
-  void meet(int rank, const Tensor* tensor);
+  struct Brought {
+    const Tensor* tensor = nullptr;  // none: it asks for agreement
+    bool on_stream = false;
+    void* stream = nullptr;
+  };
+
+  void meet(int rank, const Brought& brought);
+  void launch();
   void arrive();
   void leave();
   std::string disagreement() const;
 
   const int size_;
-  std::vector<const Tensor*> brought_;  // by rank; nullptr: it asks for agreement
+  const std::unique_ptr<ReplicaSums> on_streams_;
+  std::vector<Brought> brought_;  // by rank
+  std::string not_launched_;      // why, of the last sum on streams
   std::mutex mutex_;
   std::condition_variable changed_;
   int arrived_ = 0, left_ = 0;

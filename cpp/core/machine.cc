@@ -53,6 +53,17 @@ std::shared_ptr<Accelerator> Machine::open(const Place& place) {
 }
 
 // PM_CUDA_LIBRARY names another file than the one beside the kernels for the processor.
+std::unique_ptr<ReplicaSums> Machine::sums_among(const std::vector<Place>& places) {
+  std::vector<int> devices;
+  for (const Place& place : places) {
+    if (place.kind == DeviceKind::Gpu) devices.push_back(place.index);
+  }
+  if (devices.size() < 2 || devices.size() < places.size()) return nullptr;
+  std::lock_guard<std::mutex> lock(mutex_);
+  AcceleratorLibrary* library = gpu_library();
+  return library ? library->sums_among(devices) : nullptr;
+}
+
 AcceleratorLibrary* Machine::gpu_library() {
   if (looked_for_gpus_) return gpus_;
   looked_for_gpus_ = true;

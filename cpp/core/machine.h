@@ -25,6 +25,8 @@ class Machine {
   std::shared_ptr<ThreadQueue> new_host_queue();
   // DeviceError when there is no such device, saying why. Any index of the emulated kind is there.
   DeviceQueues& at(const Place& place);
+  // How replicas on these places add up without the host, by rank; nullptr where they can't.
+  std::unique_ptr<ReplicaSums> sums_among(const std::vector<Place>& places);
   void emulate(int index, const Emulation& emulation);
 
   // What is known of GPUs, for people: versions, or why there are none.

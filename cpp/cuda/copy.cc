@@ -40,4 +40,10 @@ void upload(Device& device, const void* from, size_t bytes, void* to) {
   copy(device, from, bytes, to, cudaMemcpyHostToDevice);
 }
 
+void download(Device& device, const void* from, size_t bytes, void* to) {
+  require_not_recorded(device);
+  copy(device, from, bytes, to, cudaMemcpyDeviceToHost);
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(device.stream)), "waiting for a copy");
+}
+
 }  // namespace paddle_mini

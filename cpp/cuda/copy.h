@@ -13,6 +13,9 @@ void copy_rows(Device& device, int64_t rows, size_t bytes, const void* from, siz
 // From the host's memory, which may change as soon as this returns.
 void upload(Device& device, const void* from, size_t bytes, void* to);
 
+// To the host's memory, where it is when this returns.
+void download(Device& device, const void* from, size_t bytes, void* to);
+
 // Launches may be recorded and repeated (Accelerator::record): whoever does something else each time, such as drawing
 // numbers on the host, asks for this before. DeviceError while they are recorded.
 void require_not_recorded(const Device& device);

@@ -1,15 +1,12 @@
-// Loading cuBLAS, whose interface has been the same since CUDA 6; the declarations are our own, so that building needs
-// no headers of it.
+// Loading cuBLAS, whose interface has been the same since CUDA 6.
 #include "cuda/cublas.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
 #include <map>
 #include <mutex>
 
 #include "core/error.h"
 #include "cuda/runtime_api.h"
+#include "cuda/vendor_library.h"
 #include "cuda/workspace.h"
 
 namespace paddle_mini {
@@ -21,7 +18,7 @@ using GemmFunction = int (*)(Handle, int, int, int, int, int, const T*, const T*
                              long long, const T*, T*, int, long long, int);
 
 struct Library {
-  std::string path;
+  std::string description;
   int (*create)(Handle*) = nullptr;
   int (*set_stream)(Handle, cudaStream_t) = nullptr;
   int (*set_workspace)(Handle, void*, size_t) = nullptr;
@@ -29,40 +26,15 @@ struct Library {
   GemmFunction<double> dgemm = nullptr;
 };
 
-// PM_CUBLAS names a file; without it one that is loaded already, PyTorch's say, or what the loader finds.
-void* open_library() {
-#ifdef PM_CUDA_ON_HOST
-  return nullptr;
-#else
-  const char* wanted = std::getenv("PM_CUBLAS");
-  if (wanted && *wanted) {
-    void* handle = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) fail<DeviceError>("PM_CUBLAS: can't load ", printable(wanted), ": ", dlerror());
-    return handle;
-  }
-  if (void* loaded = dlopen("libcublas.so.13", RTLD_NOW | RTLD_NOLOAD)) return loaded;
-  return dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
-#endif
-}
-
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  require<DeviceError>(function, "cuBLAS has no ", name);
-}
-
 Library load() {
-  Library library;
-  void* handle = open_library();
-  if (!handle) return library;
-  find(handle, "cublasCreate_v2", library.create);
-  find(handle, "cublasSetStream_v2", library.set_stream);
-  find(handle, "cublasSetWorkspace_v2", library.set_workspace);
-  find(handle, "cublasSgemmStridedBatched", library.sgemm);
-  find(handle, "cublasDgemmStridedBatched", library.dgemm);
-  Dl_info info{};
-  bool known = dladdr(reinterpret_cast<void*>(library.create), &info) != 0 && info.dli_fname;
-  library.path = known ? info.dli_fname : "libcublas.so.13";
+  VendorLibrary vendor("cuBLAS", "PM_CUBLAS", "libcublas.so.13", "nvidia/cu13/lib");
+  Library library{vendor.description()};
+  if (!vendor.found()) return library;
+  vendor.find("cublasCreate_v2", library.create);
+  vendor.find("cublasSetStream_v2", library.set_stream);
+  vendor.find("cublasSetWorkspace_v2", library.set_workspace);
+  vendor.find("cublasSgemmStridedBatched", library.sgemm);
+  vendor.find("cublasDgemmStridedBatched", library.dgemm);
   return library;
 }
 
@@ -112,6 +84,6 @@ bool run_by_cublas(Device& device, const MatrixProducts<T>& p) {
 template bool run_by_cublas<float>(Device&, const MatrixProducts<float>&);
 template bool run_by_cublas<double>(Device&, const MatrixProducts<double>&);
 
-std::string cublas_description() { return library().create ? "cuBLAS of " + library().path : "no cuBLAS"; }
+std::string cublas_description() { return library().description; }
 
 }  // namespace paddle_mini

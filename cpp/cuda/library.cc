@@ -5,7 +5,9 @@
 
 #include "cuda/check.h"
 #include "cuda/cublas.h"
+#include "cuda/cudnn.h"
 #include "cuda/gpu.h"
+#include "cuda/nccl.h"
 
 extern "C" void paddle_mini_define_gpu_operators(paddle_mini::OpTable& ops);  // made by CMake
 
@@ -38,7 +40,7 @@ class CudaLibrary : public AcceleratorLibrary {
     int runtime = 0;
     cudaRuntimeGetVersion(&runtime);
     return text("CUDA ", version_text(runtime), ", driver ", driver().empty() ? "none" : driver(), ", ",
-                cublas_description());
+                cublas_description(), ", ", cudnn_description(), ", ", nccl_description());
   }
 
   std::string trouble() const override {
@@ -72,6 +74,10 @@ class CudaLibrary : public AcceleratorLibrary {
     std::shared_ptr<Gpu> gpu = open_[index].lock();
     if (!gpu) open_[index] = gpu = std::make_shared<Gpu>(index, operators_);
     return gpu;
+  }
+
+  std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) override {
+    return sums_by_nccl(devices);
   }
 
  private:

@@ -12,6 +12,7 @@
 
 namespace paddle_mini::emulation {
 
+thread_local int device = 0;
 thread_local Here here;
 thread_local Launches* recording = nullptr;
 

@@ -23,9 +23,18 @@ struct cudaDeviceProp {
 
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1;
 
-inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
-inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
-inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+// A stream knows its device, for whoever is given one (tests/gpu/stand_ins).
+struct CUstream_st {
+  int device;
+};
+
+namespace paddle_mini::emulation {
+extern thread_local int device;
+}
+
+inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 4, cudaSuccess; }
+inline cudaError_t cudaGetDevice(int* device) { return *device = paddle_mini::emulation::device, cudaSuccess; }
+inline cudaError_t cudaSetDevice(int device) { return paddle_mini::emulation::device = device, cudaSuccess; }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {"emulated on the host", size_t{1} << 30, 9, 0, 4};
   return cudaSuccess;
@@ -76,8 +85,10 @@ inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from,
   });
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return *stream = nullptr, cudaSuccess; }
-inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return *stream = new CUstream_st{paddle_mini::emulation::device}, cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return *event = nullptr, cudaSuccess; }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cuda/cudnn.h"
 #include "math/convolution_sizes.h"
 #include "math/copy.h"
 #include "math/tap_products.h"
@@ -32,7 +33,7 @@ struct ConvolvedVolumes {
 template <class T>
 class VolumeConvolution {
  public:
-  explicit VolumeConvolution(const ConvolvedVolumes& volumes) : v_(volumes), forward_(forward()) {
+  explicit VolumeConvolution(const ConvolvedVolumes& volumes) : v_(volumes), cudnn_(dtype_of<T>::value, shape()), forward_(forward()) {
     std::vector<TapAxis> along[3];
     for (int d = 0; d < 3; ++d) along[d] = gradient_axes(v_.axes[d]);
     int64_t seen = 0;
@@ -47,16 +48,32 @@ class VolumeConvolution {
     every_pixel_seen_ = seen == v_.pixels(false);
   }
 
-  void run(Device& device, const T* image, const T* filter, T* out) const { forward_.run(device, image, filter, out); }
-  void filter_gradient(Device& device, const T* image, const T* out_gradient, T* filter_gradient) const {
+  void run(Device& device, const T* image, const T* filter, T* out) {
+    if (!cudnn_.run(device, image, filter, out)) forward_.run(device, image, filter, out);
+  }
+  void filter_gradient(Device& device, const T* image, const T* out_gradient, T* filter_gradient) {
+    if (cudnn_.filter_gradient(device, image, out_gradient, filter_gradient)) return;
     forward_.filter_gradient(device, image, out_gradient, filter_gradient);
   }
-  void input_gradient(Device& device, const T* filter, const T* out_gradient, T* image_gradient) const {
+  void input_gradient(Device& device, const T* filter, const T* out_gradient, T* image_gradient) {
+    if (cudnn_.input_gradient(device, filter, out_gradient, image_gradient)) return;
     if (!every_pixel_seen_) fill_n(device, image_gradient, v_.images * v_.image_size(), T(0));
     for (const TapProducts<T>& product : backward_) product.run(device, out_gradient, filter, image_gradient);
   }
 
  private:
+  // Images, whose depth is 1 all through, have two axes.
+  ConvolvedShape shape() const {
+    ConvolvedShape s{v_.images, v_.groups, v_.in_channels, v_.out_channels, {}, v_.channels_last};
+    const WindowAxis& depth = v_.axes[0];
+    bool flat = depth.size == 1 && depth.out == 1 && depth.window == 1 && depth.before == 0;
+    for (int d = flat ? 1 : 0; d < 3; ++d) {
+      const WindowAxis& axis = v_.axes[d];
+      s.axes.push_back({axis.size, axis.out, axis.window, axis.before, axis.stride, axis.dilation});
+    }
+    return s;
+  }
+
   TapProducts<T> forward() const {
     TapProducts<T> p{{}, v_.images, v_.groups, v_.out_channels, v_.in_channels, v_.steps(false), v_.steps(true)};
     for (int d = 0; d < 3; ++d) {
@@ -93,6 +110,7 @@ class VolumeConvolution {
   }
 
   ConvolvedVolumes v_;
+  CudnnConvolution cudnn_;
   TapProducts<T> forward_;
   std::vector<TapProducts<T>> backward_;
   bool every_pixel_seen_ = true;

@@ -1,8 +1,7 @@
 // c_allreduce_sum: Out = the sum of X over all replicas
-#include <cstring>
-
-#include "core/communicator.h"
 #include "core/op_table.h"
+#include "math/copy.h"
+#include "math/replica_sum.h"
 
 namespace paddle_mini {
 namespace {
@@ -12,14 +11,15 @@ struct AllReduceSumKernel : Kernel {
   In<T> x;
   In<bool> condition;
   Out<T> out;
+  ReplicaSum sum;
 
   explicit AllReduceSumKernel(KernelInit& init) : x(init, "X"), condition(init, "Cond", optional_port), out(init, "Out") {
     if (condition) require<ShapeError>(condition.numel() == 1, "Cond has shape ", condition.shape().str(), ", one element is needed");
   }
   void run(Device& device) override {
-    const Tensor& sum = out.variable().tensor;
-    if (out.data() != x.data() && sum.bytes()) std::memcpy(out.data(), x.data(), sum.bytes());
-    if (device.communicator && (!condition || condition[0])) device.communicator->sum(device.rank, sum);
+    if (out.data() != x.data()) copy_n(device, x.data(), x.numel(), out.data());
+    if (!device.communicator || (condition && !ReplicaSum::wanted(device, condition.data()))) return;
+    sum.run(device, out.variable().tensor);
   }
 };
 
@@ -28,7 +28,7 @@ struct AllReduceSumKernel : Kernel {
 // A kernel refuses when another replica has: then what the run has changed must be put back here too.
 void define_c_allreduce_sum(OpTable& ops) {
   ops.add(OpSpec("c_allreduce_sum")
-              .doc("Out = the sum of X over all replicas that run the program, added in their order; X where there is one (DataParallel).")
+              .doc("Out = the sum of X over all replicas that run the program, added in their order, or on GPUs as NCCL does; X where there is one (DataParallel).")
               .input("X", "any shape, the same on all replicas")
               .optional_input("Cond", "bool, one element: false, on all replicas: Out = X")
               .output("Out", "shape of X")
@@ -42,7 +42,7 @@ void define_c_allreduce_sum(OpTable& ops) {
               })
               .in_place("X", "Out")
               .checks_data()
-              .cpu_only("replicas on GPUs would need NCCL")
+              .on_gpu()
               .kernels<AllReduceSumKernel, float, double, int32_t, int64_t, Float16, BFloat16>());
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini.averaging import Uniform, Window
-from replicas import ROWS, Replicated, wrong_batch
+from replicas import ROWS, Replicated, device, wrong_batch
 from small_model import assert_same_bits, batch
 
 
@@ -110,7 +110,7 @@ def interrupted_steps(model, other):
 
 
 def test_replicas_that_do_not_come_to_the_same_sums():
-    replicas, program = pm.DataParallel([pm.EmulatedPlace(0), pm.EmulatedPlace(1)]), pm.Program()
+    replicas, program = pm.DataParallel([device(0), device(1)]), pm.Program()
     with pm.program_guard(program):
         x = pm.layers.data("x", shape=[-1, 1])
         total = pm.layers.reduce_sum(x)

@@ -1,7 +1,14 @@
 """The tests of tests/devices on a GPU, or on the emulation that PM_CUDA_LIBRARY names (make cuda-on-host)."""
+import os
+import pathlib
+import subprocess
+import sys
+
 import pytest
 
 import paddle_mini as pm
+
+HERE = pathlib.Path(__file__).parent
 
 
 @pytest.fixture
@@ -9,3 +16,42 @@ def place():
     if pm.devices.gpu_count() == 0:
         pytest.skip("there is no GPU")
     return pm.CUDAPlace(0)
+
+
+@pytest.fixture
+def three_gpus():
+    if pm.devices.gpu_count() < 3:
+        pytest.skip("there are no three GPUs")
+
+
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory):
+    """stand_in("nccl"): a library with the entry points of NVIDIA's, for the emulation; "" has none."""
+    if "on_host" not in os.environ.get("PM_CUDA_LIBRARY", ""):
+        pytest.skip("stand-ins can't follow a GPU's memory")
+    folder = tmp_path_factory.mktemp("stand_ins")
+
+    def build(name):
+        library = folder / f"lib{name or 'empty'}.so"
+        if not library.exists():
+            source = ["-x", "c++", "/dev/null"] if not name else [HERE / "stand_ins" / f"{name}.cc"]
+            subprocess.run(["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", *source, "-o", library], check=True)
+        return library
+    return build
+
+
+@pytest.fixture
+def in_child(tmp_path):
+    """Runs Python code in a process of its own, with these variables in its environment: vendors' libraries are looked for once a
+    process. Returns what it printed, and the lines that stand-ins logged."""
+    log = tmp_path / "calls"
+
+    def run(code, timeout=120, **variables):
+        log.write_text("")
+        code = f"import sys; sys.path[:] = {sys.path!r}\nimport numpy as np, paddle_mini as pm\n{code}"
+        words = {name: str(value) for name, value in variables.items()}
+        ended = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=timeout,
+                               env={**os.environ, "STAND_IN_LOG": str(log), **words}, cwd=HERE.parents[1])
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout, log.read_text().splitlines()
+    return run

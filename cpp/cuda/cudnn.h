@@ -1,0 +1,40 @@
+// Convolutions by NVIDIA's cuDNN, where this machine has it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/kernel.h"
+
+namespace paddle_mini {
+
+// Window o and tap t meet at o * stride - before + t * dilation.
+struct ConvolvedAxis {
+  int64_t in, out, window, before, stride, dilation;
+};
+
+struct ConvolvedShape {
+  int64_t images, groups, in_channels, out_channels;  // channels of one group
+  std::vector<ConvolvedAxis> axes;                    // two or three
+  bool channels_last;                                 // of images and results; filters are [outs, ins, taps]
+};
+
+// One convolution and its gradients. Each returns false where there is no cuDNN, or it can't: then nothing has been done.
+class CudnnConvolution {
+ public:
+  CudnnConvolution(DType dtype, const ConvolvedShape& shape);  // float32 or float64
+  ~CudnnConvolution();
+
+  bool run(Device& device, const void* image, const void* filter, void* out);
+  bool filter_gradient(Device& device, const void* image, const void* out_gradient, void* filter_gradient);
+  bool input_gradient(Device& device, const void* filter, const void* out_gradient, void* image_gradient);
+
+ private:
+  struct Made;
+  std::unique_ptr<Made> made_;  // nullptr: it can't
+};
+
+std::string cudnn_description();
+
+}  // namespace paddle_mini

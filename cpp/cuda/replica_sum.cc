@@ -1,0 +1,28 @@
+// Sums on the stream where GPUs can, else by way of the host.
+#include "cuda/replica_sum.h"
+
+#include "core/communicator.h"
+#include "cuda/copy.h"
+
+namespace paddle_mini {
+
+bool ReplicaSum::wanted(Device& device, const bool* condition) {
+  bool value = false;
+  download(device, condition, sizeof value, &value);
+  return value;
+}
+
+// Not recorded: the replicas meet here each time.
+void ReplicaSum::run(Device& device, const Tensor& tensor) {
+  require_not_recorded(device);
+  device.launch_waiting();
+  if (device.communicator->sum_on_stream(device.rank, tensor, device.stream)) return;
+  on_host_.resize(tensor.bytes());
+  Tensor copied = tensor;
+  copied.data = on_host_.data();
+  download(device, tensor.data, tensor.bytes(), copied.data);
+  device.communicator->sum(device.rank, copied);
+  upload(device, copied.data, tensor.bytes(), tensor.data);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,19 @@
+// The sum over replicas on a GPU (math/replica_sum.h).
+#pragma once
+
+#include <vector>
+
+#include "core/kernel.h"
+
+namespace paddle_mini {
+
+class ReplicaSum {
+ public:
+  static bool wanted(Device& device, const bool* condition);
+  void run(Device& device, const Tensor& tensor);
+
+ private:
+  std::vector<char> on_host_;
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,11 @@
+"""tests/devices/test_parallel_failures.py on GPUs."""
+import pytest
+
+import paddle_mini as pm
+import replicas
+from devices.test_parallel_failures import *  # noqa: F401, F403
+
+
+@pytest.fixture(autouse=True)
+def on_gpus(three_gpus, monkeypatch):
+    monkeypatch.setattr(replicas, "kind", pm.CUDAPlace)
