@@ -50,7 +50,7 @@ struct Library {
   int (*set_math)(Descriptor, int math) = nullptr;
   int (*set_groups)(Descriptor, int groups) = nullptr;
   int (*destroy_convolution)(Descriptor) = nullptr;
-  Direction forward, to_filter, to_image;
+  Direction forward{}, to_filter{}, to_image{};
 };
 
 Library load() {

@@ -23,14 +23,27 @@ struct cudaDeviceProp {
 
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1;
 
-// A stream knows its device, for whoever is given one (tests/gpu/stand_ins).
+// For whoever is given a stream (tests/gpu/stand_ins): whose it is, and how to do something in its order.
 struct CUstream_st {
   int device;
+  void (*launch)(std::function<void()> launched);
 };
 
 namespace paddle_mini::emulation {
+
 extern thread_local int device;
+
+// What a thread launches while it records, in order; done when the recording is launched.
+using Launches = std::vector<std::function<void()>>;
+extern thread_local Launches* recording;
+
+template <class F>
+void launch(F launched) {
+  if (recording) recording->push_back(std::move(launched));
+  else launched();
 }
+
+}  // namespace paddle_mini::emulation
 
 inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 4, cudaSuccess; }
 inline cudaError_t cudaGetDevice(int* device) { return *device = paddle_mini::emulation::device, cudaSuccess; }
@@ -58,20 +71,6 @@ template <class T>
 cudaError_t cudaHostAlloc(T** to, size_t bytes, unsigned) { return cudaMalloc(to, bytes); }
 inline cudaError_t cudaFreeHost(void* memory) { return cudaFree(memory); }
 
-namespace paddle_mini::emulation {
-
-// What a thread launches while it records, in order; done when the recording is launched.
-using Launches = std::vector<std::function<void()>>;
-extern thread_local Launches* recording;
-
-template <class F>
-void launch(F launched) {
-  if (recording) recording->push_back(std::move(launched));
-  else launched();
-}
-
-}  // namespace paddle_mini::emulation
-
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
   paddle_mini::emulation::launch([=] { std::memmove(to, from, bytes); });
   return cudaSuccess;
@@ -86,7 +85,7 @@ inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from,
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return *stream = new CUstream_st{paddle_mini::emulation::device}, cudaSuccess;
+  return *stream = new CUstream_st{paddle_mini::emulation::device, &paddle_mini::emulation::launch<std::function<void()>>}, cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }

@@ -55,3 +55,14 @@ def in_child(tmp_path):
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return ended.stdout, log.read_text().splitlines()
     return run
+
+
+@pytest.fixture
+def tests_in_child(in_child):
+    """Runs these tests of this folder there: in_child's calls, none of which a stand-in has refused."""
+    def run(files, keywords="", **variables):
+        words = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-k", keywords, *(str(HERE / name) for name in files)]
+        _, calls = in_child(f"import pytest\nraise SystemExit(pytest.main({words!r}))", timeout=600, **variables)
+        assert not [line for line in calls if line.startswith("refused")]
+        return calls
+    return run

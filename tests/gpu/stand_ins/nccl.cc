@@ -14,7 +14,7 @@ struct ncclComm {
 
 namespace {
 
-constexpr int kInternalError = 3, kInvalidArgument = 4, kInvalidUsage = 5;
+constexpr int kInvalidArgument = 4, kInvalidUsage = 5;
 
 struct Call {
   const void* from;
@@ -24,7 +24,7 @@ struct Call {
   ncclComm* member;
 };
 thread_local int depth = 0;
-thread_local std::vector<Call> waiting;
+thread_local std::vector<Call> waiting;  // of the group
 
 float wide(uint16_t bits, bool brain) {
   if (!brain) {
@@ -67,15 +67,13 @@ void add_up_halves(const std::vector<Call>& calls, bool brain) {
   }
 }
 
-int add_up_what_waits() {
-  if (waiting.empty()) return 0;
-  std::vector<Call> calls(static_cast<size_t>(waiting[0].member->clique->size), Call{});
-  for (const Call& call : waiting) {
+int add_up_all(const std::vector<Call>& given) {
+  std::vector<Call> calls(static_cast<size_t>(given[0].member->clique->size), Call{});  // by rank
+  for (const Call& call : given) {
     Call& mine = calls[static_cast<size_t>(call.member->rank)];
     if (mine.member) return stand_in::refuse("one rank twice in a group", kInvalidUsage);
     mine = call;
   }
-  waiting.clear();
   for (const Call& call : calls) {
     if (!call.member) return stand_in::refuse("a rank is missing: the others would wait for ever", kInvalidUsage);
     bool same = call.member->clique == calls[0].member->clique && call.count == calls[0].count && call.type == calls[0].type;
@@ -98,7 +96,7 @@ int add_up_what_waits() {
 extern "C" {
 
 int ncclCommInitAll(ncclComm** members, int count, const int* devices) {
-  STAND_IN(ncclCommInitAll, kInternalError);
+  STAND_IN(ncclCommInitAll);
   if (std::set<int>(devices, devices + count).size() != static_cast<size_t>(count)) return stand_in::refuse("a device twice", kInvalidUsage);
   auto clique = new Clique{count};
   for (int rank = 0; rank < count; ++rank) members[rank] = new ncclComm{clique, rank, devices[rank]};
@@ -112,14 +110,14 @@ int ncclGroupStart() {
 
 int ncclGroupEnd() {
   if (--depth > 0) return 0;
-  STAND_IN(ncclGroupEnd, (waiting.clear(), kInternalError));
-  int status = add_up_what_waits();
-  waiting.clear();
-  return status;
+  std::vector<Call> calls;
+  calls.swap(waiting);
+  STAND_IN(ncclGroupEnd);
+  return calls.empty() ? 0 : add_up_all(calls);
 }
 
 int ncclAllReduce(const void* from, void* to, size_t count, int type, int operation, ncclComm* member, CUstream_st* stream) {
-  STAND_IN(ncclAllReduce, kInternalError);
+  STAND_IN(ncclAllReduce);
   if (depth == 0) return stand_in::refuse("one thread must launch for all ranks in a group", kInvalidUsage);
   if (!from || !to || !stream || operation != 0) return stand_in::refuse("not a sum", kInvalidArgument);
   if (stream->device != member->device) return stand_in::refuse("a stream of another device", kInvalidArgument);
@@ -128,11 +126,11 @@ int ncclAllReduce(const void* from, void* to, size_t count, int type, int operat
 }
 
 int ncclCommAbort(ncclComm* member) {
-  STAND_IN(ncclCommAbort, kInternalError);
+  STAND_IN(ncclCommAbort);
   delete member;
   return 0;
 }
 
-const char* ncclGetErrorString(int status) { return status == kInternalError ? "an internal error" : "an error of the caller"; }
+const char* ncclGetErrorString(int status) { return status == 3 ? "an internal error" : "an error of the caller"; }
 
 }  // extern "C"

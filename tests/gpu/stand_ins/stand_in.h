@@ -1,6 +1,6 @@
 // What stand-ins for NVIDIA's libraries share. They run on the emulation on the host, whose memory is the host's, and check
-// what they are given. STAND_IN_LOG names a file that gets a line for each call; STAND_IN_FAILS, such as "ncclGroupEnd 3",
-// the call that fails.
+// what they are given. STAND_IN_LOG names a file that gets a line for each call; STAND_IN_FAILS, such as "ncclGroupEnd 3 1",
+// says that the third call of a function returns 1.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <mutex>
 #include <sstream>
 #include <string>
 
-struct CUstream_st {  // cuda/on_host.h
+struct CUstream_st {  // as in cuda/on_host.h
   int device;
+  void (*launch)(std::function<void()> launched);
 };
 
 namespace stand_in {
@@ -24,14 +26,14 @@ inline void log(const std::string& line) {
   if (const char* path = std::getenv("STAND_IN_LOG")) std::ofstream(path, std::ios::app) << line << '\n';
 }
 
-// Whether this call is the one that fails. Each function has a counter of its own.
-inline bool fails(const char* function, std::atomic<int>& calls) {
+// What this call is to fail with, or 0.
+inline int failure(const char* function, std::atomic<int>& calls) {
   log(function);
-  int call = ++calls, wanted = 0;
+  int call = ++calls, wanted = 0, status = 0;
   const char* text = std::getenv("STAND_IN_FAILS");
   std::string name;
-  std::istringstream(text ? text : "") >> name >> wanted;
-  return name == function && call == wanted;
+  std::istringstream(text ? text : "") >> name >> wanted >> status;
+  return name == function && call == wanted ? status : 0;
 }
 
 inline int refuse(const std::string& why, int status) {
@@ -41,6 +43,7 @@ inline int refuse(const std::string& why, int status) {
 
 }  // namespace stand_in
 
-#define STAND_IN(function, failure)                          \
-  static std::atomic<int> calls_of_##function{0};            \
-  if (stand_in::fails(#function, calls_of_##function)) return failure
+// Begins the body of each function that is logged.
+#define STAND_IN(function)                        \
+  static std::atomic<int> calls_of_##function{0}; \
+  if (int status = stand_in::failure(#function, calls_of_##function)) return status
