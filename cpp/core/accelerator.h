@@ -66,12 +66,12 @@ class ReplicaSums {
   };
 
   virtual ~ReplicaSums() = default;
-  // One thread asks, for all replicas, by rank: behind what is on their streams, the `count` elements of each become the sum
-  // of all. DeviceError where that can't be launched; then nothing waits for anything.
+  // One thread asks, for all replicas, by rank: behind what is on their streams, the `count` elements of each become
+  // the sum of all. DeviceError where that can't be launched; then nothing waits for anything.
   virtual void launch(const std::vector<Brought>& brought, DType dtype, int64_t count) = 0;
-  // Ends sums under way, unfinished ones too: one accelerator that failed would leave the others waiting. Any thread may ask
-  // for it. Later sums are as good as before.
-  virtual void abort() = 0;
+  // Ends sums under way, unfinished ones too: one accelerator that failed would leave the others waiting. Any thread
+  // may ask for it. Later sums are as good as before.
+  virtual void break_off() = 0;
 };
 
 // What a library of kernels for accelerators exports, by one function:

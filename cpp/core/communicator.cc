@@ -164,12 +164,11 @@ std::string ThreadCommunicator::disagreement() const {
   const Brought& first = brought_[0];
   for (size_t rank = 1; rank < brought_.size(); ++rank) {
     const Brought& other = brought_[rank];
-    bool same = first.on_stream == other.on_stream;
-    if (first.tensor && other.tensor) same = same && first.tensor->dtype == other.tensor->dtype && first.tensor->shape == other.tensor->shape;
-    else same = same && first.tensor == other.tensor;
-    if (!same) {
-      return text("the replicas do not do the same: replica 0 comes to ", text_of(first.tensor, first.on_stream), ", replica ", rank,
-                  " to ", text_of(other.tensor, other.on_stream));
+    const Tensor *mine = first.tensor, *theirs = other.tensor;
+    bool alike = mine && theirs ? mine->dtype == theirs->dtype && mine->shape == theirs->shape : mine == theirs;
+    if (!alike || first.on_stream != other.on_stream) {
+      return text("the replicas do not do the same: replica 0 comes to ", text_of(first.tensor, first.on_stream),
+                  ", replica ", rank, " to ", text_of(other.tensor, other.on_stream));
     }
   }
   return "";
@@ -183,7 +182,7 @@ void ThreadCommunicator::give_up(const std::string& reason) {
     reason_ = reason;
   }
   changed_.notify_all();
-  if (on_streams_) on_streams_->abort();
+  if (on_streams_) on_streams_->break_off();
 }
 
 void ThreadCommunicator::begin_anew() {

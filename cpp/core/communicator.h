@@ -20,8 +20,8 @@ class Communicator {
   // Returns when that is so. All must bring the same shape and dtype. DeviceError, for all, when one of them has given up
   // before the last one came, or has brought something else.
   virtual void sum(int rank, const Tensor& tensor) = 0;
-  // The same for tensors of accelerators that can do it without the host, in the order of the stream: returns when it is
-  // launched. False where they can't; nothing was done then.
+  // The same for tensors of accelerators that can do it without the host, in the order of the stream: returns when it
+  // is launched. False where they can't; nothing was done then.
   virtual bool sum_on_stream(int rank, const Tensor& tensor, void* stream) = 0;
   // Returns when every replica has asked: then nothing that any of them still has to do can be refused. DeviceError, for
   // all, when one has given up before.
@@ -30,7 +30,7 @@ class Communicator {
   virtual void give_up(const std::string& reason) = 0;
 };
 
-// Of threads of this process. `sum` is for memory that the processor can follow: the host's, and that of emulated devices.
+// Of threads of this process. `sum` is for memory that the processor can follow: the host's, that of emulated devices.
 class ThreadCommunicator : public Communicator {
  public:
   explicit ThreadCommunicator(int size, std::unique_ptr<ReplicaSums> on_streams = nullptr);

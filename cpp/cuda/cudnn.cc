@@ -1,5 +1,5 @@
-// Loading cuDNN 9. Only algorithms are taken that add up products in full precision and in the same order every time: not
-// those of Fourier's or Winograd's transforms, which lose digits and carry a NaN to pixels that do not see it.
+// Loading cuDNN 9. Only algorithms are taken that add up products in full precision and in the same order every time:
+// not those of Fourier's or Winograd's transforms, which lose digits and carry a NaN to pixels that do not see it.
 #include "cuda/cudnn.h"
 
 #include <map>
@@ -28,9 +28,10 @@ struct Performance {
 
 // The three functions differ in what a, b and c are.
 struct Direction {
-  int (*choose)(Handle, Descriptor a, Descriptor b, Descriptor convolution, Descriptor c, int, int*, Performance*) = nullptr;
-  int (*run)(Handle, const void* alpha, Descriptor a, const void*, Descriptor b, const void*, Descriptor convolution, int algorithm,
-             void* workspace, size_t, const void* beta, Descriptor c, void*) = nullptr;
+  int (*choose)(Handle, Descriptor a, Descriptor b, Descriptor convolution, Descriptor c, int, int*,
+                Performance*) = nullptr;
+  int (*run)(Handle, const void* alpha, Descriptor a, const void*, Descriptor b, const void*, Descriptor convolution,
+             int algorithm, void* workspace, size_t, const void* beta, Descriptor c, void*) = nullptr;
   int last_product = 0;  // algorithms from the first to this one are products
 };
 
@@ -46,7 +47,8 @@ struct Library {
   int (*set_filter)(Descriptor, int type, int format, int rank, const int* sizes) = nullptr;
   int (*destroy_filter)(Descriptor) = nullptr;
   int (*create_convolution)(Descriptor*) = nullptr;
-  int (*set_convolution)(Descriptor, int axes, const int* before, const int* strides, const int* dilations, int mode, int type) = nullptr;
+  int (*set_convolution)(Descriptor, int axes, const int* before, const int* strides, const int* dilations, int mode,
+                         int type) = nullptr;
   int (*set_math)(Descriptor, int math) = nullptr;
   int (*set_groups)(Descriptor, int groups) = nullptr;
   int (*destroy_convolution)(Descriptor) = nullptr;
@@ -121,8 +123,9 @@ bool small(std::initializer_list<int64_t> sizes) {
 bool can(const ConvolvedShape& s) {
   int64_t pixels = 1, results = 1, taps = 1;
   for (const ConvolvedAxis& axis : s.axes) {
-    bool fits = axis.before >= 0 && small({axis.in + 2 * axis.before}) && small({axis.window, axis.dilation}) && small({axis.stride}) &&
-                small({pixels, axis.in}) && small({results, axis.out}) && small({taps, axis.window});
+    bool fits = axis.before >= 0 && small({axis.in + 2 * axis.before}) && small({axis.window, axis.dilation}) &&
+                small({axis.stride}) && small({pixels, axis.in}) && small({results, axis.out}) &&
+                small({taps, axis.window});
     if (!fits) return false;
     int64_t room = axis.in + 2 * axis.before - axis.dilation * (axis.window - 1) - 1;
     if (room < 0 || room / axis.stride + 1 != axis.out) return false;
@@ -149,8 +152,11 @@ struct CudnnConvolution::Made {
   Algorithm forward, to_filter, to_image;
 
   Made(DType dtype, const ConvolvedShape& s)
-      : type(dtype == DType::Float64), image(tensor(s, s.in_channels, false)), filter(made(library().create_filter, library().destroy_filter)),
-        out(tensor(s, s.out_channels, true)), convolution(made(library().create_convolution, library().destroy_convolution)) {
+      : type(dtype == DType::Float64),
+        image(tensor(s, s.in_channels, false)),
+        filter(made(library().create_filter, library().destroy_filter)),
+        out(tensor(s, s.out_channels, true)),
+        convolution(made(library().create_convolution, library().destroy_convolution)) {
     std::vector<int> filters{number(s.groups * s.out_channels), number(s.in_channels)}, before, strides, dilations;
     for (const ConvolvedAxis& axis : s.axes) {
       filters.push_back(number(axis.window));
@@ -158,9 +164,10 @@ struct CudnnConvolution::Made {
       strides.push_back(number(axis.stride));
       dilations.push_back(number(axis.dilation));
     }
-    check(library().set_filter(filter.get(), type, kRowMajor, number(filters.size()), filters.data()), "describing a filter");
-    check(library().set_convolution(convolution.get(), number(before.size()), before.data(), strides.data(), dilations.data(),
-                                    kCrossCorrelation, type),
+    check(library().set_filter(filter.get(), type, kRowMajor, number(filters.size()), filters.data()),
+          "describing a filter");
+    check(library().set_convolution(convolution.get(), number(before.size()), before.data(), strides.data(),
+                                    dilations.data(), kCrossCorrelation, type),
           "describing a convolution");
     check(library().set_math(convolution.get(), kFma), "asking for full precision");
     check(library().set_groups(convolution.get(), number(s.groups)), "describing groups");
@@ -184,13 +191,14 @@ struct CudnnConvolution::Made {
     steps[1] = s.channels_last ? 1 : step;
     steps[0] = s.channels_last ? step : step * sizes[1];
     Owned descriptor = made(library().create_tensor, library().destroy_tensor);
-    check(library().set_tensor(descriptor.get(), type, number(sizes.size()), sizes.data(), steps.data()), "describing a tensor");
+    check(library().set_tensor(descriptor.get(), type, number(sizes.size()), sizes.data(), steps.data()),
+          "describing a tensor");
     return descriptor;
   }
 
   // Once, before launches are recorded: this may take memory and wait.
-  static void choose(Device& device, const Direction& direction, Algorithm& algorithm, Descriptor a, Descriptor b, Descriptor convolution,
-                     Descriptor c) {
+  static void choose(Device& device, const Direction& direction, Algorithm& algorithm, Descriptor a, Descriptor b,
+                     Descriptor convolution, Descriptor c) {
     require_not_recorded(device);
     constexpr int kMost = 16;
     Performance found[kMost];
@@ -201,20 +209,24 @@ struct CudnnConvolution::Made {
     for (int i = 0; status == 0 && i < count && algorithm.number < 0; ++i) {
       const Performance& one = found[i];
       bool good = one.status == 0 && one.determinism == kDeterministic && (one.math == kFma || one.math == kDefault);
-      if (good && one.algorithm <= direction.last_product && one.memory <= kWorkspace) algorithm.number = one.algorithm, algorithm.memory = one.memory;
+      if (!good || one.algorithm > direction.last_product || one.memory > kWorkspace) continue;
+      algorithm.number = one.algorithm;
+      algorithm.memory = one.memory;
     }
   }
 
-  bool run(Device& device, const Direction& direction, Algorithm& algorithm, const Owned& of_a, const void* a, const Owned& of_b,
-           const void* b, const Owned& of_c, void* c) {
+  bool run(Device& device, const Direction& direction, Algorithm& algorithm, const Owned& of_a, const void* a,
+           const Owned& of_b, const void* b, const Owned& of_c, void* c) {
     if (!algorithm.chosen) choose(device, direction, algorithm, of_a.get(), of_b.get(), convolution.get(), of_c.get());
     if (algorithm.number < 0) return false;
     device.launch_waiting();
-    float one = 1, zero = 0;
-    double wide_one = 1, wide_zero = 0;
-    int status = direction.run(handle_of(device), type ? static_cast<void*>(&wide_one) : &one, of_a.get(), a, of_b.get(), b,
-                               convolution.get(), algorithm.number, algorithm.memory ? workspace(device) : nullptr, algorithm.memory,
-                               type ? static_cast<void*>(&wide_zero) : &zero, of_c.get(), c);
+    const float factors[] = {1, 0};
+    const double wide_factors[] = {1, 0};
+    const void* alpha = type ? static_cast<const void*>(&wide_factors[0]) : &factors[0];
+    const void* beta = type ? static_cast<const void*>(&wide_factors[1]) : &factors[1];
+    void* memory = algorithm.memory ? workspace(device) : nullptr;
+    int status = direction.run(handle_of(device), alpha, of_a.get(), a, of_b.get(), b, convolution.get(),
+                               algorithm.number, memory, algorithm.memory, beta, of_c.get(), c);
     if (refused(status)) {
       algorithm.number = -1;
       return false;
@@ -230,17 +242,20 @@ CudnnConvolution::CudnnConvolution(DType dtype, const ConvolvedShape& shape)
 CudnnConvolution::~CudnnConvolution() = default;
 
 bool CudnnConvolution::run(Device& device, const void* image, const void* filter, void* out) {
-  return made_ && made_->run(device, library().forward, made_->forward, made_->image, image, made_->filter, filter, made_->out, out);
+  return made_ && made_->run(device, library().forward, made_->forward, made_->image, image, made_->filter, filter,
+                             made_->out, out);
 }
 
-bool CudnnConvolution::filter_gradient(Device& device, const void* image, const void* out_gradient, void* filter_gradient) {
-  return made_ && made_->run(device, library().to_filter, made_->to_filter, made_->image, image, made_->out, out_gradient, made_->filter,
-                             filter_gradient);
+bool CudnnConvolution::filter_gradient(Device& device, const void* image, const void* out_gradient,
+                                       void* filter_gradient) {
+  return made_ && made_->run(device, library().to_filter, made_->to_filter, made_->image, image, made_->out,
+                             out_gradient, made_->filter, filter_gradient);
 }
 
-bool CudnnConvolution::input_gradient(Device& device, const void* filter, const void* out_gradient, void* image_gradient) {
-  return made_ && made_->run(device, library().to_image, made_->to_image, made_->filter, filter, made_->out, out_gradient, made_->image,
-                             image_gradient);
+bool CudnnConvolution::input_gradient(Device& device, const void* filter, const void* out_gradient,
+                                      void* image_gradient) {
+  return made_ && made_->run(device, library().to_image, made_->to_image, made_->filter, filter, made_->out,
+                             out_gradient, made_->image, image_gradient);
 }
 
 std::string cudnn_description() { return library().description; }

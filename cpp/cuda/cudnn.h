@@ -20,7 +20,7 @@ struct ConvolvedShape {
   bool channels_last;                                 // of images and results; filters are [outs, ins, taps]
 };
 
-// One convolution and its gradients. Each returns false where there is no cuDNN, or it can't: then nothing has been done.
+// One convolution and its gradients. False where there is no cuDNN, or it can't: then nothing has been done.
 class CudnnConvolution {
  public:
   CudnnConvolution(DType dtype, const ConvolvedShape& shape);  // float32 or float64

@@ -19,7 +19,7 @@ struct Library {
   int (*group_start)() = nullptr;
   int (*group_end)() = nullptr;
   int (*all_reduce)(const void*, void*, size_t, int, int, Member, cudaStream_t) = nullptr;
-  int (*abort)(Member) = nullptr;
+  int (*break_off)(Member) = nullptr;
   const char* (*text_of)(int) = nullptr;
 };
 
@@ -31,7 +31,7 @@ Library load() {
   vendor.find("ncclGroupStart", library.group_start);
   vendor.find("ncclGroupEnd", library.group_end);
   vendor.find("ncclAllReduce", library.all_reduce);
-  vendor.find("ncclCommAbort", library.abort);
+  vendor.find("ncclCommAbort", library.break_off);
   vendor.find("ncclGetErrorString", library.text_of);
   return library;
 }
@@ -70,7 +70,7 @@ class SameDevice {
 class NcclSums : public ReplicaSums {
  public:
   explicit NcclSums(std::vector<int> devices) : devices_(std::move(devices)) {}
-  ~NcclSums() override { abort(); }  // nothing is under way: a run waits for its sums
+  ~NcclSums() override { break_off(); }  // nothing is under way: a run waits for its sums
 
   void launch(const std::vector<Brought>& brought, DType dtype, int64_t count) override {
     if (count == 0) return;
@@ -85,7 +85,7 @@ class NcclSums : public ReplicaSums {
     }
   }
 
-  void abort() override {
+  void break_off() override {
     std::lock_guard<std::mutex> lock(mutex_);
     SameDevice same;
     give_up_clique();
@@ -104,7 +104,8 @@ class NcclSums : public ReplicaSums {
     int status = 0;
     for (size_t rank = 0; rank < brought.size() && status == 0; ++rank) {
       void* data = brought[rank].data;
-      status = library().all_reduce(data, data, count, type, kSum, clique_[rank], static_cast<cudaStream_t>(brought[rank].stream));
+      status = library().all_reduce(data, data, count, type, kSum, clique_[rank],
+                                    static_cast<cudaStream_t>(brought[rank].stream));
     }
     int ended = library().group_end();
     check(status ? status : ended, "adding up");
@@ -114,7 +115,7 @@ class NcclSums : public ReplicaSums {
   void give_up_clique() {
     if (clique_.empty()) return;
     library().group_start();
-    for (Member member : clique_) library().abort(member);
+    for (Member member : clique_) library().break_off(member);
     library().group_end();
     clique_.clear();
   }

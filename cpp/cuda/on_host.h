@@ -85,7 +85,8 @@ inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from,
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return *stream = new CUstream_st{paddle_mini::emulation::device, &paddle_mini::emulation::launch<std::function<void()>>}, cudaSuccess;
+  using namespace paddle_mini::emulation;
+  return *stream = new CUstream_st{device, &launch<std::function<void()>>}, cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }

@@ -33,7 +33,8 @@ struct ConvolvedVolumes {
 template <class T>
 class VolumeConvolution {
  public:
-  explicit VolumeConvolution(const ConvolvedVolumes& volumes) : v_(volumes), cudnn_(dtype_of<T>::value, shape()), forward_(forward()) {
+  explicit VolumeConvolution(const ConvolvedVolumes& volumes)
+      : v_(volumes), cudnn_(dtype_of<T>::value, shape()), forward_(forward()) {
     std::vector<TapAxis> along[3];
     for (int d = 0; d < 3; ++d) along[d] = gradient_axes(v_.axes[d]);
     int64_t seen = 0;

@@ -1,5 +1,5 @@
-// Stands for libcudnn.so.9: convolutions as they are defined. Of the algorithms that it offers only one of each direction
-// is to be taken.
+// Stands for libcudnn.so.9: convolutions as they are defined. Of the algorithms that it offers only one of each
+// direction is to be taken.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -45,10 +45,13 @@ std::vector<int> list(const int* from, int count) { return {from, from + count};
 // Why the three do not go together, or "".
 std::string trouble(const Tensor& x, const Tensor& w, const Tensor& y, const Convolution& c) {
   size_t rank = x.sizes.size(), axes = rank - 2;
-  if (rank < 4 || rank > 5 || w.sizes.size() != rank || y.sizes.size() != rank || c.before.size() != axes) return "ranks";
+  if (rank < 4 || rank > 5 || w.sizes.size() != rank || y.sizes.size() != rank || c.before.size() != axes)
+    return "ranks";
   if (x.type != w.type || x.type != y.type || x.type != c.type || x.type < 0 || x.type > 1) return "types";
   if (c.mode != 1 || c.math != 3) return "not a cross-correlation in full precision";
-  if (x.sizes[1] != w.sizes[1] * c.groups || w.sizes[0] % c.groups != 0 || y.sizes[1] != w.sizes[0] || x.sizes[0] != y.sizes[0]) return "channels";
+  if (x.sizes[1] != w.sizes[1] * c.groups || w.sizes[0] % c.groups != 0 || y.sizes[1] != w.sizes[0] ||
+      x.sizes[0] != y.sizes[0])
+    return "channels";
   for (size_t d = 0; d < axes; ++d) {
     int seen = c.dilations[d] * (w.sizes[d + 2] - 1) + 1;
     if (c.before[d] < 0 || c.strides[d] < 1 || c.dilations[d] < 1) return "a window";
@@ -70,7 +73,8 @@ void each_meeting(const Tensor& x, const Tensor& w, const Tensor& y, const Convo
       for (int ch = 0; ch < w.sizes[1]; ++ch) {
         for (long long window = 0; window < windows; ++window) {
           for (long long tap = 0; tap < taps; ++tap) {
-            long long in_x = n * static_cast<long long>(x.steps[0]) + (k / outs * w.sizes[1] + ch) * static_cast<long long>(x.steps[1]);
+            long long in_x = n * static_cast<long long>(x.steps[0]) +
+                             (k / outs * w.sizes[1] + ch) * static_cast<long long>(x.steps[1]);
             long long in_y = n * static_cast<long long>(y.steps[0]) + k * static_cast<long long>(y.steps[1]);
             bool inside = true;
             long long rest_o = window, rest_t = tap;
@@ -91,7 +95,8 @@ void each_meeting(const Tensor& x, const Tensor& w, const Tensor& y, const Convo
 }
 
 template <class T>
-void convolve(Wanted wanted, const Tensor& x, T* image, const Tensor& w, T* filter, const Tensor& y, T* out, const Convolution& c) {
+void convolve(Wanted wanted, const Tensor& x, T* image, const Tensor& w, T* filter, const Tensor& y, T* out,
+              const Convolution& c) {
   T* to = wanted == Out ? out : wanted == Filter ? filter : image;
   const Tensor& of = wanted == Out ? y : wanted == Filter ? w : x;
   std::fill_n(to, of.count(), T(0));  // dense, whatever the order of the axes
@@ -102,27 +107,31 @@ void convolve(Wanted wanted, const Tensor& x, T* image, const Tensor& w, T* filt
   });
 }
 
-int run(Wanted wanted, Context* context, const void* alpha, const void* beta, const Tensor& x, const void* image, const Tensor& w,
-        const void* filter, const Tensor& y, const void* out, const Convolution& c, int algorithm, void* workspace, size_t bytes) {
+int run(Wanted wanted, Context* context, const void* alpha, const void* beta, const Tensor& x, const void* image,
+        const Tensor& w, const void* filter, const Tensor& y, const void* out, const Convolution& c, int algorithm,
+        void* workspace, size_t bytes) {
   std::string why = trouble(x, w, y, c);
   if (!why.empty()) return stand_in::refuse(why, kBadParameter);
   bool plain = x.type == 0 ? *static_cast<const float*>(alpha) == 1 && *static_cast<const float*>(beta) == 0
                            : *static_cast<const double*>(alpha) == 1 && *static_cast<const double*>(beta) == 0;
   if (!plain || !context->stream) return stand_in::refuse("factors, or the stream", kBadParameter);
-  if (algorithm != (wanted == Out ? 3 : 1)) return stand_in::refuse("the algorithm " + std::to_string(algorithm), kBadParameter);
+  if (algorithm != (wanted == Out ? 3 : 1))
+    return stand_in::refuse("the algorithm " + std::to_string(algorithm), kBadParameter);
   if (!workspace || bytes != kMemory) return stand_in::refuse("the workspace", kBadParameter);
   context->stream->launch([=] {
     std::memset(workspace, 0xff, bytes);
     auto mutable_of = [](const void* data) { return const_cast<void*>(data); };
     void *a = mutable_of(image), *b = mutable_of(filter), *o = mutable_of(out);
-    if (x.type == 0) convolve(wanted, x, static_cast<float*>(a), w, static_cast<float*>(b), y, static_cast<float*>(o), c);
+    if (x.type == 0)
+      convolve(wanted, x, static_cast<float*>(a), w, static_cast<float*>(b), y, static_cast<float*>(o), c);
     else convolve(wanted, x, static_cast<double*>(a), w, static_cast<double*>(b), y, static_cast<double*>(o), c);
   });
   return 0;
 }
 
 // The fastest first: none but the last is good.
-int offer(Wanted wanted, const Tensor& x, const Tensor& w, const Tensor& y, const Convolution& c, int most, int* count, Performance* to) {
+int offer(Wanted wanted, const Tensor& x, const Tensor& w, const Tensor& y, const Convolution& c, int most, int* count,
+          Performance* to) {
   std::string why = trouble(x, w, y, c);
   if (!why.empty()) return stand_in::refuse(why, kNotSupported);
   int good = wanted == Out ? 3 : 1;
@@ -172,7 +181,8 @@ int cudnnSetFilterNdDescriptor(Tensor* filter, int type, int format, int rank, c
 
 int cudnnCreateConvolutionDescriptor(Convolution** made) { return *made = new Convolution, 0; }
 int cudnnDestroyConvolutionDescriptor(Convolution* convolution) { return delete convolution, 0; }
-int cudnnSetConvolutionNdDescriptor(Convolution* c, int axes, const int* before, const int* strides, const int* dilations, int mode, int type) {
+int cudnnSetConvolutionNdDescriptor(Convolution* c, int axes, const int* before, const int* strides,
+                                    const int* dilations, int mode, int type) {
   c->before = list(before, axes), c->strides = list(strides, axes), c->dilations = list(dilations, axes);
   c->mode = mode, c->type = type;
   return 0;
@@ -180,32 +190,37 @@ int cudnnSetConvolutionNdDescriptor(Convolution* c, int axes, const int* before,
 int cudnnSetConvolutionMathType(Convolution* c, int math) { return c->math = math, 0; }
 int cudnnSetConvolutionGroupCount(Convolution* c, int groups) { return c->groups = groups, 0; }
 
-int cudnnGetConvolutionForwardAlgorithm_v7(Context*, Tensor* x, Tensor* w, Convolution* c, Tensor* y, int most, int* count, Performance* to) {
+int cudnnGetConvolutionForwardAlgorithm_v7(Context*, Tensor* x, Tensor* w, Convolution* c, Tensor* y, int most,
+                                           int* count, Performance* to) {
   STAND_IN(cudnnGetConvolutionForwardAlgorithm_v7);
   return offer(Out, *x, *w, *y, *c, most, count, to);
 }
-int cudnnGetConvolutionBackwardFilterAlgorithm_v7(Context*, Tensor* x, Tensor* y, Convolution* c, Tensor* w, int most, int* count,
-                                                  Performance* to) {
+int cudnnGetConvolutionBackwardFilterAlgorithm_v7(Context*, Tensor* x, Tensor* y, Convolution* c, Tensor* w, int most,
+                                                  int* count, Performance* to) {
   STAND_IN(cudnnGetConvolutionBackwardFilterAlgorithm_v7);
   return offer(Filter, *x, *w, *y, *c, most, count, to);
 }
-int cudnnGetConvolutionBackwardDataAlgorithm_v7(Context*, Tensor* w, Tensor* y, Convolution* c, Tensor* x, int most, int* count, Performance* to) {
+int cudnnGetConvolutionBackwardDataAlgorithm_v7(Context*, Tensor* w, Tensor* y, Convolution* c, Tensor* x, int most,
+                                                int* count, Performance* to) {
   STAND_IN(cudnnGetConvolutionBackwardDataAlgorithm_v7);
   return offer(Image, *x, *w, *y, *c, most, count, to);
 }
 
-int cudnnConvolutionForward(Context* context, const void* alpha, Tensor* x, const void* image, Tensor* w, const void* filter, Convolution* c,
-                            int algorithm, void* workspace, size_t bytes, const void* beta, Tensor* y, void* out) {
+int cudnnConvolutionForward(Context* context, const void* alpha, Tensor* x, const void* image, Tensor* w,
+                            const void* filter, Convolution* c, int algorithm, void* workspace, size_t bytes,
+                            const void* beta, Tensor* y, void* out) {
   STAND_IN(cudnnConvolutionForward);
   return run(Out, context, alpha, beta, *x, image, *w, filter, *y, out, *c, algorithm, workspace, bytes);
 }
-int cudnnConvolutionBackwardFilter(Context* context, const void* alpha, Tensor* x, const void* image, Tensor* y, const void* out, Convolution* c,
-                                   int algorithm, void* workspace, size_t bytes, const void* beta, Tensor* w, void* filter) {
+int cudnnConvolutionBackwardFilter(Context* context, const void* alpha, Tensor* x, const void* image, Tensor* y,
+                                   const void* out, Convolution* c, int algorithm, void* workspace, size_t bytes,
+                                   const void* beta, Tensor* w, void* filter) {
   STAND_IN(cudnnConvolutionBackwardFilter);
   return run(Filter, context, alpha, beta, *x, image, *w, filter, *y, out, *c, algorithm, workspace, bytes);
 }
-int cudnnConvolutionBackwardData(Context* context, const void* alpha, Tensor* w, const void* filter, Tensor* y, const void* out, Convolution* c,
-                                 int algorithm, void* workspace, size_t bytes, const void* beta, Tensor* x, void* image) {
+int cudnnConvolutionBackwardData(Context* context, const void* alpha, Tensor* w, const void* filter, Tensor* y,
+                                 const void* out, Convolution* c, int algorithm, void* workspace, size_t bytes,
+                                 const void* beta, Tensor* x, void* image) {
   STAND_IN(cudnnConvolutionBackwardData);
   return run(Image, context, alpha, beta, *x, image, *w, filter, *y, out, *c, algorithm, workspace, bytes);
 }

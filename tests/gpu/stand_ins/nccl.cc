@@ -76,7 +76,8 @@ int add_up_all(const std::vector<Call>& given) {
   }
   for (const Call& call : calls) {
     if (!call.member) return stand_in::refuse("a rank is missing: the others would wait for ever", kInvalidUsage);
-    bool same = call.member->clique == calls[0].member->clique && call.count == calls[0].count && call.type == calls[0].type;
+    bool same =
+        call.member->clique == calls[0].member->clique && call.count == calls[0].count && call.type == calls[0].type;
     if (!same) return stand_in::refuse("ranks differ", kInvalidUsage);
   }
   switch (calls[0].type) {
@@ -97,7 +98,8 @@ extern "C" {
 
 int ncclCommInitAll(ncclComm** members, int count, const int* devices) {
   STAND_IN(ncclCommInitAll);
-  if (std::set<int>(devices, devices + count).size() != static_cast<size_t>(count)) return stand_in::refuse("a device twice", kInvalidUsage);
+  if (std::set<int>(devices, devices + count).size() != static_cast<size_t>(count))
+    return stand_in::refuse("a device twice", kInvalidUsage);
   auto clique = new Clique{count};
   for (int rank = 0; rank < count; ++rank) members[rank] = new ncclComm{clique, rank, devices[rank]};
   return 0;
@@ -116,7 +118,8 @@ int ncclGroupEnd() {
   return calls.empty() ? 0 : add_up_all(calls);
 }
 
-int ncclAllReduce(const void* from, void* to, size_t count, int type, int operation, ncclComm* member, CUstream_st* stream) {
+int ncclAllReduce(const void* from, void* to, size_t count, int type, int operation, ncclComm* member,
+                  CUstream_st* stream) {
   STAND_IN(ncclAllReduce);
   if (depth == 0) return stand_in::refuse("one thread must launch for all ranks in a group", kInvalidUsage);
   if (!from || !to || !stream || operation != 0) return stand_in::refuse("not a sum", kInvalidArgument);

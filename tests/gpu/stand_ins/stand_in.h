@@ -1,6 +1,6 @@
-// What stand-ins for NVIDIA's libraries share. They run on the emulation on the host, whose memory is the host's, and check
-// what they are given. STAND_IN_LOG names a file that gets a line for each call; STAND_IN_FAILS, such as "ncclGroupEnd 3 1",
-// says that the third call of a function returns 1.
+// What stand-ins for NVIDIA's libraries share. They run on the emulation on the host, whose memory is the host's, and
+// check what they are given. STAND_IN_LOG names a file that gets a line for each call; STAND_IN_FAILS, such as
+// "ncclGroupEnd 3 1", says that the third call of a function returns 1.
 #pragma once
 
 #include <atomic>
