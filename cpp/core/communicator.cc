@@ -89,44 +89,44 @@ std::string text_of(const Tensor* tensor, bool on_stream) {
 }  // namespace
 
 ThreadCommunicator::ThreadCommunicator(int size, std::unique_ptr<ReplicaSums> on_streams)
-    : size_(size), on_streams_(std::move(on_streams)), brought_(static_cast<size_t>(std::max(size, 0))) {
+    : size_(size), on_streams_(std::move(on_streams)), brought_(static_cast<size_t>(std::max(size, 0))),
+      streams_(brought_.size()) {
   require<DeviceError>(size > 0, "there can't be ", size, " replicas");
 }
 
 bool ThreadCommunicator::sum_on_stream(int rank, const Tensor& tensor, void* stream) {
-  if (on_streams_) meet(rank, {&tensor, true, stream});
+  if (on_streams_) meet(rank, &tensor, stream);
   return on_streams_ != nullptr;
 }
 
 // What is brought may be looked at from the last one's coming to the last one's leaving. Between the two nothing can
 // fail, so a meeting takes place for all or for none.
-void ThreadCommunicator::meet(int rank, const Brought& brought) {
+void ThreadCommunicator::meet(int rank, const Tensor* tensor, Stream stream) {
   require<DeviceError>(rank >= 0 && rank < size_, "replica ", rank, " of ", size_);
-  AddUp add = brought.tensor ? add_up_of(brought.tensor->dtype) : nullptr;
-  brought_[static_cast<size_t>(rank)] = brought;
+  AddUp add = tensor ? add_up_of(tensor->dtype) : nullptr;
+  brought_[static_cast<size_t>(rank)] = tensor;
+  streams_[static_cast<size_t>(rank)] = stream;
   arrive();
   std::string trouble = disagreement();
-  if (trouble.empty() && brought.on_stream) {
+  if (trouble.empty() && stream) {
     if (rank == 0) launch();
-  } else if (trouble.empty() && add) {
+  } else if (trouble.empty() && tensor) {
     constexpr int64_t kLine = 64;  // elements: no two replicas write to the same cache line
-    int64_t all = brought.tensor->shape.numel(), part = ((all + size_ - 1) / size_ + kLine - 1) / kLine * kLine;
-    std::vector<const Tensor*> tensors;
-    for (const Brought& one : brought_) tensors.push_back(one.tensor);
-    add(tensors, std::min(rank * part, all), std::min((rank + 1) * part, all));
+    int64_t all = tensor->shape.numel(), part = ((all + size_ - 1) / size_ + kLine - 1) / kLine * kLine;
+    add(brought_, std::min(rank * part, all), std::min((rank + 1) * part, all));
   }
   leave();
-  if (brought.on_stream && trouble.empty()) trouble = not_launched_;  // which waits for all to come to the next meeting
+  if (stream && trouble.empty()) trouble = not_launched_;  // which waits for all to come to the next meeting
   require<DeviceError>(trouble.empty(), trouble);
 }
 
 // By one for all, so that no launch waits for a replica that does not come.
 void ThreadCommunicator::launch() {
-  std::vector<ReplicaSums::Brought> brought;
-  for (const Brought& one : brought_) brought.push_back({one.tensor->data, one.stream});
   not_launched_.clear();
   try {
-    on_streams_->launch(brought, brought_[0].tensor->dtype, brought_[0].tensor->shape.numel());
+    std::vector<ReplicaSums::Brought> all;
+    for (size_t rank = 0; rank < brought_.size(); ++rank) all.push_back({brought_[rank]->data, *streams_[rank]});
+    on_streams_->launch(all, brought_[0]->dtype, brought_[0]->shape.numel());
   } catch (const std::exception& error) {
     not_launched_ = error.what();
   }
@@ -161,14 +161,13 @@ void ThreadCommunicator::leave() {
 }
 
 std::string ThreadCommunicator::disagreement() const {
-  const Brought& first = brought_[0];
+  const Tensor* first = brought_[0];
   for (size_t rank = 1; rank < brought_.size(); ++rank) {
-    const Brought& other = brought_[rank];
-    const Tensor *mine = first.tensor, *theirs = other.tensor;
-    bool alike = mine && theirs ? mine->dtype == theirs->dtype && mine->shape == theirs->shape : mine == theirs;
-    if (!alike || first.on_stream != other.on_stream) {
-      return text("the replicas do not do the same: replica 0 comes to ", text_of(first.tensor, first.on_stream),
-                  ", replica ", rank, " to ", text_of(other.tensor, other.on_stream));
+    const Tensor* other = brought_[rank];
+    bool alike = first && other ? first->dtype == other->dtype && first->shape == other->shape : first == other;
+    if (!alike || streams_[0].has_value() != streams_[rank].has_value()) {
+      return text("the replicas do not do the same: replica 0 comes to ", text_of(first, streams_[0].has_value()),
+                  ", replica ", rank, " to ", text_of(other, streams_[rank].has_value()));
     }
   }
   return "";

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,20 +36,16 @@ class ThreadCommunicator : public Communicator {
  public:
   explicit ThreadCommunicator(int size, std::unique_ptr<ReplicaSums> on_streams = nullptr);
   int size() const override { return size_; }
-  void sum(int rank, const Tensor& tensor) override { meet(rank, {&tensor}); }
+  void sum(int rank, const Tensor& tensor) override { meet(rank, &tensor); }
   bool sum_on_stream(int rank, const Tensor& tensor, void* stream) override;
-  void agree(int rank) override { meet(rank, {}); }
+  void agree(int rank) override { meet(rank, nullptr); }
   void give_up(const std::string& reason) override;
   void begin_anew();  // forgets who has given up, while no replica is in a call
 
  private:
-  struct Brought {
-    const Tensor* tensor = nullptr;  // none: it asks for agreement
-    bool on_stream = false;
-    void* stream = nullptr;
-  };
+  using Stream = std::optional<void*>;  // none: the processor adds up
 
-  void meet(int rank, const Brought& brought);
+  void meet(int rank, const Tensor* tensor, Stream stream = {});
   void launch();
   void arrive();
   void leave();
@@ -56,8 +53,9 @@ class ThreadCommunicator : public Communicator {
 
   const int size_;
   const std::unique_ptr<ReplicaSums> on_streams_;
-  std::vector<Brought> brought_;  // by rank
-  std::string not_launched_;      // why, of the last sum on streams
+  std::vector<const Tensor*> brought_;  // by rank; nullptr: it asks for agreement
+  std::vector<Stream> streams_;         // where it lies
+  std::string not_launched_;            // why, of the last sum on streams
   std::mutex mutex_;
   std::condition_variable changed_;
   int arrived_ = 0, left_ = 0;

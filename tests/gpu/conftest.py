@@ -35,14 +35,15 @@ def stand_in(tmp_path_factory):
         library = folder / f"lib{name or 'empty'}.so"
         if not library.exists():
             source = ["-x", "c++", "/dev/null"] if not name else [HERE / "stand_ins" / f"{name}.cc"]
-            subprocess.run(["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", *source, "-o", library], check=True)
+            words = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", library]
+            subprocess.run(["c++", *words, *source], check=True)
         return library
     return build
 
 
 @pytest.fixture
 def in_child(tmp_path):
-    """Runs Python code in a process of its own, with these variables in its environment: vendors' libraries are looked for once a
+    """Runs Python code in a process of its own, with these variables in its environment: libraries are sought once a
     process. Returns what it printed, and the lines that stand-ins logged."""
     log = tmp_path / "calls"
 
@@ -50,7 +51,8 @@ def in_child(tmp_path):
         log.write_text("")
         code = f"import sys; sys.path[:] = {sys.path!r}\nimport numpy as np, paddle_mini as pm\n{code}"
         words = {name: str(value) for name, value in variables.items()}
-        ended = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=timeout,
+        site = ["-S"] if sys.flags.no_site else []  # tests/staged.py
+        ended = subprocess.run([sys.executable, *site, "-c", code], capture_output=True, text=True, timeout=timeout,
                                env={**os.environ, "STAND_IN_LOG": str(log), **words}, cwd=HERE.parents[1])
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return ended.stdout, log.read_text().splitlines()
@@ -61,7 +63,8 @@ def in_child(tmp_path):
 def tests_in_child(in_child):
     """Runs these tests of this folder there: in_child's calls, none of which a stand-in has refused."""
     def run(files, keywords="", **variables):
-        words = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-k", keywords, *(str(HERE / name) for name in files)]
+        words = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-k", keywords]
+        words += [str(HERE / name) for name in files]
         _, calls = in_child(f"import pytest\nraise SystemExit(pytest.main({words!r}))", timeout=600, **variables)
         assert not [line for line in calls if line.startswith("refused")]
         return calls

@@ -1,4 +1,4 @@
-"""Convolutions by cuDNN: the calls that a stand-in for it checks, gradients, recordings, and what happens when one fails."""
+"""Convolutions by cuDNN: the calls that a stand-in checks, gradients, recordings, and what happens when one fails."""
 import pytest
 
 RUN = """
@@ -8,7 +8,8 @@ def compare(op, image, filter, attrs, dtype="float64"):
     inputs = {"Input": array(*image).astype(dtype), "Filter": array(*filter, seed=1).astype(dtype)}
     out = OneOp(op, inputs, attrs, {"Output": 1}).run()["Output"]
     inputs_back = {**inputs, "Output@GRAD": array(*out.shape, seed=2).astype(dtype)}
-    there = {**OneOp(op, inputs, attrs, {"Output": 1}, place=gpu).run(), **OneOp(op + "_grad", inputs_back, attrs, gradients, place=gpu).run()}
+    there = OneOp(op, inputs, attrs, {"Output": 1}, place=gpu).run()
+    there.update(OneOp(op + "_grad", inputs_back, attrs, gradients, place=gpu).run())
     for port, value in {"Output": out, **OneOp(op + "_grad", inputs_back, attrs, gradients).run()}.items():
         rounding = 1e-11 if dtype == "float64" else 1e-4
         np.testing.assert_allclose(there[port], value, rounding, rounding, err_msg=f"{op} {attrs} {port}")

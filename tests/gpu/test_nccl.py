@@ -8,7 +8,8 @@ from replicas import Replicated
 TRAIN = """
 from replicas import Replicated
 places = [pm.CUDAPlace(2), pm.CUDAPlace(0)]
-model = Replicated(2, lambda optimizer, wrap: pm.optimizer.ParameterAverage(wrap(optimizer), pm.averaging.Window(3)), places=places)
+around = lambda optimizer, wrap: pm.optimizer.ParameterAverage(wrap(optimizer), pm.averaging.Window(3))
+model = Replicated(2, around, places=places)
 """
 
 
@@ -24,7 +25,8 @@ print(len(model.main.all_parameters()))
 """, PM_NCCL=stand_in("nccl"))
     sums = 6 * int(out)
     assert calls.count("ncclCommInitAll") == 1
-    assert (calls.count("ncclAllReduce"), calls.count("ncclGroupEnd") - sums) in ((2 * sums, 0), (2 * sums, 1))  # and one that ends the clique
+    assert calls.count("ncclAllReduce") == 2 * sums
+    assert calls.count("ncclGroupEnd") - sums in (0, 1)  # the process may end before the clique does
 
 
 @pytest.mark.parametrize("function", ["ncclCommInitAll", "ncclAllReduce", "ncclGroupEnd"])
@@ -32,8 +34,7 @@ def test_a_call_that_fails(stand_in, in_child, function):
     call = 1 if function == "ncclCommInitAll" else 2
     out, calls = in_child(TRAIN + """
 from small_model import assert_same_bits
-other = Replicated(2, lambda optimizer, wrap: pm.optimizer.ParameterAverage(wrap(optimizer), pm.averaging.Window(3)),
-                   places=[pm.CPUPlace(), pm.EmulatedPlace(1)])
+other = Replicated(2, around, places=[pm.CPUPlace(), pm.EmulatedPlace(1)])
 before = model.everything()
 try:
     model.step(0)

@@ -1,9 +1,12 @@
 """Libraries of NVIDIA's: those that the environment names are used, and what is wrong with them is said."""
 import pytest
 
+PRODUCT = "OneOp('matmul', {'X': np.ones((2, 3)), 'Y': np.ones((3, 2))}, {}, {'Out': 1}, place=place).run()"
+CONVOLUTION = """OneOp('conv2d', {'Input': np.ones((1, 1, 3, 3)), 'Filter': np.ones((1, 1, 2, 2))}, {}, {'Output': 1},
+          place=place).run()"""
 USES = {
-    "CUBLAS": ("cuBLAS", "cublasCreate_v2", "OneOp('matmul', {'X': np.ones((2, 3)), 'Y': np.ones((3, 2))}, {}, {'Out': 1}, place=place).run()"),
-    "CUDNN": ("cuDNN", "cudnnCreate", "OneOp('conv2d', {'Input': np.ones((1, 1, 3, 3)), 'Filter': np.ones((1, 1, 2, 2))}, {}, {'Output': 1}, place=place).run()"),
+    "CUBLAS": ("cuBLAS", "cublasCreate_v2", PRODUCT),
+    "CUDNN": ("cuDNN", "cudnnCreate", CONVOLUTION),
     "NCCL": ("NCCL", "ncclCommInitAll", "pm.DataParallel([pm.CUDAPlace(0), pm.CUDAPlace(1)])"),
 }
 TRY = """
