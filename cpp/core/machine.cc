@@ -52,7 +52,6 @@ std::shared_ptr<Accelerator> Machine::open(const Place& place) {
   return library->open(place.index);
 }
 
-// PM_CUDA_LIBRARY names another file than the one beside the kernels for the processor.
 std::unique_ptr<ReplicaSums> Machine::sums_among(const std::vector<Place>& places) {
   std::vector<int> devices;
   for (const Place& place : places) {
@@ -64,6 +63,7 @@ std::unique_ptr<ReplicaSums> Machine::sums_among(const std::vector<Place>& place
   return library ? library->sums_among(devices) : nullptr;
 }
 
+// PM_CUDA_LIBRARY names another file than the one beside the kernels for the processor.
 AcceleratorLibrary* Machine::gpu_library() {
   if (looked_for_gpus_) return gpus_;
   looked_for_gpus_ = true;
