@@ -10,13 +10,15 @@ from paddle_mini.contracts import contract
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# proto < core < cuda < math < {ops, program} < executor < {capi, python, tools}: what each floor may include.
+# proto < core < cuda < math < {ops, program, optimizer} < executor < {capi, python, tools}: what each floor may include;
+# the library of optimizers includes its own header from capi.
 BELOW = {
     "core": {"core"},
     "cuda": {"core", "cuda"},
     "math": {"core", "cuda", "math"},
     "ops": {"core", "math", "ops"},
     "program": {"core", "program"},
+    "optimizer": {"core", "math", "capi", "optimizer"},
     "executor": {"core", "program", "executor"},
     "capi": {"core", "program", "executor", "capi"},
     "tools": {"core", "program", "executor", "capi", "tools"},

@@ -1,4 +1,5 @@
 // bilinear_interp_v2: images of another size, each pixel a mixture of the four around its place in X
+#include "core/target.h"
 #include "math/interpolate.h"
 
 #ifdef PM_GPU
