@@ -118,7 +118,7 @@ def test_the_first_line_says_what_the_file_is():
     silent = []
     for path in SOURCES + MODULES:
         first = path.read_text().split("\n", 1)[0]
-        if not re.match(r'^(// |# |""").{10,}', first):
+        if not re.match(r'^(// |/\* |# |""").{10,}', first):
             silent.append(str(path.relative_to(ROOT)))
     assert silent == []
 

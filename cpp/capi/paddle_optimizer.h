@@ -55,11 +55,14 @@ int paddle_update_parameter(paddle_optimizer* o, paddle_element_type type, const
 int paddle_update_parameter_rows(paddle_optimizer* o, paddle_element_type type, const int64_t* rows, size_t num_rows,
                                  const void* gradient, size_t num_bytes);
 
-/* parameter += scale delta, for a client that did the optimizing. Counts as an update for averages and learning rates. */
-int paddle_apply_delta(paddle_optimizer* o, paddle_element_type type, const void* delta, size_t num_bytes, double scale);
+/* parameter += scale delta, for a client that did the optimizing. Counts as an update for averages and learning
+   rates. */
+int paddle_apply_delta(paddle_optimizer* o, paddle_element_type type, const void* delta, size_t num_bytes,
+                       double scale);
 
 /* The parameter, borrowed: valid until the release, and the same address every time. It shows the newest update; of
-   rows whose decay is caught up late, as they are when this is called. NULL with a message on error. */
+   rows whose decay is caught up late, as they are when this is called. num_bytes may be NULL. Returns NULL with a message
+   on error, and on no other occasion: a parameter of 0 bytes has an address, too. */
 const void* paddle_optimizer_param(const paddle_optimizer* o, size_t* num_bytes);
 
 /* A copy of some rows of the table, caught up. */

@@ -56,11 +56,12 @@ void check_bytes(const ParameterOptimizer& o, const char* what, size_t bytes) {
   fail<ProgramError>("the ", what, " has ", bytes, " bytes, the parameter ", o.bytes());
 }
 
-// Memory that is read as numbers: there, aligned, and not the parameter's own.
+// Memory for numbers: there, aligned, and not the parameter's own.
 void check_values(ParameterOptimizer& o, const char* what, const void* values, size_t bytes) {
   require<ProgramError>(values || bytes == 0, "the ", what, " is NULL");
   auto at = reinterpret_cast<uintptr_t>(values);
-  require<ProgramError>(at % o.element() == 0, "the ", what, " is not aligned to its elements of ", o.element(), " bytes");
+  bool aligned = at % o.element() == 0;
+  require<ProgramError>(aligned, "the ", what, " is not aligned to its elements of ", o.element(), " bytes");
   require<ProgramError>(bytes <= UINTPTR_MAX - at, "the ", what, " ends beyond the memory");
   auto own = reinterpret_cast<uintptr_t>(o.address());
   bool apart = at + bytes <= own || own + o.bytes() <= at || bytes == 0;

@@ -197,7 +197,8 @@ WeightRule read_average(const ConfigMessage& m) {
   rule.warmup_length = f.above("warmup_length", 0);
   rule.warmup_rate = f.least("warmup_rate", 0);
   rule.warmup_power = f.least("warmup_power", 0);
-  require<ProgramError>(rule.warmup_power <= 1, "averaging.warmup_power is ", rule.warmup_power, ", it must be at most 1");
+  bool at_most_1 = rule.warmup_power <= 1;
+  require<ProgramError>(at_most_1, "averaging.warmup_power is ", rule.warmup_power, ", it must be at most 1");
   rule.corrected = m.flag("bias_correction");
   return rule;
 }
@@ -206,8 +207,9 @@ void refuse_other_messages(const ConfigMessage& config, const char* kind, const 
   for (const std::string& name : config.messages()) {
     bool is_policy = name.size() > 3 && name.compare(name.size() - 3, 3, "_lr") == 0;
     const char* chosen = is_policy ? policy : kind;
-    require<ProgramError>(name == chosen, "the configuration has ", name, ", but ", is_policy ? "lr_policy is " : "optimizer is ",
-                          config.choice_name(is_policy ? "lr_policy" : "optimizer"));
+    const char* choice = is_policy ? "lr_policy" : "optimizer";
+    require<ProgramError>(name == chosen, "the configuration has ", name, ", but ", choice, " is ",
+                          config.choice_name(choice));
   }
 }
 

@@ -23,7 +23,10 @@ class HandleTable {
   static constexpr uint64_t kPlaces = uint64_t{1} << kPlaceBits, kChunk = uint64_t{1} << kChunkBits;
   static constexpr uint64_t kTenants = uint64_t{1} << (8 * sizeof(void*) - kPlaceBits - 1);
 
-  HandleTable() { pthread_atfork([] { table().mutex_.lock(); }, [] { table().mutex_.unlock(); }, [] { table().mutex_.unlock(); }); }
+  // A child of fork() must find the mutex free.
+  HandleTable() {
+    pthread_atfork([] { table().mutex_.lock(); }, [] { table().mutex_.unlock(); }, [] { table().mutex_.unlock(); });
+  }
   static HandleTable& table() {
     static HandleTable& once = *new HandleTable;
     return once;
@@ -79,8 +82,8 @@ void* Handle::add(std::unique_ptr<ParameterOptimizer> object) {
 Handle::Handle(const void* handle) : place_(HandleTable::table().place(index_of(handle))), tenant_(tenant_of(handle)) {
   require<ProgramError>(handle, "the optimizer is NULL");
   require<ProgramError>(place_ && tenant_, "this is no optimizer");
-  uint64_t wanted = tenant_ << Place::kBits | Place::kThere, found = wanted;
-  if (place_->word.compare_exchange_strong(found, tenant_ << Place::kBits | Place::kBusy, std::memory_order_acquire)) return;
+  uint64_t found = tenant_ << Place::kBits | Place::kThere, busy = tenant_ << Place::kBits | Place::kBusy;
+  if (place_->word.compare_exchange_strong(found, busy, std::memory_order_acquire)) return;
   require<ProgramError>(found >> Place::kBits == tenant_ && (found & Place::kThere), "this optimizer was released");
   fail<Busy>("another thread is in a call for this optimizer");
 }

@@ -1,4 +1,5 @@
-// The policies of PaddlePaddle's first trainer, and two that came later (Vaswani et al. 2017; Loshchilov & Hutter 2017).
+// The policies of PaddlePaddle's first trainer, and two that came later.
+// Noam: Vaswani et al. 2017; cosine: Loshchilov & Hutter 2017.
 #include "optimizer/learning_rate.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The loops of one level of processor: the steps of math/optimizer_steps.h over arrays. In the library there are several
-// of these, so nothing of this file but its table may be seen outside (CMakeLists.txt).
+// The loops of one level of processor: the steps of math/optimizer_steps.h over arrays. The library has several of
+// these, so nothing of this file but its table may be seen outside (CMakeLists.txt).
 #include "optimizer/loops.h"
 
 #include "math/average_step.h"
@@ -98,7 +98,9 @@ template <class T>
 void lamb_move(int64_t n, T* p, T* const* k, const StepNumbers<T>& x) {
   T rate = x.rate;
   if (x.squares[0] > 0 && x.squares[1] > 0) rate *= static_cast<T>(std::sqrt(x.squares[0]) / std::sqrt(x.squares[1]));
-  auto move = [step = lamb_step(x), rate](auto p, auto m, auto v) { return p - decltype(p)(rate) * step.direction(p, m, v); };
+  auto move = [step = lamb_step(x), rate](auto p, auto m, auto v) {
+    return p - decltype(p)(rate) * step.direction(p, m, v);
+  };
   map(processor(), n, move, p, static_cast<const T*>(p), static_cast<const T*>(k[0]), static_cast<const T*>(k[1]));
 }
 

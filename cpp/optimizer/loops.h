@@ -15,7 +15,8 @@ template <class T>
 struct StepNumbers {
   const Hyper* hyper = nullptr;
   T rate{}, power1{}, power2{};
-  double squares[2] = {};  // Lars: of the parameter and the gradient; Dpsgd: of the gradient; Lamb: gathered by its steps
+  // Lars: of the parameter and of the gradient; Dpsgd: of the gradient; Lamb: gathered by its steps.
+  double squares[2] = {};
   T noise{};               // of Dpsgd
 };
 

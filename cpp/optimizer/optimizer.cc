@@ -1,8 +1,9 @@
-// One update: the gradient is clipped and regularized, the optimizer takes its step, the averages follow; block by block
-// where that is more than one loop, so that the memory is read once.
+// One update: the gradient is clipped and regularized, the optimizer takes its step, the averages follow; block by
+// block where that is more than one loop, so that the memory is read once.
 #include "optimizer/optimizer.h"
 
 #include <cmath>
+#include <limits>
 
 #include "math/optimizer_steps.h"
 
@@ -36,7 +37,8 @@ std::unique_ptr<ParameterOptimizer> ParameterOptimizer::create(OptimizerConfig c
                                                                std::string_view state, bool has_state) {
   auto make = [&](auto zero) -> std::unique_ptr<ParameterOptimizer> {
     using T = decltype(zero);
-    auto made = std::make_unique<TypedOptimizer<T>>(std::move(config), parameter, static_cast<int64_t>(bytes / sizeof(T)));
+    int64_t size = static_cast<int64_t>(bytes / sizeof(T));
+    auto made = std::make_unique<TypedOptimizer<T>>(std::move(config), parameter, size);
     if (has_state) made->read_state(state);
     return made;
   };
@@ -114,9 +116,19 @@ void TypedOptimizer<T>::update_dense(const T* g, T factor) {
   begin_dense();
   run(0, size_, g, numbers, true);
   if (config_.kind == OptimizerKind::Lamb) move_lamb(numbers);
-  power1_ *= static_cast<T>(config_.hyper.beta1);
-  power2_ *= static_cast<T>(config_.hyper.beta2);
+  advance_powers();
   finish(true);
+}
+
+// A power that is no normal number any more is 0: 1 minus it is the same, and arithmetic with it is not slow.
+template <class T>
+void TypedOptimizer<T>::advance_powers() {
+  auto advance = [](T& power, float beta) {
+    power *= static_cast<T>(beta);
+    if (power < std::numeric_limits<T>::min()) power = T(0);
+  };
+  advance(power1_, config_.hyper.beta1);
+  advance(power2_, config_.hyper.beta2);
 }
 
 template <class T>

@@ -51,7 +51,9 @@ class ParameterOptimizer {
  protected:
   explicit ParameterOptimizer(OptimizerConfig config) : config_(std::move(config)) {}
   // The factor of the parameter is not in it.
-  double rate_after(uint64_t updates) const { return has_fixed_rate_ ? fixed_rate_ : config_.learning_rate.after(updates, pass_); }
+  double rate_after(uint64_t updates) const {
+    return has_fixed_rate_ ? fixed_rate_ : config_.learning_rate.after(updates, pass_);
+  }
 
   const OptimizerConfig config_;
   uint64_t updates_ = 0, skipped_ = 0;
@@ -84,7 +86,9 @@ class TypedOptimizer : public ParameterOptimizer {
   StepNumbers<T> next_numbers();
   void begin_dense();
   void count_averages();
-  double own_rate(uint64_t updates) const { return rate_after(updates) * static_cast<double>(config_.learning_rate.factor); }
+  double own_rate(uint64_t updates) const {
+    return rate_after(updates) * static_cast<double>(config_.learning_rate.factor);
+  }
   void finish(bool dense);
   void run(int64_t begin, int64_t count, const T* gradient, StepNumbers<T>& numbers, bool averages);
   void move_lamb(const StepNumbers<T>& numbers);
@@ -92,6 +96,7 @@ class TypedOptimizer : public ParameterOptimizer {
   const T* prepare(int64_t at, int64_t n, const T* gradient, T* out) const;
   bool prepares() const { return factor_ != T(1) || config_.clip_value > 0 || config_.l1 > 0 || config_.l2 > 0; }
   bool needs_squares() const;
+  void advance_powers();
   void update_dense(const T* gradient, T factor);
   T factor_of_norm(int64_t count, const T* gradient) const;
   int64_t row_count() const { return width_ ? size_ / width_ : 0; }

@@ -1,4 +1,4 @@
-// RowDecay: weight decay and l1, l2 for rows of a table that gradients seldom name, caught up when a row is read or named.
+// RowDecay: weight decay and l1, l2 of rows that gradients seldom name, caught up when a row is read or named.
 #pragma once
 
 #include <cmath>
@@ -19,12 +19,16 @@ class RowDecay {
   RowDecay(double l1, double l2_and_decay) : l1_(l1), l2_(l2_and_decay) {}
 
   bool works() const { return l1_ > 0 || l2_ > 0; }
-  void begin(int64_t rows) { log_kept_of_ = Array<double>(rows, log_kept_), taken_of_ = Array<double>(rows, taken_); }
+  void begin(int64_t rows) {
+    log_kept_of_ = Array<double>(rows, log_kept_);
+    taken_of_ = Array<double>(rows, taken_);
+  }
 
   // ProgramError when a row would change its sign.
   void require_rate(double rate) const {
     bool small = rate * l2_ < 1;
-    require<ProgramError>(small, "the learning rate ", rate, " times decay and l2_rate is not below 1: rows can't be caught up");
+    require<ProgramError>(small, "the learning rate ", rate,
+                          " times decay and l2_rate is not below 1: rows can't be caught up");
   }
   void advance(double rate) {
     double k = 1 - rate * l2_;

@@ -4,6 +4,13 @@
 #include "optimizer/optimizer.h"
 
 namespace paddle_mini {
+namespace {
+
+bool takes_norms(OptimizerKind kind) {
+  return kind == OptimizerKind::Lamb || kind == OptimizerKind::Lars || kind == OptimizerKind::Dpsgd;
+}
+
+}  // namespace
 
 // In elements; 0 where nobody can know.
 template <class T>
@@ -34,8 +41,7 @@ void TypedOptimizer<T>::check_rows(const int64_t* rows, size_t count, int64_t wi
 template <class T>
 void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const void* gradient, size_t bytes) {
   bool lazy = config_.row_policy == RowPolicy::Lazy;
-  bool whole = config_.kind == OptimizerKind::Lamb || config_.kind == OptimizerKind::Lars || config_.kind == OptimizerKind::Dpsgd;
-  require<ProgramError>(!lazy || !whole, name_of(config_.kind),
+  require<ProgramError>(!lazy || !takes_norms(config_.kind), name_of(config_.kind),
                         " needs the norm of the whole gradient: rows are updated with row_policy LikeZeros");
   require<ProgramError>(!lazy || averages_.empty() || !decay_.works(),
                         "averages of rows that decay while they are not named are not exact: use row_policy LikeZeros");
@@ -71,7 +77,8 @@ template <class F>
 void TypedOptimizer<T>::for_each_run(const T* gradient, F run) const {
   for (size_t first = 0, next; first < named_.size(); first = next) {
     for (next = first + 1; next < named_.size() && named_[next] == named_[next - 1] + 1;) ++next;
-    run(named_[first] * width_, static_cast<int64_t>(next - first) * width_, gradient + static_cast<int64_t>(first) * width_);
+    int64_t count = static_cast<int64_t>(next - first) * width_;
+    run(named_[first] * width_, count, gradient + static_cast<int64_t>(first) * width_);
   }
 }
 
@@ -95,8 +102,7 @@ void TypedOptimizer<T>::update_lazily(const T* gradient, T factor) {
   for (Average<T>& average : averages_) average.add_rows(tables_, loops_, named_, width_, param_.data());
   ++updates_;
   for_each_run(gradient, [&](int64_t at, int64_t count, const T* g) { run(at, count, g, numbers, false); });
-  power1_ *= static_cast<T>(config_.hyper.beta1);
-  power2_ *= static_cast<T>(config_.hyper.beta2);
+  advance_powers();
   finish(true);
   if (!decay_.works()) return;
   for (int64_t row : named_) decay_.stamp(row);

@@ -34,7 +34,8 @@ StateReader::StateReader(std::string_view bytes) : left_(bytes) {
   require<ProgramError>(bytes.size() > sizeof written, "the state has ", bytes.size(), " bytes: it is cut off");
   left_.remove_suffix(sizeof written);
   std::memcpy(&written, bytes.data() + left_.size(), sizeof written);
-  require<ProgramError>(written == checksum(left_.data(), left_.size()), "the state is damaged: its checksum is another");
+  bool whole = written == checksum(left_.data(), left_.size());
+  require<ProgramError>(whole, "the state is damaged: its checksum is wrong");
 }
 
 void StateReader::take(void* to, size_t bytes) {
@@ -43,6 +44,8 @@ void StateReader::take(void* to, size_t bytes) {
   left_.remove_prefix(bytes);
 }
 
-void StateReader::finish() const { require<ProgramError>(left_.empty(), "the state has ", left_.size(), " bytes too many"); }
+void StateReader::finish() const {
+  require<ProgramError>(left_.empty(), "the state has ", left_.size(), " bytes too many");
+}
 
 }  // namespace paddle_mini
