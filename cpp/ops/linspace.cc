@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/op_table.h"
+#include "core/target.h"
 
 #ifdef PM_GPU
 #include "math/for_each_index.h"

@@ -1,4 +1,5 @@
 // nearest_interp_v2: images of another size, each pixel the nearest one to its place in X
+#include "core/target.h"
 #include "math/interpolate.h"
 
 #ifdef PM_GPU
