@@ -39,7 +39,8 @@ typedef struct paddle_optimizer paddle_optimizer;
 
 /* A new object, or NULL with a message. FLOAT32 and FLOAT64 are taken, the other types refused. `parameter` is copied
    and needs no alignment; it may be NULL where there are 0 bytes, or where a state is given, which replaces it.
-   `state`: what paddle_optimizer_get_state gave for the same optimizer, type and size; NULL: a beginning. */
+   `state`: what paddle_optimizer_get_state gave for the same optimizer, averages, type and size; NULL: a beginning. The
+   numbers of the formulas are those of the configuration. */
 paddle_optimizer* paddle_create_optimizer(const void* config_proto, size_t config_proto_len, paddle_element_type type,
                                           const void* parameter, size_t num_bytes, const void* state,
                                           size_t state_len);
@@ -51,7 +52,8 @@ int paddle_release_optimizer(paddle_optimizer* o);
 int paddle_update_parameter(paddle_optimizer* o, paddle_element_type type, const void* gradient, size_t num_bytes);
 
 /* One step with a gradient for some rows of a table: gradient row i is for table row rows[i]. A row that is named more
-   than once gets the sum. What a step costs follows the rows it names (row_policy Lazy). */
+   than once gets the sum. What a step costs follows the rows it names (row_policy Lazy). A call with no rows counts as
+   an update. */
 int paddle_update_parameter_rows(paddle_optimizer* o, paddle_element_type type, const int64_t* rows, size_t num_rows,
                                  const void* gradient, size_t num_bytes);
 
@@ -91,6 +93,7 @@ int paddle_optimizer_average(const paddle_optimizer* o, size_t which, paddle_ele
 
 /* What the last call of this thread that failed said; "" when none has. Valid until the thread's next call. */
 const char* paddle_optimizer_last_error(void);
+int paddle_optimizer_last_status(void); /* and its status, for the functions that return a pointer; OK when none has */
 int paddle_optimizer_version(void); /* of the library: PADDLE_OPTIMIZER_VERSION of its header */
 /* Which instructions it uses on this machine: "v4" (AVX-512), "v3" (AVX2), "v2" or "baseline". */
 const char* paddle_optimizer_processor_level(void);

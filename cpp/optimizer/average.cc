@@ -27,7 +27,10 @@ void Average<T>::add(const Loops<T>& loops, int64_t at, int64_t n, const T* p) {
 }
 
 template <class T>
-void Average<T>::begin_rows(int64_t rows) { stamps_ = Array<double>(rows, clock().now()); }
+void Average<T>::begin_rows(Array<double> stamps) {
+  stamps_ = std::move(stamps);
+  std::fill_n(stamps_.data(), stamps_.size(), clock().now());
+}
 
 template <class T>
 void Average<T>::add_rows(const LoopTables& tables, const Loops<T>& loops, const std::vector<int64_t>& rows,

@@ -23,7 +23,7 @@ class Average {
 
   // Of a table that changes row by row, after begin_rows(): before rows change, p being what they were since they did
   // last; count() is called after they have.
-  void begin_rows(int64_t rows);
+  void begin_rows(Array<double> stamps);  // memory for one of each row
   void add_rows(const LoopTables& tables, const Loops<T>& loops, const std::vector<int64_t>& rows, int64_t width,
                 const T* p);
 

@@ -11,8 +11,10 @@ namespace paddle_mini {
 namespace {
 
 thread_local char last_error[1024];  // no string: a message may be about memory
+thread_local int last_status = PADDLE_OPTIMIZER_OK;
 
 int failed(int status, const char* function, const char* what) noexcept {
+  last_status = status;
   std::snprintf(last_error, sizeof last_error, "%s: %s", function, what);
   return status;
 }
@@ -230,6 +232,7 @@ int paddle_optimizer_average(const paddle_optimizer* o, size_t which, paddle_ele
 }
 
 const char* paddle_optimizer_last_error(void) { return last_error; }
+int paddle_optimizer_last_status(void) { return last_status; }
 int paddle_optimizer_version(void) { return PADDLE_OPTIMIZER_VERSION; }
 
 const char* paddle_optimizer_processor_level(void) {

@@ -104,10 +104,8 @@ void TypedOptimizer<T>::update_dense(const T* g, T factor) {
   StepNumbers<T> numbers = next_numbers();
   factor_ = factor;
   if (needs_squares()) {
-    if (prepares()) {
-      if (!whole_.size()) whole_ = Array<T>(size_, T(0));
-      g = prepare(0, size_, g, whole_.data());
-    }
+    reserve_whole();
+    if (prepares()) g = prepare(0, size_, g, whole_.data());
     bool lars = config_.kind == OptimizerKind::Lars;
     double of_gradient = loops_.squares(size_, lars ? static_cast<T>(config_.hyper.rescale) : T(1), g);
     numbers.squares[0] = lars ? loops_.squares(size_, T(1), param_.data()) : of_gradient;
@@ -134,6 +132,12 @@ void TypedOptimizer<T>::advance_powers() {
 template <class T>
 bool TypedOptimizer<T>::needs_squares() const {
   return (config_.kind == OptimizerKind::Lars && config_.hyper.inner_decay > 0) || config_.kind == OptimizerKind::Dpsgd;
+}
+
+// For a gradient that is prepared as a whole, before its norm is taken.
+template <class T>
+void TypedOptimizer<T>::reserve_whole() {
+  if (needs_squares() && prepares() && !whole_.size()) whole_ = Array<T>(size_, T(0));
 }
 
 // As the operator clip_by_norm.

@@ -85,8 +85,10 @@ void TypedOptimizer<T>::for_each_run(const T* gradient, F run) const {
 template <class T>
 void TypedOptimizer<T>::begin_rows() {
   if (by_rows_ || width_ == 0) return;
+  std::vector<Array<double>> stamps;  // all memory first
+  for (size_t i = 0; i < averages_.size(); ++i) stamps.emplace_back(row_count(), 0.0);
   if (decay_.works()) decay_.begin(row_count());
-  for (Average<T>& average : averages_) average.begin_rows(row_count());
+  for (size_t i = 0; i < averages_.size(); ++i) averages_[i].begin_rows(std::move(stamps[i]));
   by_rows_ = true;
 }
 
@@ -110,7 +112,8 @@ void TypedOptimizer<T>::update_lazily(const T* gradient, T factor) {
 
 template <class T>
 void TypedOptimizer<T>::update_like_zeros(const T* gradient, T factor) {
-  next_numbers();  // what it refuses is refused before anything is written
+  next_numbers();  // what may be refused is refused before anything is written
+  reserve_whole();
   if (!zeros_.size()) zeros_ = Array<T>(size_, T(0));
   for_each_run(gradient, [&](int64_t at, int64_t count, const T* g) { std::copy_n(g, count, zeros_.data() + at); });
   update_dense(zeros_.data(), factor);
