@@ -116,6 +116,7 @@ void TypedOptimizer<T>::update_dense(const T* g, T factor) {
   if (config_.kind == OptimizerKind::Lamb) move_lamb(numbers);
   advance_powers();
   finish(true);
+  for (int64_t row = 0; by_rows_ && decay_.works() && row < row_count(); ++row) decay_.stamp(row);
 }
 
 // A power that is no normal number any more is 0: 1 minus it is the same, and arithmetic with it is not slow.

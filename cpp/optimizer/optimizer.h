@@ -107,10 +107,12 @@ class TypedOptimizer : public ParameterOptimizer {
   // ---- rows.cc: rows of a table ----
   int64_t width_of(size_t rows, size_t bytes) const;
   void check_rows(const int64_t* rows, size_t count, int64_t width) const;
-  const T* merge_rows(const int64_t* rows, size_t count, const T* gradient);
-  void begin_rows();
-  void update_lazily(const T* gradient, T factor);
-  void update_like_zeros(const T* gradient, T factor);
+  const T* merge_rows(const int64_t* rows, size_t count, int64_t width, const T* gradient);
+  void begin_rows(int64_t width);
+  void begin_zeros(int64_t width);
+  void update_lazily(const T* gradient, StepNumbers<T>& numbers);
+  void update_no_rows();
+  void update_like_zeros(const T* gradient);
   template <class F>
   void for_each_run(const T* gradient, F run) const;
   void catch_up_all();

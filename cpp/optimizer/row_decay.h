@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 
 #include "optimizer/array.h"
 #include "optimizer/loops.h"
@@ -30,10 +31,12 @@ class RowDecay {
     require<ProgramError>(small, "the learning rate ", rate,
                           " times decay and l2_rate is not below 1: rows can't be caught up");
   }
+  // What one update does: the part that is kept, and what is taken.
+  std::pair<double, double> once(double rate) const { return {1 - rate * l2_, rate * l1_}; }
   void advance(double rate) {
-    double k = 1 - rate * l2_;
+    auto [kept, taken] = once(rate);
     log_kept_ += std::log1p(-rate * l2_);
-    taken_ = k * taken_ + rate * l1_;
+    taken_ = kept * taken_ + taken;
   }
 
   template <class T>

@@ -50,23 +50,29 @@ void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const voi
   const T* g = static_cast<const T*>(gradient);
   int64_t numbers = static_cast<int64_t>(bytes / sizeof(T));
   if (!admit(numbers, g)) return;
-  width_ = width;
-  g = merge_rows(rows, count, g);
-  T factor = factor_of_norm(static_cast<int64_t>(named_.size()) * width_, g);
-  if (lazy) update_lazily(g, factor);
-  else update_like_zeros(g, factor);
+  StepNumbers<T> step = next_numbers();
+  if (lazy && decay_.works()) decay_.require_rate(own_rate(updates_ + 1));
+  g = merge_rows(rows, count, width, g);
+  factor_ = factor_of_norm(static_cast<int64_t>(named_.size()) * width, g);
+  if (lazy) {
+    begin_rows(width);
+    update_lazily(g, step);
+  } else {
+    begin_zeros(width);
+    update_like_zeros(g);
+  }
 }
 
 // The gradient of the rows in named_, which rise then.
 template <class T>
-const T* TypedOptimizer<T>::merge_rows(const int64_t* rows, size_t count, const T* gradient) {
+const T* TypedOptimizer<T>::merge_rows(const int64_t* rows, size_t count, int64_t width, const T* gradient) {
   named_.assign(rows, rows + count);
   bool rise = std::adjacent_find(named_.begin(), named_.end(), std::greater_equal<int64_t>()) == named_.end();
   if (rise) return gradient;
-  int64_t numbers = static_cast<int64_t>(count) * width_;
+  int64_t numbers = static_cast<int64_t>(count) * width;
   if (merged_.size() < numbers) merged_ = Array<T>(numbers, T(0));
   Device processor;
-  merge_.run(processor, {{&named_, gradient}}, width_, merged_.data());
+  merge_.run(processor, {{&named_, gradient}}, width, merged_.data());
   named_ = merge_.rows();
   return merged_.data();
 }
@@ -83,21 +89,20 @@ void TypedOptimizer<T>::for_each_run(const T* gradient, F run) const {
 }
 
 template <class T>
-void TypedOptimizer<T>::begin_rows() {
-  if (by_rows_ || width_ == 0) return;
+void TypedOptimizer<T>::begin_rows(int64_t width) {
+  if (by_rows_ || width == 0) return;
+  int64_t height = size_ / width;
   std::vector<Array<double>> stamps;  // all memory first
-  for (size_t i = 0; i < averages_.size(); ++i) stamps.emplace_back(row_count(), 0.0);
-  if (decay_.works()) decay_.begin(row_count());
+  for (size_t i = 0; i < averages_.size(); ++i) stamps.emplace_back(height, 0.0);
+  if (decay_.works()) decay_.begin(height);
   for (size_t i = 0; i < averages_.size(); ++i) averages_[i].begin_rows(std::move(stamps[i]));
   by_rows_ = true;
+  width_ = width;
 }
 
 template <class T>
-void TypedOptimizer<T>::update_lazily(const T* gradient, T factor) {
-  StepNumbers<T> numbers = next_numbers();
-  if (decay_.works()) decay_.require_rate(own_rate(updates_ + 1));
-  begin_rows();
-  factor_ = factor;
+void TypedOptimizer<T>::update_lazily(const T* gradient, StepNumbers<T>& numbers) {
+  if (!by_rows_) return update_no_rows();
   if (decay_.works()) {
     for (int64_t row : named_) decay_.catch_up(loops_, row, width_, param_.data() + row * width_);
   }
@@ -110,13 +115,27 @@ void TypedOptimizer<T>::update_lazily(const T* gradient, T factor) {
   for (int64_t row : named_) decay_.stamp(row);
 }
 
+// No row was ever named, so nobody knows how long they are: all of them decay.
 template <class T>
-void TypedOptimizer<T>::update_like_zeros(const T* gradient, T factor) {
-  next_numbers();  // what may be refused is refused before anything is written
+void TypedOptimizer<T>::update_no_rows() {
+  begin_dense();
+  auto [kept, taken] = decay_.once(own_rate(updates_));
+  if (decay_.works()) loops_.fade(size_, static_cast<T>(kept), static_cast<T>(taken), param_.data());
+  add_to_averages(0, size_);
+  advance_powers();
+}
+
+template <class T>
+void TypedOptimizer<T>::begin_zeros(int64_t width) {
   reserve_whole();
   if (!zeros_.size()) zeros_ = Array<T>(size_, T(0));
+  width_ = width;
+}
+
+template <class T>
+void TypedOptimizer<T>::update_like_zeros(const T* gradient) {
   for_each_run(gradient, [&](int64_t at, int64_t count, const T* g) { std::copy_n(g, count, zeros_.data() + at); });
-  update_dense(zeros_.data(), factor);
+  update_dense(zeros_.data(), factor_);
   for_each_run(gradient, [&](int64_t at, int64_t count, const T*) { std::fill_n(zeros_.data() + at, count, T(0)); });
 }
 

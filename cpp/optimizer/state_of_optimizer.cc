@@ -53,7 +53,7 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   bool fits = width >= 0 && (width == 0 || size_ % width == 0) && (!config_.row_width || width == config_.row_width);
   require<ProgramError>(fits, "the state has rows of ", width, " elements");
   width_ = width;
-  if (from.read<uint64_t>()) begin_rows();
+  if (from.read<uint64_t>()) begin_rows(width);
   updates_ = from.read<uint64_t>();
   skipped_ = from.read<uint64_t>();
   pass_ = from.read<int64_t>();
