@@ -1,6 +1,7 @@
 // Records of operators for Python: contracts, checks, shapes, gradients.
 #include <unordered_map>
 
+#include "core/processor_levels.h"
 #include "executor/site.h"
 #include "module.h"
 

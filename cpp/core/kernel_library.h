@@ -16,7 +16,4 @@ struct KernelLibrary {
 // Looks beside the library that this code is in. DeviceError when there is none that runs here.
 KernelLibrary load_kernel_library();
 
-// The levels this processor runs, best first: "v4", "v3", "v2", "baseline".
-std::vector<std::string> processor_levels();
-
 }  // namespace paddle_mini

@@ -1,23 +1,10 @@
 // adadelta: the step is the gradient times the ratio of the mean sizes of past steps and past gradients
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-// Zeiler 2012.
-template <class T>
-struct AdadeltaStep {
-  T rho, epsilon, rate;
-
-  template <class V>
-  PM_HD std::tuple<V, V, V> operator()(V param, V squared_grad, V squared_update, V gradient) const {
-    V g = V(rho) * squared_grad + V(T(1) - rho) * gradient * gradient;
-    V update = -(sqrt((squared_update + V(epsilon)) / (g + V(epsilon))) * gradient);
-    V u = V(rho) * squared_update + V(T(1) - rho) * update * update;
-    return {param + V(rate) * update, g, u};
-  }
-};
 
 template <class T>
 struct AdadeltaRule {

@@ -1,21 +1,10 @@
 // adagrad: MomentOut = Moment + Grad^2; ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon)
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-// Duchi, Hazan & Singer 2011.
-template <class T>
-struct AdagradStep {
-  T rate, epsilon;
-
-  template <class V>
-  PM_HD std::tuple<V, V> operator()(V param, V moment, V gradient) const {
-    V m = moment + gradient * gradient;
-    return {param - V(rate) * gradient / (sqrt(m) + V(epsilon)), m};
-  }
-};
 
 template <class T>
 struct AdagradRule {

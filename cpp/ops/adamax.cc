@@ -1,22 +1,10 @@
 // adamax: adam with the largest gradient so far, InfNorm, in place of the second moment
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-// Kingma & Ba 2015, section 7.1; epsilon is added to the norm that decays, as PaddlePaddle does it.
-template <class T>
-struct AdamaxStep {
-  T beta1, beta2, epsilon, rate;
-
-  template <class V>
-  PM_HD std::tuple<V, V, V> operator()(V param, V moment, V norm, V gradient) const {
-    V m = V(beta1) * moment + V(T(1) - beta1) * gradient;
-    V u = maximum(abs(gradient), V(beta2) * norm + V(epsilon));
-    return {param - V(rate) * (m / u), m, u};
-  }
-};
 
 template <class T>
 struct AdamaxRule {

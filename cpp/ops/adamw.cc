@@ -2,21 +2,10 @@
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-// Loshchilov & Hutter 2019: weight decay beside the gradient, not in it.
-template <class T>
-struct AdamwStep {
-  AdamStep<T> adam;
-  T decay;
-
-  template <class V>
-  PM_HD std::tuple<V, V, V> operator()(V param, V moment1, V moment2, V gradient) const {
-    return adam(param - V(decay) * param, moment1, moment2, gradient);
-  }
-};
 
 #ifdef PM_GPU
 template <class T>

@@ -1,5 +1,6 @@
 // average_value: the averaged parameters as they are used: the mean of both generations, all rows up to date
 #include "math/average_state.h"
+#include "math/average_step.h"
 #include "math/cast_one.h"
 #include "math/for_each_index.h"
 #include "math/map.h"
@@ -160,10 +161,6 @@ struct AverageValueKernel : Kernel {
     return previous && older > 0 ? static_cast<T>(older / (newer + older)) : T(0);
   }
 
-  static auto mean(T share) {
-    return [share](auto now, auto before) { return now + decltype(now)(share) * (before - now); };
-  }
-
   void write_means(Device& device) {
     T share = share_of_previous();
     const T *now = average.data(), *before = previous ? previous.data() : nullptr;
@@ -174,7 +171,7 @@ struct AverageValueKernel : Kernel {
       if (share == T(0) || share == T(1)) {
         out.write(at, count, (share == T(0) ? now : before) + at);
       } else {
-        map(device, count, mean(share), target, now + at, before + at);
+        map(device, count, Lerp<T>{share}, target, now + at, before + at);
         out.write(at, count, target);
       }
     }
@@ -194,7 +191,7 @@ struct AverageValueKernel : Kernel {
       }
       average_row(device, width, clock.kept(stamps[row]), raw + at, now, out.direct() + at);
       if (share == T(0)) continue;
-      map(device, width, mean(share), out.direct() + at, static_cast<const T*>(out.direct()) + at, older);
+      map(device, width, Lerp<T>{share}, out.direct() + at, static_cast<const T*>(out.direct()) + at, older);
     }
   }
 };

@@ -1,20 +1,10 @@
 // decayed_adagrad: adagrad whose Moment forgets: MomentOut = decay Moment + (1 - decay) Grad^2
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-template <class T>
-struct DecayedAdagradStep {
-  T decay, epsilon, rate;
-
-  template <class V>
-  PM_HD std::tuple<V, V> operator()(V param, V moment, V gradient) const {
-    V m = V(decay) * moment + V(T(1) - decay) * gradient * gradient;
-    return {param - V(rate) * gradient / (sqrt(m) + V(epsilon)), m};
-  }
-};
 
 template <class T>
 struct DecayedAdagradRule {

@@ -1,44 +1,11 @@
 // dpsgd: gradient descent with a gradient that is clipped by its norm and blurred by noise
-#include <random>
-
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 #include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
-
-// One normal number by Marsaglia's polar method, from the generator and in the order that PaddlePaddle takes,
-// so that a seed means the same; drawn in float32 whatever the dtype.
-float one_normal(uint32_t seed) {
-  std::minstd_rand generator(seed);
-  std::uniform_real_distribution<float> uniform(0, 1);
-  float x, y, square;
-  do {
-    x = 2 * uniform(generator) - 1;
-    y = 2 * uniform(generator) - 1;
-    square = x * x + y * y;
-  } while (square >= 1 || square == 0);
-  return x * std::sqrt(-2 * std::log(square) / square);
-}
-
-template <class T>
-struct DpsgdStep {
-  T rate, divisor, noise;
-  template <class V>
-  PM_HD V operator()(V param, V gradient) const { return param - V(rate) * (gradient / V(divisor) + V(noise)); }
-};
-
-template <class T>
-struct DpsgdRule {
-  Uniform<T> rate;
-  const double* squares;  // of the gradient
-  T clip, noise;
-  PM_HD DpsgdStep<T> ready() const {
-    T norm = static_cast<T>(std::sqrt(*squares));
-    return {rate(), norm > clip ? norm / clip : T(1), noise};
-  }
-};
 
 // Abadi et al. 2016, but for the noise, which is one number for all elements.
 template <class T>

@@ -1,30 +1,10 @@
 // ftrl: follow the regularized leader: parameters whose gradients sum to less than l1 are exactly 0
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-// McMahan et al. 2013, algorithm 1, with n^-lr_power where the paper has sqrt(n).
-template <class T>
-struct FtrlStep {
-  T l1, l2, rate, power;
-
-  template <class V>
-  PM_HD V power_of(V sum) const {
-    if (power == T(0.5)) return sqrt(sum);
-    return each_lane(sum, [k = power](T number) { return std::pow(number, k); });
-  }
-
-  template <class V>
-  PM_HD std::tuple<V, V, V> operator()(V param, V squared, V linear, V gradient) const {
-    V s = squared + gradient * gradient;
-    V root = power_of(s);
-    V l = linear + gradient - (root - power_of(squared)) / V(rate) * param;
-    V p = (sign(l) * V(l1) - l) / (root / V(rate) + V(T(2) * l2));
-    return {select(abs(l) > V(l1), p, V(T(0))), s, l};
-  }
-};
 
 template <class T>
 struct FtrlRule {

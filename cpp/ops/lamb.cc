@@ -2,28 +2,11 @@
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 #include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
-
-// You et al. 2020, algorithm 2.
-template <class T>
-struct LambStep {
-  T beta1, beta2, correction1, correction2, epsilon, decay;
-
-  template <class V>
-  PM_HD std::tuple<V, V> operator()(V moment1, V moment2, V gradient) const {
-    return {V(beta1) * moment1 + V(T(1) - beta1) * gradient,
-            V(beta2) * moment2 + V(T(1) - beta2) * gradient * gradient};
-  }
-
-  template <class V>
-  PM_HD V direction(V param, V moment1, V moment2) const {
-    V m = moment1 / V(correction1), v = moment2 / V(correction2);
-    return m / (sqrt(v) + V(epsilon)) + V(decay) * param;
-  }
-};
 
 #ifdef PM_GPU  // where all numbers are read in the kernel, and whether the step is taken
 template <class T>

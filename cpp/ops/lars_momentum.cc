@@ -1,50 +1,11 @@
 // lars_momentum: momentum with a learning rate of its own for each parameter, from the norms of it and its gradient
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 #include "math/sum_of.h"
 
 namespace paddle_mini {
 namespace {
-
-// The rate is in the velocity, not in the step.
-template <class T>
-struct LarsStep {
-  T mu, rate, rescale, decay;
-
-  template <class V>
-  PM_HD std::tuple<V, V> operator()(V param, V velocity, V gradient) const {
-    V v = V(mu) * velocity + V(rate) * (V(rescale) * gradient + V(decay) * param);
-    return {param - v, v};
-  }
-};
-
-template <class T>
-struct ScaledSquare {
-  T scale;
-  template <class V>
-  PM_HD V operator()(V v) const {
-    V g = V(scale) * v;
-    return g * g;
-  }
-};
-
-// You, Gitman & Ginsburg 2017, algorithm 1.
-template <class T>
-struct LarsRule {
-  T mu, coefficient, epsilon, rescale, decay;
-  Uniform<T> rate;
-  const double* squares;  // of the parameter and of the gradient; read where there is decay
-
-  PM_HD LarsStep<T> ready() const { return {mu, local_rate(), rescale, decay}; }
-
-  PM_HD T local_rate() const {
-    T plain = rate();
-    if (!(decay > T(0))) return plain;
-    T param_norm = static_cast<T>(std::sqrt(squares[0])), grad_norm = static_cast<T>(std::sqrt(squares[1]));
-    if (!(param_norm > T(0) && grad_norm > T(0))) return plain;
-    return plain * coefficient * param_norm / (grad_norm + decay * param_norm + epsilon);
-  }
-};
 
 template <class T>
 struct LarsMomentumKernel : Kernel {

@@ -1,5 +1,6 @@
 // parameter_average: AverageOut = Average + Weight (Param - Average)
 #include "core/op_table.h"
+#include "math/average_step.h"
 
 #ifdef PM_GPU
 #include "math/cast_one.h"
@@ -13,25 +14,6 @@
 
 namespace paddle_mini {
 namespace {
-
-// Subtract, multiply, add, each rounded by itself: every device gives the same bits.
-template <class T>
-struct Lerp {
-  T weight;
-  template <class V>
-  PM_HD V operator()(V average, V param) const { return average + V(weight) * (param - average); }
-};
-
-// Kahan 1965: what rounding added to the average is taken off the next step.
-template <class T>
-struct CompensatedLerp {
-  T weight;
-  template <class V>
-  PM_HD std::tuple<V, V> operator()(V average, V residue, V param) const {
-    V step = V(weight) * (param - average) - residue, sum = average + step;
-    return {sum, (sum - average) - step};
-  }
-};
 
 #ifdef PM_GPU
 // A step with what the tensors say; P is what Param is kept as.

@@ -1,22 +1,10 @@
 // proximal_adagrad: adagrad's step without epsilon, then a proximal step of l1 and l2 regularization
 #include "core/op_table.h"
 #include "math/optimizer.h"
-#include "math/proximal.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-template <class T>
-struct ProximalAdagradStep {
-  T rate;
-  Proximal<T> proximal;
-
-  template <class V>
-  PM_HD std::tuple<V, V> operator()(V param, V moment, V gradient) const {
-    V m = moment + gradient * gradient;
-    return {proximal(param - V(rate) * gradient / sqrt(m)), m};
-  }
-};
 
 template <class T>
 struct ProximalAdagradRule {

@@ -1,19 +1,10 @@
 // proximal_gd: a step of gradient descent, then a proximal step of l1 and l2 regularization
 #include "core/op_table.h"
 #include "math/optimizer.h"
-#include "math/proximal.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-template <class T>
-struct ProximalGdStep {
-  T rate;
-  Proximal<T> proximal;
-
-  template <class V>
-  PM_HD V operator()(V param, V gradient) const { return proximal(param - V(rate) * gradient); }
-};
 
 template <class T>
 struct ProximalGdRule {

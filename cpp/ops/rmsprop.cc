@@ -1,30 +1,10 @@
 // rmsprop: the gradient over the root of its mean square, with momentum
 #include "core/op_table.h"
 #include "math/optimizer.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-// Tieleman & Hinton 2012; centered as in Graves 2013: the variance in place of the mean square.
-template <class T>
-struct RmspropStep {
-  T decay, momentum, epsilon, rate;
-
-  template <class V>
-  PM_HD std::tuple<V, V, V> operator()(V param, V square, V moment, V gradient) const {
-    V s = V(decay) * square + V(T(1) - decay) * gradient * gradient;
-    V m = V(momentum) * moment + V(rate) * gradient / sqrt(s + V(epsilon));
-    return {param - m, s, m};
-  }
-
-  template <class V>
-  PM_HD std::tuple<V, V, V, V> operator()(V param, V square, V moment, V mean, V gradient) const {
-    V s = V(decay) * square + V(T(1) - decay) * gradient * gradient;
-    V g = V(decay) * mean + V(T(1) - decay) * gradient;
-    V m = V(momentum) * moment + V(rate) * gradient / sqrt(s - g * g + V(epsilon));
-    return {param - m, s, m, g};
-  }
-};
 
 // Of rows that the gradient does not name.
 template <class T>

@@ -1,16 +1,10 @@
 // sgd: ParamOut = Param - LearningRate * Grad
 #include "core/op_table.h"
 #include "math/copy.h"
+#include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-template <class T>
-struct SgdStep {
-  T rate;
-  template <class V>
-  PM_HD V operator()(V p, V g) const { return p - V(rate) * g; }
-};
 
 template <class T>
 struct SgdRule {

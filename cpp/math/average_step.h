@@ -1,0 +1,29 @@
+// The steps of an average on one element, for the operators of averaging and for the C library (cpp/optimizer).
+#pragma once
+
+#include <tuple>
+
+#include "core/target.h"
+
+namespace paddle_mini {
+
+// Subtract, multiply, add, each rounded by itself: every device gives the same bits.
+template <class T>
+struct Lerp {
+  T weight;
+  template <class V>
+  PM_HD V operator()(V average, V param) const { return average + V(weight) * (param - average); }
+};
+
+// Kahan 1965: what rounding added to the average is taken off the next step.
+template <class T>
+struct CompensatedLerp {
+  T weight;
+  template <class V>
+  PM_HD std::tuple<V, V> operator()(V average, V residue, V param) const {
+    V step = V(weight) * (param - average) - residue, sum = average + step;
+    return {sum, (sum - average) - step};
+  }
+};
+
+}  // namespace paddle_mini

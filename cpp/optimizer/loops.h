@@ -1,0 +1,66 @@
+// Loops: what an update does with arrays, compiled once for each level of processor (loops.cc).
+#pragma once
+
+#include "optimizer/config.h"
+
+namespace paddle_mini {
+
+// Sums are taken over blocks of this size, as the operator lamb takes them, and what is done to a block in several
+// loops stays in the first cache.
+inline constexpr int64_t kBlock = 2048;
+inline constexpr int kMostArrays = 3;  // that an optimizer keeps beside the parameter
+
+// The numbers of one update.
+template <class T>
+struct StepNumbers {
+  const Hyper* hyper = nullptr;
+  T rate{}, power1{}, power2{};
+  // Lars: of the parameter and of the gradient; Dpsgd: of the gradient; Lamb: gathered by its steps.
+  double squares[2] = {};
+  T noise{};               // of Dpsgd
+};
+
+template <class T>
+struct Loops {
+  // One step for n elements of the parameter p and of what its optimizer keeps, in place.
+  using Step = void (*)(int64_t n, T* p, T* const* kept, const T* gradient, StepNumbers<T>& numbers);
+  Step step[kOptimizerKinds];
+  // The second half of Lamb's, after the first for all elements.
+  void (*lamb_move)(int64_t n, T* p, T* const* kept, const StepNumbers<T>& numbers);
+
+  // out = gradient held between -limit and limit; times factor; + rate p; + rate sign(p)
+  void (*clip)(int64_t n, T limit, const T* gradient, T* out);
+  void (*scale)(int64_t n, T factor, const T* gradient, T* out);
+  void (*add_l2)(int64_t n, T rate, const T* p, const T* gradient, T* out);
+  void (*add_l1)(int64_t n, T rate, const T* p, const T* gradient, T* out);
+
+  void (*shrink)(int64_t n, T decay, T* p);                     // p -= decay p
+  void (*add_scaled)(int64_t n, T scale, const T* delta, T* p);  // p += scale delta
+  // p = sign(p) max(0, kept |p| - taken)
+  void (*fade)(int64_t n, T kept, T taken, T* p);
+  // out = a + weight (b - a)
+  void (*lerp)(int64_t n, T weight, const T* a, const T* b, T* out);
+  // The average of a row that stood still (math/average_state.h).
+  void (*average_row)(int64_t n, double kept, const T* p, const T* average, T* out);
+
+  double (*squares)(int64_t n, T scale, const T* x);  // the sum of (scale x)^2
+  bool (*finite)(int64_t n, const T* x);
+};
+
+struct LoopTables {
+  const char* level;
+  Loops<float> of_float;
+  Loops<double> of_double;
+  void (*exp)(int64_t n, double* x);
+};
+
+// The best that this processor runs, or what PM_CPU names; DeviceError when that can't be.
+const LoopTables& loops_of_this_processor();
+
+template <class T>
+const Loops<T>& loops() {
+  if constexpr (sizeof(T) == 4) return loops_of_this_processor().of_float;
+  else return loops_of_this_processor().of_double;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,255 @@
+// One update: the gradient is clipped and regularized, the optimizer takes its step, the averages follow; block by
+// block where that is more than one loop, so that the memory is read once.
+#include "optimizer/optimizer.h"
+
+#include <cmath>
+#include <limits>
+
+#include "math/optimizer_steps.h"
+
+namespace paddle_mini {
+namespace {
+
+// How many arrays of the parameter's size an optimizer keeps.
+int arrays_of(const OptimizerConfig& config) {
+  switch (config.kind) {
+    case OptimizerKind::Sgd: return config.hyper.momentum == 0 ? 0 : 1;
+    case OptimizerKind::Adagrad:
+    case OptimizerKind::DecayedAdagrad:
+    case OptimizerKind::ProximalAdagrad:
+    case OptimizerKind::Lars: return 1;
+    case OptimizerKind::Adadelta:
+    case OptimizerKind::Adam:
+    case OptimizerKind::Adamax:
+    case OptimizerKind::Ftrl:
+    case OptimizerKind::Lamb: return 2;
+    case OptimizerKind::Rmsprop: return config.hyper.centered ? 3 : 2;
+    case OptimizerKind::Dpsgd:
+    case OptimizerKind::ProximalGd: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<ParameterOptimizer> ParameterOptimizer::create(OptimizerConfig config, size_t element,
+                                                               const void* parameter, size_t bytes,
+                                                               std::string_view state, bool has_state) {
+  auto make = [&](auto zero) -> std::unique_ptr<ParameterOptimizer> {
+    using T = decltype(zero);
+    int64_t size = static_cast<int64_t>(bytes / sizeof(T));
+    auto made = std::make_unique<TypedOptimizer<T>>(std::move(config), parameter, size);
+    if (has_state) made->read_state(state);
+    return made;
+  };
+  if (element == sizeof(float)) return make(0.0f);
+  return make(0.0);
+}
+
+template <class T>
+TypedOptimizer<T>::TypedOptimizer(OptimizerConfig config, const void* parameter, int64_t size)
+    : ParameterOptimizer(std::move(config)), tables_(loops_of_this_processor()), loops_(loops<T>()), size_(size),
+      param_(size, T(0)), arrays_(arrays_of(config_)), power1_(static_cast<T>(config_.hyper.first_power1)),
+      power2_(static_cast<T>(config_.hyper.first_power2)), block_(kBlock, T(0)),
+      decay_(static_cast<double>(config_.l1), static_cast<double>(config_.l2) + static_cast<double>(config_.decay)) {
+  if (parameter && size) std::memcpy(param_.data(), parameter, bytes());
+  for (int i = 0; i < arrays_; ++i) kept_[i] = Array<T>(size, static_cast<T>(config_.hyper.accumulator));
+  for (const WeightRule& rule : config_.averages) averages_.emplace_back(rule, size);
+  if (config_.row_width) {
+    bool fits = size % config_.row_width == 0;
+    require<ProgramError>(fits, "row_width is ", config_.row_width, ", but the parameter has ", size, " elements");
+    width_ = config_.row_width;
+  }
+}
+
+// False where the gradient is to be left out.
+template <class T>
+bool TypedOptimizer<T>::admit(int64_t count, const T* gradient) {
+  if (config_.nan_policy == NanPolicy::Apply || loops_.finite(count, gradient)) return true;
+  if (config_.nan_policy == NanPolicy::Skip) {
+    ++skipped_;
+    return false;
+  }
+  int64_t at = 0;
+  while (std::isfinite(gradient[at])) ++at;
+  fail<NotFinite>("element ", at, " of the gradient is ", gradient[at]);
+}
+
+template <class T>
+StepNumbers<T> TypedOptimizer<T>::next_numbers() {
+  double rate = rate_after(updates_ + 1);
+  require<OpError>(std::isfinite(rate), "the learning rate of update ", updates_ + 1, " is ", rate);
+  StepNumbers<T> numbers;
+  numbers.hyper = &config_.hyper;
+  numbers.rate = static_cast<T>(rate);
+  if (config_.learning_rate.factor != 1) numbers.rate *= static_cast<T>(config_.learning_rate.factor);
+  numbers.power1 = power1_;
+  numbers.power2 = power2_;
+  if (config_.kind == OptimizerKind::Dpsgd) {
+    const Hyper& h = config_.hyper;
+    uint32_t seed = h.seed + static_cast<uint32_t>(updates_ + 1);
+    numbers.noise = static_cast<T>(one_normal(seed)) * static_cast<T>(h.sigma) / static_cast<T>(h.batch_size);
+  }
+  return numbers;
+}
+
+template <class T>
+void TypedOptimizer<T>::update(const void* gradient) {
+  const T* g = static_cast<const T*>(gradient);
+  if (admit(size_, g)) update_dense(g, factor_of_norm(size_, g));
+}
+
+template <class T>
+void TypedOptimizer<T>::update_dense(const T* g, T factor) {
+  StepNumbers<T> numbers = next_numbers();
+  factor_ = factor;
+  if (needs_squares()) {
+    reserve_whole();
+    if (prepares()) g = prepare(0, size_, g, whole_.data());
+    bool lars = config_.kind == OptimizerKind::Lars;
+    double of_gradient = loops_.squares(size_, lars ? static_cast<T>(config_.hyper.rescale) : T(1), g);
+    numbers.squares[0] = lars ? loops_.squares(size_, T(1), param_.data()) : of_gradient;
+    numbers.squares[1] = of_gradient;
+  }
+  begin_dense();
+  run(0, size_, g, numbers, true);
+  if (config_.kind == OptimizerKind::Lamb) move_lamb(numbers);
+  advance_powers();
+  finish(true);
+  for (int64_t row = 0; by_rows_ && decay_.works() && row < row_count(); ++row) decay_.stamp(row);
+}
+
+// A power that is no normal number any more is 0: 1 minus it is the same, and arithmetic with it is not slow.
+template <class T>
+void TypedOptimizer<T>::advance_powers() {
+  auto advance = [](T& power, float beta) {
+    power *= static_cast<T>(beta);
+    if (power < std::numeric_limits<T>::min()) power = T(0);
+  };
+  advance(power1_, config_.hyper.beta1);
+  advance(power2_, config_.hyper.beta2);
+}
+
+template <class T>
+bool TypedOptimizer<T>::needs_squares() const {
+  return (config_.kind == OptimizerKind::Lars && config_.hyper.inner_decay > 0) || config_.kind == OptimizerKind::Dpsgd;
+}
+
+// For a gradient that is prepared as a whole, before its norm is taken.
+template <class T>
+void TypedOptimizer<T>::reserve_whole() {
+  if (needs_squares() && prepares() && !whole_.size()) whole_ = Array<T>(size_, T(0));
+}
+
+// As the operator clip_by_norm.
+template <class T>
+T TypedOptimizer<T>::factor_of_norm(int64_t count, const T* gradient) const {
+  if (config_.clip_norm == 0) return T(1);
+  double most = static_cast<double>(config_.clip_norm), norm = std::sqrt(loops_.squares(count, T(1), gradient));
+  return static_cast<T>(norm > most ? most / norm : 1);
+}
+
+// The learning rate is counted; averages of a parameter that changes as a whole know their weights.
+template <class T>
+void TypedOptimizer<T>::begin_dense() {
+  if (by_rows_) {
+    if (decay_.works()) decay_.require_rate(own_rate(updates_ + 1));
+    catch_up_all();
+  }
+  ++updates_;
+  if (by_rows_) return;
+  count_averages();
+}
+
+// By the rate as the step has it.
+template <class T>
+void TypedOptimizer<T>::count_averages() {
+  double rate = static_cast<double>(static_cast<T>(rate_after(updates_)));
+  for (Average<T>& average : averages_) average.count(rate);
+}
+
+template <class T>
+void TypedOptimizer<T>::finish(bool regularized) {
+  if (!by_rows_) return;
+  count_averages();
+  if (!regularized || !decay_.works()) return;
+  decay_.advance(own_rate(updates_));
+}
+
+// The elements from `begin` on, whose gradient is given.
+template <class T>
+void TypedOptimizer<T>::run(int64_t begin, int64_t count, const T* gradient, StepNumbers<T>& numbers, bool averages) {
+  bool lamb = config_.kind == OptimizerKind::Lamb, prepared = needs_squares() || !prepares();
+  bool in_blocks = lamb || !prepared || config_.decay > 0 || (averages && !averages_.empty());
+  int64_t step = in_blocks ? kBlock : std::max<int64_t>(count, 1);
+  auto take = loops_.step[static_cast<int>(config_.kind)];
+  for (int64_t done = 0; done < count; done += step) {
+    int64_t n = std::min(step, count - done), at = begin + done;
+    const T* g = prepared ? gradient + done : prepare(at, n, gradient + done, block_.data());
+    T *p = param_.data() + at, *kept[kMostArrays];
+    for (int i = 0; i < arrays_; ++i) kept[i] = kept_[i].data() + at;
+    if (config_.decay > 0) loops_.shrink(n, numbers.rate * static_cast<T>(config_.decay), p);
+    take(n, p, kept, g, numbers);
+    if (averages && !lamb) add_to_averages(at, n);
+  }
+}
+
+template <class T>
+void TypedOptimizer<T>::move_lamb(const StepNumbers<T>& numbers) {
+  for (int64_t at = 0; at < size_; at += kBlock) {
+    int64_t n = std::min(kBlock, size_ - at);
+    T* kept[kMostArrays] = {kept_[0].data() + at, kept_[1].data() + at};
+    loops_.lamb_move(n, param_.data() + at, kept, numbers);
+    add_to_averages(at, n);
+  }
+}
+
+template <class T>
+void TypedOptimizer<T>::add_to_averages(int64_t at, int64_t n) {
+  if (by_rows_) return;
+  for (Average<T>& average : averages_) average.add(loops_, at, n, param_.data() + at);
+}
+
+// Clipped first, then regularized, as the layer functions do it.
+template <class T>
+const T* TypedOptimizer<T>::prepare(int64_t at, int64_t n, const T* gradient, T* out) const {
+  const T *g = gradient, *p = param_.data() + at;
+  if (config_.clip_value > 0) loops_.clip(n, static_cast<T>(config_.clip_value), g, out), g = out;
+  if (factor_ != T(1)) loops_.scale(n, factor_, g, out), g = out;
+  if (config_.l2 > 0) loops_.add_l2(n, static_cast<T>(config_.l2), p, g, out), g = out;
+  if (config_.l1 > 0) loops_.add_l1(n, static_cast<T>(config_.l1), p, g, out), g = out;
+  return g;
+}
+
+template <class T>
+void TypedOptimizer<T>::apply_delta(const void* delta, double scale) {
+  const T* d = static_cast<const T*>(delta);
+  require<ProgramError>(std::isfinite(scale), "scale is ", scale, ", it must be finite");
+  if (!admit(size_, d)) return;
+  next_numbers();  // the rate counts in averages: it must be one
+  begin_dense();
+  for (int64_t at = 0; at < size_; at += kBlock) {
+    int64_t n = std::min(kBlock, size_ - at);
+    loops_.add_scaled(n, static_cast<T>(scale), d + at, param_.data() + at);
+    add_to_averages(at, n);
+  }
+  finish(false);
+}
+
+template <class T>
+const void* TypedOptimizer<T>::parameter() {
+  if (by_rows_ && decay_.works()) catch_up_all();
+  return param_.data();
+}
+
+template <class T>
+void TypedOptimizer<T>::average(size_t which, void* out) {
+  require<ProgramError>(which < averages_.size(), "there is no average ", which, ": the configuration lists ",
+                        averages_.size());
+  averages_[which].value(loops_, size_, param_.data(), static_cast<T*>(out));
+}
+
+template class TypedOptimizer<float>;
+template class TypedOptimizer<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,44 @@
+// Choosing the loops for this processor.
+#include <cstdlib>
+
+#include "core/error.h"
+#include "core/processor_levels.h"
+#include "optimizer/loops.h"
+
+namespace paddle_mini {
+
+// Made by CMake: the levels that were built.
+#define PM_LEVEL_OF(level) extern "C" const LoopTables* paddle_mini_loops_##level();
+PM_LEVELS
+#undef PM_LEVEL_OF
+
+namespace {
+
+const LoopTables* tables_of(const std::string& level) {
+#define PM_LEVEL_OF(name) if (level == #name) return paddle_mini_loops_##name();
+  PM_LEVELS
+#undef PM_LEVEL_OF
+  return nullptr;
+}
+
+const LoopTables& choose() {
+  const char* wanted = std::getenv("PM_CPU");
+  std::string all;
+  for (const std::string& level : processor_levels()) {
+    const LoopTables* tables = tables_of(level);
+    if (!tables) continue;
+    if (!wanted || !*wanted || level == wanted) return *tables;
+    all += (all.empty() ? "" : " ") + level;
+  }
+  require<DeviceError>(!all.empty(), "the library was built for newer processors than this one");
+  fail<DeviceError>("PM_CPU=", printable(wanted), ": this processor and the library have ", all);
+}
+
+}  // namespace
+
+const LoopTables& loops_of_this_processor() {
+  static const LoopTables& chosen = choose();
+  return chosen;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,70 @@
+// The bytes of an object's state: written and read in one order, raw little-endian values, with a checksum at the end.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "optimizer/array.h"
+
+namespace paddle_mini {
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as the memory of little-endian machines");
+
+class StateWriter {
+ public:
+  // The memory is taken by malloc, to be freed by who asked for the state; its size is known before.
+  StateWriter(void* memory, size_t size) : at_(static_cast<char*>(memory)), begin_(at_), end_(at_ + size) {}
+
+  template <class V>
+  void write(const V& value) { append(&value, sizeof value); }
+  template <class T>
+  void write_all(const Array<T>& array) { append(array.data(), static_cast<size_t>(array.size()) * sizeof(T)); }
+  void finish();  // the checksum
+
+ private:
+  void append(const void* from, size_t bytes);
+  char *at_, *begin_, *end_;
+};
+
+// As StateWriter, to learn the size.
+class StateSize {
+ public:
+  template <class V>
+  void write(const V&) { bytes_ += sizeof(V); }
+  template <class T>
+  void write_all(const Array<T>& array) { bytes_ += static_cast<size_t>(array.size()) * sizeof(T); }
+  size_t with_checksum() const { return bytes_ + sizeof(uint64_t); }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+class StateReader {
+ public:
+  // ProgramError when the checksum is not that of the bytes.
+  explicit StateReader(std::string_view bytes);
+
+  template <class V>
+  V read() {
+    V value;
+    take(&value, sizeof value);
+    return value;
+  }
+  // ProgramError when it is another value; `what` names it.
+  template <class V>
+  void expect(const V& wanted, const char* what) {
+    V found = read<V>();
+    require<ProgramError>(found == wanted, "the state has ", what, " ", found, ", it must be ", wanted);
+  }
+  template <class T>
+  void read_all(Array<T>& array) { take(array.data(), static_cast<size_t>(array.size()) * sizeof(T)); }
+  void finish() const;  // ProgramError when there is more
+
+ private:
+  void take(void* to, size_t bytes);
+  std::string_view left_;
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,88 @@
+// What an object keeps, as bytes, in the order of write().
+#include "optimizer/optimizer.h"
+#include "optimizer/state.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr uint64_t kMark = 0x00545045544d4d50;  // "PMMTEPT"
+constexpr uint32_t kVersion = 1;
+
+}  // namespace
+
+template <class T>
+template <class Writer>
+void TypedOptimizer<T>::write(Writer& to) const {
+  to.write(kMark);
+  to.write(kVersion);
+  to.write(static_cast<uint32_t>(config_.kind));
+  to.write(static_cast<uint32_t>(sizeof(T)));
+  to.write(static_cast<uint32_t>(arrays_));
+  to.write(static_cast<uint64_t>(size_));
+  to.write(static_cast<uint64_t>(averages_.size()));
+  to.write(width_);
+  to.write(static_cast<uint64_t>(by_rows_));
+  to.write(updates_);
+  to.write(skipped_);
+  to.write(pass_);
+  to.write(static_cast<uint64_t>(has_fixed_rate_));
+  to.write(fixed_rate_);
+  to.write(power1_);
+  to.write(power2_);
+  to.write_all(param_);
+  for (int i = 0; i < arrays_; ++i) to.write_all(kept_[i]);
+  for (const Average<T>& average : averages_) average.write(to);
+  decay_.write(to);
+}
+
+template <class T>
+void TypedOptimizer<T>::read_state(std::string_view bytes) {
+  StateReader from(bytes);
+  bool ours = from.read<uint64_t>() == kMark;
+  require<ProgramError>(ours, "the bytes are not a state of this library");
+  from.expect(kVersion, "format version");
+  uint32_t kind = from.read<uint32_t>();
+  require<ProgramError>(kind < kOptimizerKinds, "the state is of an unknown optimizer");
+  require<ProgramError>(kind == static_cast<uint32_t>(config_.kind), "the state is of ",
+                        name_of(static_cast<OptimizerKind>(kind)), ", the configuration says ", name_of(config_.kind));
+  from.expect(static_cast<uint32_t>(sizeof(T)), "elements of size");
+  from.expect(static_cast<uint32_t>(arrays_), "arrays of the optimizer:");
+  from.expect(static_cast<uint64_t>(size_), "elements:");
+  from.expect(static_cast<uint64_t>(averages_.size()), "averages:");
+  int64_t width = from.read<int64_t>();
+  bool fits = width >= 0 && (width == 0 || size_ % width == 0) && (!config_.row_width || width == config_.row_width);
+  require<ProgramError>(fits, "the state has rows of ", width, " elements");
+  width_ = width;
+  if (from.read<uint64_t>()) begin_rows(width);
+  updates_ = from.read<uint64_t>();
+  skipped_ = from.read<uint64_t>();
+  pass_ = from.read<int64_t>();
+  has_fixed_rate_ = from.read<uint64_t>() != 0;
+  fixed_rate_ = from.read<double>();
+  power1_ = from.read<T>();
+  power2_ = from.read<T>();
+  from.read_all(param_);
+  for (int i = 0; i < arrays_; ++i) from.read_all(kept_[i]);
+  for (Average<T>& average : averages_) average.read(from);
+  decay_.read(from);
+  from.finish();
+}
+
+template <class T>
+size_t TypedOptimizer<T>::state_size() const {
+  StateSize size;
+  write(size);
+  return size.with_checksum();
+}
+
+template <class T>
+void TypedOptimizer<T>::write_state(void* to, size_t size) const {
+  StateWriter writer(to, size);
+  write(writer);
+  writer.finish();
+}
+
+template class TypedOptimizer<float>;
+template class TypedOptimizer<double>;
+
+}  // namespace paddle_mini
