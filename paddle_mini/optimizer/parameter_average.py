@@ -98,6 +98,8 @@ class ParameterAverage(Averaged):
         averages = [RunningAverage(scheme, self.every, self.start_step, False) for scheme in self.schemes]
         for average in averages if parameter is not None else ():
             average.check(parameter, False)
+        if "l1_rate" in values or "l2_rate" in values:
+            values["row_policy"] = "LikeZeros"  # averages of rows that go on while nobody names them
         return {**values, "averaging": [average.config_values() for average in averages],
                 "nan_policy": "Refuse" if self.non_finite == "raise" else "Skip"}
 
