@@ -1,10 +1,19 @@
 # One parameter and gradients that are given: a program's operators and the C library take the same steps.
+import re
+
 import numpy as np
 
 import paddle_mini as pm
 from one_op import generator
+from paddle_mini.optimizer.config import config_class
 
 ROWS, WIDTH = 7, 5
+# An optimizer of each kind, and of each number of arrays that it keeps: fields of its message.
+KINDS = {
+    "SGD": {}, "SGD with momentum": {"momentum": 0.9}, "Adadelta": {}, "Adagrad": {}, "Adam": {}, "Adamax": {}, "RMSProp": {"momentum": 0.5},
+    "RMSProp centered": {"centered": True}, "Ftrl": {"l1": 0.1}, "Lamb": {}, "Lars": {}, "DecayedAdagrad": {},
+    "Dpsgd": {"seed": 3}, "ProximalGD": {"l1": 0.1}, "ProximalAdagrad": {"l2": 0.1},
+}
 
 
 class Program:
@@ -15,7 +24,8 @@ class Program:
         self.minimizer, self.sparse, self.shape = minimizer, sparse, value.shape
         with pm.program_guard(self.main, self.startup):
             begin = pm.initializer.NumpyArrayInitializer(value)
-            self.parameter = pm.layers.create_parameter(value.shape, value.dtype, attr=pm.ParamAttr("w", begin, **training))
+            attr = pm.ParamAttr("w", begin, **training)
+            self.parameter = pm.layers.create_parameter(value.shape, value.dtype, attr=attr)
             self.gradient = self.main.global_block().create_var(
                 "g", dtype=value.dtype, shape=value.shape, kind=8 if sparse else 7, persistable=True)
             minimizer.apply_gradients([(self.parameter, self.gradient)])
@@ -40,6 +50,16 @@ class Program:
     def native(self, value):
         """An object of the library that does the same."""
         return pm.optimizer.NativeOptimizer(self.minimizer.to_config(self.parameter), value)
+
+
+def library(optimizer, begin, fields=None, state=None, **others):
+    """An object of the C library; fields: of the optimizer's message, others: of OptimizerConfig."""
+    optimizer = optimizer.split()[0]
+    message = re.sub("(?<=[a-z])(?=[A-Z])", "_", optimizer).lower()
+    if "lr_policy" not in others:
+        others.setdefault("const_lr", {"learning_rate": 0.1})
+    config = config_class()(optimizer=optimizer, **{message: fields or {}}, **others)
+    return pm.optimizer.NativeOptimizer(config, begin, state)
 
 
 def values(dtype="float32", shape=(ROWS, WIDTH), seed=0):
