@@ -73,16 +73,14 @@ class NativeOptimizer:
     def view(self) -> np.ndarray:
         """The parameter itself, read-only: it shows each later update; rows whose decay is late, as they are now. It
         keeps the memory, also when this is closed."""
-        library, size = _library(), ctypes.c_size_t()
+        library, size = load_library(), ctypes.c_size_t()
         handle = self._open()
         address = library.paddle_optimizer_param(handle.pointer, ctypes.byref(size))
         if not address and size.value:
             raise _failure(-1)
         memory = (ctypes.c_char * size.value).from_address(address) if size.value else ctypes.create_string_buffer(0)
         memory.owner = handle  # type: ignore[attr-defined]
-        array = np.frombuffer(memory, self.dtype).reshape(self.shape)
-        array.flags.writeable = False
-        return array
+        return np.frombuffer(memoryview(memory).toreadonly(), self.dtype).reshape(self.shape)
 
     def rows(self, ids: Ids) -> np.ndarray:
         """A copy of some rows: [len(ids), ...]."""
@@ -107,7 +105,7 @@ class NativeOptimizer:
         try:
             return ctypes.string_at(state.value or 0, size.value)
         finally:
-            _library().paddle_optimizer_free_state(state)
+            load_library().paddle_optimizer_free_state(state)
 
     @property
     def learning_rate(self) -> float:
@@ -160,7 +158,7 @@ class NativeOptimizer:
 
     def _call(self, function: str, *arguments: Any) -> None:
         handle = self._open()  # stays here until the call is over
-        status = getattr(_library(), function)(handle.pointer, *arguments)
+        status = getattr(load_library(), function)(handle.pointer, *arguments)
         if status:
             raise _failure(status)
 
@@ -186,7 +184,7 @@ class _Handle:
     """An object of the library, released when nobody has it: neither its NativeOptimizer nor a view of its memory."""
 
     def __init__(self, config: bytes, parameter: np.ndarray, state: Optional[bytes]):
-        self.pointer = _library().paddle_create_optimizer(
+        self.pointer = load_library().paddle_create_optimizer(
             config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state,
             len(state or b""))
         if not self.pointer:
@@ -198,11 +196,12 @@ class _Handle:
 
     @staticmethod
     def release(pointer: int) -> None:
-        _library().paddle_release_optimizer(pointer)
+        load_library().paddle_release_optimizer(pointer)
 
 
 @lru_cache(maxsize=None)
-def _library() -> ctypes.CDLL:
+def load_library() -> ctypes.CDLL:
+    """The library beside the package, with the types of its functions."""
     path = Path(_core.__file__).with_name(LIBRARY)
     try:
         library = ctypes.CDLL(str(path))
@@ -240,7 +239,7 @@ def _library() -> ctypes.CDLL:
 def _failure(status: int) -> Exception:
     """What the last call of this thread said, as an exception."""
     kinds = {-2: BusyError, -3: NotFiniteError, -4: DeviceError}
-    return kinds.get(status, ProgramError)(_library().paddle_optimizer_last_error().decode(errors="replace"))
+    return kinds.get(status, ProgramError)(load_library().paddle_optimizer_last_error().decode(errors="replace"))
 
 
 def _serialized(config: Any) -> bytes:
