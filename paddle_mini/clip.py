@@ -50,7 +50,8 @@ class GradientClipByValue(GradientClip):
 
     def config_values(self) -> Dict[str, Any]:
         if self.min != -self.max:
-            raise ProgramError(f"GradientClipByValue: the C library clips to [-max, max], not to [{self.min}, {self.max}]")
+            raise ProgramError(f"GradientClipByValue: the C library clips to [-max, max], not to [{self.min}, "
+                               f"{self.max}]")
         return {"clip_value": self.max}
 
 

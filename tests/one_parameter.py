@@ -10,7 +10,8 @@ from paddle_mini.optimizer.config import config_class
 ROWS, WIDTH = 7, 5
 # An optimizer of each kind, and of each number of arrays that it keeps: fields of its message.
 KINDS = {
-    "SGD": {}, "SGD with momentum": {"momentum": 0.9}, "Adadelta": {}, "Adagrad": {}, "Adam": {}, "Adamax": {}, "RMSProp": {"momentum": 0.5},
+    "SGD": {}, "SGD with momentum": {"momentum": 0.9}, "Adadelta": {}, "Adagrad": {}, "Adam": {}, "Adamax": {},
+    "RMSProp": {"momentum": 0.5},
     "RMSProp centered": {"centered": True}, "Ftrl": {"l1": 0.1}, "Lamb": {}, "Lars": {}, "DecayedAdagrad": {},
     "Dpsgd": {"seed": 3}, "ProximalGD": {"l1": 0.1}, "ProximalAdagrad": {"l2": 0.1},
 }

@@ -26,8 +26,8 @@ class NoamDecay(LRScheduler):
 
     def config_values(self) -> Dict[str, Any]:
         if self.shift:
-            raise ProgramError("NoamDecay: the first update of the C library is step 1 of this schedule, which is at step "
-                               f"{self.last_epoch}; go to that one with step(1)")
+            raise ProgramError("NoamDecay: the first update of the C library is step 1 of this schedule, which is at "
+                               f"step {self.last_epoch}; go there with step(1)")
         fields = {"learning_rate": self.base_lr, "d_model": self.d_model, "warmup_steps": self.warmup_steps}
         return {"lr_policy": "Noam", "noam_lr": fields}
 
@@ -153,7 +153,7 @@ class StepDecay(LRScheduler):
         fallen, rest = divmod(self.shift, self.step_size)
         if rest:
             raise ProgramError(f"StepDecay: the policy DiscExp of the C library falls at updates {self.step_size}, "
-                               f"{2 * self.step_size}, …, this schedule one or more before or after; write MultiStepDecay")
+                               f"{2 * self.step_size}, …, this schedule at others; write MultiStepDecay")
         return policy("DiscExp", "discexp_lr", self.base_lr * self.gamma**fallen, self.gamma, self.step_size)
 
 

@@ -35,8 +35,8 @@ class NativeOptimizer:
     float64, of any shape; its values are copied. state: what state() gave for the same optimizer, dtype and size; it
     replaces the values.
 
-    After an error nothing has changed. ProgramError: a configuration, state or argument is wrong; ShapeError: an array has
-    another shape or dtype; NotFiniteError, BusyError; DeviceError: there is no memory, or no library. Objects are
+    After an error nothing has changed. ProgramError: a configuration, state or argument is wrong; ShapeError: an array
+    has another shape or dtype; NotFiniteError, BusyError; DeviceError: there is no memory, or no library. Objects are
     independent of each other, and calls let other threads run.
     """
 
@@ -62,8 +62,8 @@ class NativeOptimizer:
                    values.ctypes.data, values.nbytes)
 
     def apply_delta(self, delta: np.ndarray, scale: float = 1.0) -> None:
-        """parameter += scale delta, for a client that did the optimizing; it counts as an update. delta: shape and dtype
-        of the parameter."""
+        """parameter += scale delta, for a client that did the optimizing; it counts as an update. delta: shape and
+        dtype of the parameter."""
         self._give("paddle_apply_delta", self._values("delta", delta, self.shape), float(scale))
 
     def parameter(self) -> np.ndarray:
@@ -86,13 +86,13 @@ class NativeOptimizer:
         """A copy of some rows: [len(ids), ...]."""
         rows = self._rows(ids)
         values = np.empty((len(rows), *self.shape[1:]), self.dtype)
-        self._call("paddle_optimizer_get_rows", ELEMENT_TYPES[self.dtype], rows.ctypes.data, len(rows), values.ctypes.data,
-                   values.nbytes)
+        self._call("paddle_optimizer_get_rows", ELEMENT_TYPES[self.dtype], rows.ctypes.data, len(rows),
+                   values.ctypes.data, values.nbytes)
         return values
 
     def average(self, which: int = 0) -> np.ndarray:
-        """One of the averages that the configuration lists: shape and dtype of the parameter, its values before the first
-        update that counts."""
+        """One of the averages that the configuration lists: shape and dtype of the parameter, its values before the
+        first update that counts."""
         values = np.empty(self.shape, self.dtype)
         self._call("paddle_optimizer_average", _size("which", which), ELEMENT_TYPES[self.dtype], values.ctypes.data,
                    values.nbytes)
@@ -168,7 +168,8 @@ class NativeOptimizer:
     def _values(self, what: str, given: Any, shape: Tuple[int, ...]) -> np.ndarray:
         values = np.asarray(given)
         if values.shape != shape or values.dtype != self.dtype:
-            raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} {self.dtype}")
+            raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} "
+                             f"{self.dtype}")
         return np.require(values, requirements=["C", "ALIGNED"])
 
     def _rows(self, given: Ids) -> np.ndarray:

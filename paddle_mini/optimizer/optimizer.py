@@ -52,12 +52,12 @@ class Minimizer(ABC):
         """Appends to the current block what changes the parameters."""
 
     def to_config(self, parameter: Optional[Parameter] = None) -> Any:
-        """The OptimizerConfig (proto/optimizer.proto) of an object of the C library that does to one parameter what this
-        does: a message of google.protobuf, to be changed or serialized. See NativeOptimizer.
+        """The OptimizerConfig (proto/optimizer.proto) of an object of the C library that does to one parameter what
+        this does: a message of google.protobuf, to be changed or serialized. See NativeOptimizer.
 
-        parameter: whose learning-rate factor, regularizer, clipping, averaging and rows are meant. None: one without any
-        of its own. A schedule goes on from the step where it is, one step an update. ProgramError, naming it, where an
-        object that sees one parameter can't do something.
+        parameter: whose learning-rate factor, regularizer, clipping, averaging and rows are meant. None: one without
+        any of its own. A schedule goes on from the step where it is, one step an update. ProgramError, naming it,
+        where an object that sees one parameter can't do something.
         """
         if parameter is not None and not isinstance(parameter, Parameter):
             raise ProgramError(f"to_config takes a Parameter, not {parameter!r}")
@@ -65,8 +65,8 @@ class Minimizer(ABC):
 
     def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
         """The fields of OptimizerConfig that this sets."""
-        raise ProgramError(f"{type(self).__name__} is more than one step a gradient, all that an object of the C library "
-                           "takes; call to_config() of the optimizer inside")
+        raise ProgramError(f"{type(self).__name__} is more than one step a gradient, all that an object of the C "
+                           "library takes; call to_config() of the optimizer inside")
 
 
 class Optimizer(Minimizer):

@@ -88,10 +88,10 @@ class ParameterAverage(Averaged):
     def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
         """Where a gradient is not finite, the object refuses or skips the update as non_finite says."""
         if self.buffers == "average":
-            raise ProgramError("ParameterAverage: an object of the C library has a parameter and no buffers to average; "
-                               "write buffers='copy'")
+            raise ProgramError("ParameterAverage: an object of the C library has a parameter and no buffers to "
+                               "average; write buffers='copy'")
         if self.place not in (None, CPUPlace()):
-            raise ProgramError(f"ParameterAverage: place is {self.place!r}, and an object of the C library is on the CPU")
+            raise ProgramError(f"ParameterAverage: place is {self.place!r}, an object of the C library is on the CPU")
         values = self.optimizer.config_values(parameter)
         if parameter is not None and not self._averages(parameter):
             return values

@@ -1,4 +1,4 @@
-# Rows whose decay is caught up late: whatever the order of updates, who reads finds what dense gradients would have made.
+# Rows whose decay is caught up late: in any order of updates, who reads finds what dense gradients would have made.
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -9,7 +9,8 @@ from paddle_mini.optimizer.config import config_class
 
 O, L = pm.optimizer, pm.lr
 AB = {"learning_rate": 0.5, "lr_decay_a": 0.125, "lr_decay_b": 4.0}
-SEGMENTS = {"learning_rate": 0.5, "segments": [{"bound": 2, "rate": 1.0}, {"bound": 5, "rate": 0.5}, {"bound": 6, "rate": 0.25}]}
+SEGMENTS = {"learning_rate": 0.5,
+            "segments": [{"bound": 2, "rate": 1.0}, {"bound": 5, "rate": 0.5}, {"bound": 6, "rate": 0.25}]}
 
 
 def rate_of(segments, at):
@@ -22,7 +23,8 @@ POLICIES = [
     ("Const", "const_lr", {}, lambda t: 1.0, [3]),
     ("Linear", "linear_lr", {**AB, "lr_decay_b": 0.1}, lambda t: max(0.5 - 0.125 * t, 0.1), [3, 4]),
     ("Poly", "poly_lr", AB, lambda t: 0.5 * (1 + 0.125 * t)**-4, [8]),
-    ("CaffePoly", "caffe_poly_lr", {**AB, "lr_decay_a": 8.0}, lambda t: 0.5 * (1 - t / 8)**4 if t <= 8 else 0.0, [7, 8, 9]),
+    ("CaffePoly", "caffe_poly_lr", {**AB, "lr_decay_a": 8.0}, lambda t: 0.5 * (1 - t / 8)**4 if t <= 8 else 0.0,
+     [7, 8, 9]),
     ("Exp", "exp_lr", AB, lambda t: 0.5 * 0.125**(t / 4), [4]),
     ("DiscExp", "discexp_lr", AB, lambda t: 0.5 * 0.125**(t // 4), [3, 4, 7, 8]),
     ("Manual", "manual_lr", SEGMENTS, lambda t: 0.5 * rate_of(SEGMENTS["segments"], t), [2, 3, 5, 6, 7]),
@@ -98,13 +100,17 @@ def test_a_rate_that_is_set_stays():
 
 # Schedules that are one of the policies; from their first step, and from a later one.
 SCHEDULES = {
-    "exponential": lambda **k: L.ExponentialDecay(0.5, 0.75, **k), "natural": lambda **k: L.NaturalExpDecay(0.5, 0.25, **k),
-    "natural without": lambda **k: L.NaturalExpDecay(0.5, 0.0, **k), "inverse": lambda **k: L.InverseTimeDecay(0.5, 0.25, **k),
-    "line": lambda **k: L.PolynomialDecay(0.5, 20, end_lr=0.1, **k), "root": lambda **k: L.PolynomialDecay(0.5, 20, end_lr=0.0, power=0.5, **k),
+    "exponential": lambda **k: L.ExponentialDecay(0.5, 0.75, **k),
+    "natural": lambda **k: L.NaturalExpDecay(0.5, 0.25, **k),
+    "natural without": lambda **k: L.NaturalExpDecay(0.5, 0.0, **k),
+    "inverse": lambda **k: L.InverseTimeDecay(0.5, 0.25, **k),
+    "line": lambda **k: L.PolynomialDecay(0.5, 20, end_lr=0.1, **k),
+    "root": lambda **k: L.PolynomialDecay(0.5, 20, end_lr=0.0, power=0.5, **k),
     "linear": lambda **k: L.LinearLR(0.5, 20, 1.0, 0.25, **k),
     "piecewise": lambda **k: L.PiecewiseDecay([2, 5, 9], [0.5, 0.25, 0.75, 0.125], **k),
     "one piece": lambda **k: L.PiecewiseDecay([], [0.5], **k),
-    "milestones": lambda **k: L.MultiStepDecay(0.5, [1, 7], 0.25, **k), "each step": lambda **k: L.StepDecay(0.5, 1, 0.75, **k),
+    "milestones": lambda **k: L.MultiStepDecay(0.5, [1, 7], 0.25, **k),
+    "each step": lambda **k: L.StepDecay(0.5, 1, 0.75, **k),
 }
 
 
@@ -119,7 +125,9 @@ def test_schedule(name, begin):
         schedule.step()
 
 
-@pytest.mark.parametrize("schedule", [L.NoamDecay(64, 5, last_epoch=0), L.StepDecay(0.5, 4, 0.5, last_epoch=0), L.StepDecay(0.5, 4, 0.5, last_epoch=4)])
+@pytest.mark.parametrize("schedule",
+                         [L.NoamDecay(64, 5, last_epoch=0), L.StepDecay(0.5, 4, 0.5, last_epoch=0),
+                          L.StepDecay(0.5, 4, 0.5, last_epoch=4)])
 def test_schedule_from_where_the_policy_begins(schedule):
     library = O.NativeOptimizer(O.SGD(schedule).to_config(), np.zeros(1))
     for _ in range(20):
@@ -131,9 +139,12 @@ def test_schedule_from_where_the_policy_begins(schedule):
 @pytest.mark.parametrize("schedule, why", [
     (L.NoamDecay(64, 5), r"NoamDecay.* step\(1\)"), (L.StepDecay(0.5, 4), "StepDecay.* MultiStepDecay"),
     (L.InverseTimeDecay(0.5, 2.0), "InverseTimeDecay.*from 1"), (L.LinearLR(0.5, 5), "LinearLR.*rises"),
-    (L.PolynomialDecay(0.5, 5, cycle=True), "PolynomialDecay"), (L.PolynomialDecay(0.5, 5, power=2.0), "PolynomialDecay"),
-    (L.CosineAnnealingDecay(0.5, 5), "CosineAnnealingDecay.*set_learning_rate"), (L.LambdaDecay(0.5, lambda t: 1), "LambdaDecay"),
-    (L.LinearWarmup(0.5, 5, 0.0, 0.5), "LinearWarmup"), (L.OneCycleLR(0.5, 5), "OneCycleLR"), (L.ReduceOnPlateau(0.5), "ReduceOnPlateau"),
+    (L.PolynomialDecay(0.5, 5, cycle=True), "PolynomialDecay"),
+    (L.PolynomialDecay(0.5, 5, power=2.0), "PolynomialDecay"),
+    (L.CosineAnnealingDecay(0.5, 5), "CosineAnnealingDecay.*set_learning_rate"),
+    (L.LambdaDecay(0.5, lambda t: 1), "LambdaDecay"),
+    (L.LinearWarmup(0.5, 5, 0.0, 0.5), "LinearWarmup"), (L.OneCycleLR(0.5, 5), "OneCycleLR"),
+    (L.ReduceOnPlateau(0.5), "ReduceOnPlateau"),
     (L.SWALR(0.5, 0.1, 3), "SWALR"),
 ])
 def test_schedules_without_an_equal_policy(schedule, why):

@@ -62,8 +62,8 @@ def test_dpsgd_draws_update_n_from_seed_and_n():
         same_bits(native.view(), program.value())
 
 
-# Those whose operators take selected rows and do no more or less: Adam's with lazy_mode corrects the moments for one step
-# more than were made, as PaddlePaddle does, and Lamb's sums its norms in another order.
+# Those whose operators take selected rows and do no more or less: Adam's with lazy_mode corrects the moments for one
+# step more than were made, as PaddlePaddle does, and Lamb's sums its norms in another order.
 SPARSE = ["SGD", "Adagrad", "Adagrad begun", "Adam", "Adam other betas", "Momentum", "Nesterov", "RMSProp",
           "RMSProp centered", "Ftrl"]
 

@@ -52,7 +52,8 @@ def test_goes_on(kind, policy, averages):
     assert everything(second, averages) == everything(through, averages)
 
 
-@pytest.mark.parametrize("change", [{}, {"l2_rate": 0.1}, {"l1_rate": 0.05}, {"row_policy": "LikeZeros", "l2_rate": 0.1}])
+@pytest.mark.parametrize("change",
+                         [{}, {"l2_rate": 0.1}, {"l1_rate": 0.05}, {"row_policy": "LikeZeros", "l2_rate": 0.1}])
 @pytest.mark.parametrize("kind", ["SGD", "SGD with momentum", "Adagrad", "Adam", "Ftrl"])
 def test_rows_go_on(kind, change):
     begin, steps = values("float64"), list(row_gradients(2 * STEPS, "float64"))
