@@ -76,9 +76,9 @@ class NativeOptimizer:
         library, size = load_library(), ctypes.c_size_t()
         handle = self._open()
         address = library.paddle_optimizer_param(handle.pointer, ctypes.byref(size))
-        if not address and size.value:
-            raise _failure(-1)
-        memory = (ctypes.c_char * size.value).from_address(address) if size.value else ctypes.create_string_buffer(0)
+        if not address:
+            raise _failure()
+        memory = (ctypes.c_char * size.value).from_address(address)
         memory.owner = handle  # type: ignore[attr-defined]
         return np.frombuffer(memoryview(memory).toreadonly(), self.dtype).reshape(self.shape)
 
@@ -158,9 +158,8 @@ class NativeOptimizer:
 
     def _call(self, function: str, *arguments: Any) -> None:
         handle = self._open()  # stays here until the call is over
-        status = getattr(load_library(), function)(handle.pointer, *arguments)
-        if status:
-            raise _failure(status)
+        if getattr(load_library(), function)(handle.pointer, *arguments):
+            raise _failure()
 
     def _give(self, function: str, values: np.ndarray, *more: float) -> None:
         self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *more)
@@ -189,7 +188,7 @@ class _Handle:
             config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state,
             len(state or b""))
         if not self.pointer:
-            raise _failure(-1)
+            raise _failure()
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):
@@ -226,6 +225,7 @@ def load_library() -> ctypes.CDLL:
         "paddle_optimizer_get_updates": (int32, pointer, pointer, pointer),
         "paddle_optimizer_average": (int32, pointer, size, *array),
         "paddle_optimizer_last_error": (ctypes.c_char_p,),
+        "paddle_optimizer_last_status": (int32,),
         "paddle_optimizer_version": (int32,),
         "paddle_optimizer_processor_level": (ctypes.c_char_p,),
     }
@@ -237,10 +237,11 @@ def load_library() -> ctypes.CDLL:
     return library
 
 
-def _failure(status: int) -> Exception:
-    """What the last call of this thread said, as an exception."""
-    kinds = {-2: BusyError, -3: NotFiniteError, -4: DeviceError}
-    return kinds.get(status, ProgramError)(load_library().paddle_optimizer_last_error().decode(errors="replace"))
+def _failure() -> Exception:
+    """What this thread's last call that failed said, as an exception."""
+    library, kinds = load_library(), {-2: BusyError, -3: NotFiniteError, -4: DeviceError}
+    kind = kinds.get(library.paddle_optimizer_last_status(), ProgramError)
+    return kind(library.paddle_optimizer_last_error().decode(errors="replace"))
 
 
 def _serialized(config: Any) -> bytes:

@@ -117,6 +117,13 @@ def test_configurations_that_are_refused(fields, why):
     assert why in message()
 
 
+def test_an_optimizer_without_its_message_has_its_defaults():
+    for name in config_class().Optimizer.keys():
+        handle = create(config_class()(optimizer=name, **CONST).SerializeToString())
+        assert handle and update(handle, np.ones(3, "float32")) == OK
+        C.paddle_release_optimizer(handle)
+
+
 @pytest.mark.parametrize("arguments, why", [
     ((None,), "NULL"), ((np.ones(2, "float32"),), "8 bytes"), ((np.ones(3, "float64"), FLOAT64), "FLOAT64"),
     ((np.ones(3, "float32"), 2), "FLOAT"), ((np.ones(3, "float32"), 99), "99"),

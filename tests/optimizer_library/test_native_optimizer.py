@@ -1,6 +1,8 @@
 # NativeOptimizer: arrays in, arrays out, and errors of paddle_mini.
 import gc
+import re
 import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,3 +206,11 @@ def test_memory_does_not_grow():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     work(20000)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1024  # KiB
+
+
+def test_the_documents_program_runs():
+    page = (Path(__file__).resolve().parents[2] / "docs/optimizer_library.md").read_text()
+    program, = re.findall(r"^```python\n(.*?)^```$", page, re.S | re.M)
+    names = {}
+    exec(program, names)
+    assert names["again"].updates == 1 and names["averaged"].shape == (1000, 64)

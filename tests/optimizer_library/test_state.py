@@ -19,6 +19,8 @@ AVERAGES = {
     "without": [], "window": [{"scheme": "window", "window_min": 2, "window_max": 4}],
     "three": [{"scheme": "uniform", "start_step": 3}, {"scheme": "exponential", "decay": 0.9, "warmup": "ratio"},
               {"scheme": "polynomial", "exponent": 3.0, "every": 2}],
+    "three others": [{"scheme": "uniform", "start_step": 3}, {"scheme": "power", "exponent": 3.0},
+                     {"scheme": "exponential", "decay": 0.9, "bias_correction": False}],
 }
 
 
@@ -151,6 +153,7 @@ def test_states_of_other_sizes_types_and_averages_are_refused():
     refused(state, size=(0,))
     refused(state, averages="window")
     refused(state, averages="without")
+    refused(state, averages="three others")
     refused(b"x" * len(state))
     refused(b"")
 

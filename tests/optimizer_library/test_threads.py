@@ -47,6 +47,7 @@ def test_one_object_of_16_threads():
         start.wait()
         for _ in range(40):
             try:
+                native.view()
                 native.update(gradient)
                 done[number] += 1
             except O.BusyError:
@@ -143,10 +144,8 @@ def test_memory_that_is_not_there():
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + 2**24, used + 2**24))
         for call in (native.state, lambda: library("Adam", begin)):
-            with pytest.raises(pm.Error, match="memory"):
+            with pytest.raises(pm.DeviceError, match="memory"):
                 call()
-        with pytest.raises(pm.DeviceError):
-            native.state()
         native.update(begin)
         assert native.updates == 2
 
