@@ -162,8 +162,8 @@ class RunningAverage:
         """The fields of AveragingConfig (proto/optimizer.proto), which are the attributes of average_weight."""
         scheme = self.scheme
         if scheme.compensated:
-            raise ProgramError(f"{scheme!r}: the C library does not keep what rounding adds; write compensated=False, and "
-                               "float64 for a parameter that needs more digits")
+            raise ProgramError(f"{scheme!r}: the C library does not keep what rounding adds; write compensated=False, "
+                               "and float64 for a parameter that needs more digits")
         if scheme.latest is not None or not scheme.is_mean:
             raise ProgramError(f"{scheme!r} is more than one weight an update, all that the C library takes; write "
                                "Uniform(), Exponential(...), Power(...), Polynomial(...), Tail(...) or Window(...)")

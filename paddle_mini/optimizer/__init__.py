@@ -26,8 +26,8 @@ LarsMomentumOptimizer, MomentumOptimizer, RMSPropOptimizer, SGDOptimizer = LarsM
 __all__ = [
     "Adadelta", "AdadeltaOptimizer", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "AdamW", "Adamax",
     "AdamaxOptimizer", "AveragedSGD", "BusyError", "DecayedAdagrad", "DecayedAdagradOptimizer", "Dpsgd",
-    "DpsgdOptimizer", "Ftrl", "FtrlOptimizer", "GradientMerge", "GradientMergeOptimizer", "Lamb", "LambOptimizer", "LarsMomentum",
-    "LarsMomentumOptimizer", "Lookahead", "LossScaling", "Momentum", "MomentumOptimizer", "NativeOptimizer", "NotFiniteError",
-    "Optimizer", "ParameterAverage", "ProximalAdagrad", "ProximalGD", "RMSProp", "RMSPropOptimizer", "SGD", "SGDOptimizer",
-    "ScheduleFree",
+    "DpsgdOptimizer", "Ftrl", "FtrlOptimizer", "GradientMerge", "GradientMergeOptimizer", "Lamb", "LambOptimizer",
+    "LarsMomentum", "LarsMomentumOptimizer", "Lookahead", "LossScaling", "Momentum", "MomentumOptimizer",
+    "NativeOptimizer", "NotFiniteError", "Optimizer", "ParameterAverage", "ProximalAdagrad", "ProximalGD", "RMSProp",
+    "RMSPropOptimizer", "SGD", "SGDOptimizer", "ScheduleFree",
 ]

@@ -1,11 +1,12 @@
 # OptimizerConfig: the message that says to the C library what an optimizer does.
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 from .. import _core
+from .._core import ProgramError
 
 
 @lru_cache(maxsize=None)
@@ -22,4 +23,18 @@ def config_class() -> Any:
 
 def new_config(values: Dict[str, Any]) -> Any:
     """An OptimizerConfig with these fields; enumerations by name, messages as dictionaries."""
-    return config_class()(**values)
+    try:
+        return config_class()(**values)
+    except (TypeError, ValueError) as error:
+        raise ProgramError(f"OptimizerConfig: {error}") from None
+
+
+def said_by(owner: Any, says: str, does: str, base: type) -> Callable[..., Dict[str, Any]]:
+    """The method `says` of owner. Where a class of the user's changed `does` and not what it says of itself, that of
+    `base`, which refuses."""
+    for kind in type(owner).__mro__:
+        if says in vars(kind):
+            return getattr(owner, says)
+        if does in vars(kind):
+            break
+    return partial(getattr(base, says), owner)

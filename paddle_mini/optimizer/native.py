@@ -44,10 +44,11 @@ class NativeOptimizer:
         values = np.asarray(parameter)
         if values.dtype not in ELEMENT_TYPES:
             raise ShapeError(f"the parameter is {values.dtype}, it must be float32 or float64")
-        data = config if isinstance(config, bytes) else _serialized(config)
+        self.config = config if isinstance(config, bytes) else _serialized(config)
+        """The bytes of the OptimizerConfig."""
         self.shape: Tuple[int, ...] = values.shape
         self.dtype = values.dtype
-        self._handle: Optional[_Handle] = _Handle(data, np.ascontiguousarray(values), state)
+        self._handle: Optional[_Handle] = _Handle(self.config, np.ascontiguousarray(values), state)
 
     def update(self, gradient: np.ndarray) -> None:
         """One step. gradient: shape and dtype of the parameter."""
@@ -142,6 +143,10 @@ class NativeOptimizer:
     def __exit__(self, *exception: Any) -> None:
         self.close()
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """A copy, in another process too, goes on with a memory of its own."""
+        return NativeOptimizer, (self.config, self.parameter(), self.state())
+
     def __repr__(self) -> str:
         return f"NativeOptimizer({list(self.shape)} {self.dtype}{', closed' * (self._handle is None)})"
 
@@ -184,7 +189,9 @@ class _Handle:
     """An object of the library, released when nobody has it: neither its NativeOptimizer nor a view of its memory."""
 
     def __init__(self, config: bytes, parameter: np.ndarray, state: Optional[bytes]):
-        self.pointer = load_library().paddle_create_optimizer(
+        library = load_library()
+        self.release = library.paddle_release_optimizer  # at the end of the process this module may be gone before
+        self.pointer = library.paddle_create_optimizer(
             config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state,
             len(state or b""))
         if not self.pointer:
@@ -193,10 +200,6 @@ class _Handle:
     def __del__(self) -> None:
         if getattr(self, "pointer", None):
             self.release(self.pointer)
-
-    @staticmethod
-    def release(pointer: int) -> None:
-        load_library().paddle_release_optimizer(pointer)
 
 
 @lru_cache(maxsize=None)

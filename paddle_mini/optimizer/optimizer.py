@@ -18,7 +18,7 @@ from ..program import Block, Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
 from ..variable import Parameter, Variable, name_of
-from .config import new_config
+from .config import new_config, said_by
 
 Pairs = List[Tuple[Parameter, Variable]]
 Rate = Union[float, Variable, LRScheduler]
@@ -149,10 +149,12 @@ class Optimizer(Minimizer):
         regularizer = (parameter.regularizer if parameter is not None else None) or self.regularization
         # The penalty of the other rows is in a dense gradient, by which only SGD's changes them as it does alone.
         rests = self.leaves_other_rows and (regularizer is None or self.keeps_nothing)
-        values = {**self.step_values(parameter), **self.rate_values(), "row_policy": "Lazy" if rests else "LikeZeros"}
-        for part in (clip, regularizer):
-            if part is not None:
-                values.update(part.config_values())
+        step = said_by(self, "step_values", "append_optimize_op", Optimizer)
+        values = {**step(parameter), **self.rate_values(), "row_policy": "Lazy" if rests else "LikeZeros"}
+        if clip is not None:
+            values.update(said_by(clip, "config_values", "clip", GradientClip)())
+        if regularizer is not None:
+            values.update(said_by(regularizer, "config_values", "__call__", Regularizer)())
         if parameter is not None:
             values["learning_rate_factor"] = parameter.learning_rate
             values["row_width"] = math.prod(parameter.shape[1:])
@@ -166,7 +168,7 @@ class Optimizer(Minimizer):
         """The fields of the learning rate."""
         rate = self.learning_rate
         if isinstance(rate, LRScheduler):
-            return rate.config_values()
+            return said_by(rate, "config_values", "get_lr", LRScheduler)()
         if isinstance(rate, Variable):
             raise ProgramError(f"{type(self).__name__}: the program computes the learning rate '{rate.name}', which an "
                                "object of the C library can't; give a number or an LRScheduler")

@@ -1,5 +1,7 @@
 # NativeOptimizer: arrays in, arrays out, and errors of paddle_mini.
+import copy
 import gc
+import pickle
 import re
 import resource
 from pathlib import Path
@@ -61,6 +63,17 @@ def test_a_view_keeps_the_memory():
     gc.collect()
     others = [O.NativeOptimizer(O.SGD(1.0).to_config(), np.zeros(1000)) for _ in range(20)]
     assert view.tolist() == list(range(10, 20)) and len(others) == 20
+
+
+def test_copies_have_a_memory_of_their_own():
+    first = library("Adam", values())
+    first.update(values(seed=1))
+    for second in (copy.copy(first), copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+        assert second.state() == first.state()
+        second.update(values(seed=2))
+        assert second.state() != first.state()
+        second.close()
+    assert first.updates == 1
 
 
 def test_closed():

@@ -145,7 +145,8 @@ def test_rows_that_a_gradient_does_not_name(optimizer, policy):
 
 @pytest.mark.parametrize("scheme", [
     Window(5), Window(rate=0.5, min_size=3, max_size=9), Uniform(), Tail(4), Polynomial(2.0), Power(3.0),
-    Exponential(0.5), Exponential(0.5, bias_correction=False), Exponential(0.5, warmup="ratio"), Exponential(0.5, warmup=(3, 0.5)),
+    Exponential(0.5), Exponential(0.5, bias_correction=False), Exponential(0.5, warmup="ratio"),
+    Exponential(0.5, warmup=(3, 0.5)),
 ])
 def test_averages(scheme):
     config = O.ParameterAverage(O.Adam(0.1), [scheme, Polynomial(1.5)], every=2, start_step=3).to_config()
@@ -179,6 +180,27 @@ class Own(Optimizer):
         raise NotImplementedError
 
 
+class Bent(O.Adam):
+    """A user's, which is no Adam any more."""
+
+    def append_optimize_op(self, block, parameter, gradient):
+        raise NotImplementedError
+
+
+class Jump(pm.lr.ExponentialDecay):
+    """A user's."""
+
+    def get_lr(self):
+        return 1.0 if self.last_epoch > 5 else 0.5
+
+
+class Sharper(pm.clip.GradientClipByNorm):
+    """A user's."""
+
+    def clip(self, pairs):
+        raise NotImplementedError
+
+
 class Penalty(pm.regularizer.Regularizer):
     """A user's."""
 
@@ -187,6 +209,9 @@ class Penalty(pm.regularizer.Regularizer):
 
 
 @pytest.mark.parametrize("optimizer, named", [
+    (lambda: Bent(0.1), "Bent"), (lambda: O.SGD(Jump(0.1, 0.5)), "Jump.*set_learning_rate"),
+    (lambda: O.SGD(0.1, grad_clip=Sharper(1.0)), "Sharper"), (lambda: O.Dpsgd(0.1, seed=-1), "OptimizerConfig"),
+    (lambda: O.SGD(0.1, regularization=lambda parameter, block: None), "function.*L2Decay"),
     (lambda: Own(0.1), "Own"), (lambda: O.GradientMerge(O.SGD(0.1), 2), "GradientMerge"),
     (lambda: O.LossScaling(O.SGD(0.1)), "LossScaling"),
     (lambda: O.Lookahead(O.SGD(0.1)), "Lookahead"), (lambda: O.ScheduleFree(O.SGD(0.1)), "ScheduleFree"),
