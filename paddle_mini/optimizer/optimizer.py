@@ -140,14 +140,15 @@ class Optimizer(Minimizer):
         """Appends what a parameter needs after the operators of all parameters: nothing, mostly."""
 
     def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
-        if parameter is not None and self.parameter_list is not None:
+        if parameter is not None and self.parameter_list:
             names = [name_of(item) for item in self.parameter_list]
             if parameter.name not in names:
                 raise ProgramError(f"'{parameter.name}' is not in the parameter_list of this {type(self).__name__}: "
                                    f"{', '.join(names)}")
         clip = self.grad_clip if parameter is None or parameter.need_clip else None
         regularizer = (parameter.regularizer if parameter is not None else None) or self.regularization
-        # The penalty of the other rows is in a dense gradient, by which only SGD's changes them as it does alone.
+        # A penalty makes a sparse gradient dense. The library catches SGD's rows up to the same; what others keep would
+        # have changed with every gradient.
         rests = self.leaves_other_rows and (regularizer is None or self.keeps_nothing)
         step = said_by(self, "step_values", "append_optimize_op", Optimizer)
         values = {**step(parameter), **self.rate_values(), "row_policy": "Lazy" if rests else "LikeZeros"}

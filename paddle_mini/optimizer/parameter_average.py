@@ -17,7 +17,7 @@ from ..program import Block, Program
 from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
 from ..variable import Parameter, Variable, name_of
 from .averaged import Averaged
-from .optimizer import Pairs
+from .optimizer import Minimizer, Pairs
 from .wrapper import chain, updated_by
 
 Schemes = Union[Scheme, Sequence[Scheme]]
@@ -92,12 +92,15 @@ class ParameterAverage(Averaged):
                                "average; write buffers='copy'")
         if self.place not in (None, CPUPlace()):
             raise ProgramError(f"ParameterAverage: place is {self.place!r}, an object of the C library is on the CPU")
+        if not isinstance(self.optimizer, Minimizer):
+            raise ProgramError(f"{type(self.optimizer).__name__} is not an optimizer of the C library")
         values = self.optimizer.config_values(parameter)
         if parameter is not None and not self._averages(parameter):
             return values
         averages = [RunningAverage(scheme, self.every, self.start_step, False) for scheme in self.schemes]
-        for average in averages if parameter is not None else ():
-            average.check(parameter, False)
+        if parameter is not None:
+            for average in averages:
+                average.check(parameter, False)
         if "l1_rate" in values or "l2_rate" in values:
             values["row_policy"] = "LikeZeros"  # averages of rows that go on while nobody names them
         return {**values, "averaging": [average.config_values() for average in averages],

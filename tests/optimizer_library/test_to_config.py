@@ -187,6 +187,16 @@ class Bent(O.Adam):
         raise NotImplementedError
 
 
+class Other:
+    """A user's, which is of no class of ours."""
+
+    def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
+        raise NotImplementedError
+
+    def apply_gradients(self, params_grads):
+        raise NotImplementedError
+
+
 class Jump(pm.lr.ExponentialDecay):
     """A user's."""
 
@@ -212,7 +222,7 @@ class Penalty(pm.regularizer.Regularizer):
     (lambda: Bent(0.1), "Bent"), (lambda: O.SGD(Jump(0.1, 0.5)), "Jump.*set_learning_rate"),
     (lambda: O.SGD(0.1, grad_clip=Sharper(1.0)), "Sharper"), (lambda: O.Dpsgd(0.1, seed=-1), "OptimizerConfig"),
     (lambda: O.SGD(0.1, regularization=lambda parameter, block: None), "function.*L2Decay"),
-    (lambda: Own(0.1), "Own"), (lambda: O.GradientMerge(O.SGD(0.1), 2), "GradientMerge"),
+    (lambda: Own(0.1), "Own"), (lambda: O.ParameterAverage(Other(), Uniform()), "Other"), (lambda: O.GradientMerge(O.SGD(0.1), 2), "GradientMerge"),
     (lambda: O.LossScaling(O.SGD(0.1)), "LossScaling"),
     (lambda: O.Lookahead(O.SGD(0.1)), "Lookahead"), (lambda: O.ScheduleFree(O.SGD(0.1)), "ScheduleFree"),
     (lambda: O.ParameterAverage(O.GradientMerge(O.SGD(0.1), 2), Uniform()), "GradientMerge"),
