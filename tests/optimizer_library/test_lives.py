@@ -1,4 +1,4 @@
-# Objects of the C library in any order of calls: saved and loaded anywhere, refused calls anywhere, the bits are the same.
+# Objects of the C library in any order of calls: saved and loaded anywhere, refused anywhere, the bits are the same.
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +8,8 @@ import paddle_mini as pm
 from one_parameter import KINDS, ROWS, WIDTH, library, values
 
 DENSE_ONLY = ("Lamb", "Lars", "Dpsgd")
-AVERAGES = [{"scheme": "window", "window_min": 2, "window_max": 3}, {"scheme": "exponential", "decay": 0.75, "every": 2},
+AVERAGES = [{"scheme": "window", "window_min": 2, "window_max": 3},
+            {"scheme": "exponential", "decay": 0.75, "every": 2},
             {"scheme": "polynomial", "exponent": 2.0, "start_step": 2}, {"scheme": "rate"}]
 calls = st.lists(st.one_of(
     st.tuples(st.just("update"), st.integers(0, 9)),
