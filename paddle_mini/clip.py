@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import dtypes
 from ._core import ProgramError
@@ -26,6 +26,11 @@ class GradientClip(ABC):
     def clip(self, pairs: Pairs) -> Pairs:
         """Appends the clipping; returns the pairs with the clipped gradients."""
 
+    def config_values(self) -> Dict[str, Any]:
+        """The fields of OptimizerConfig (proto/optimizer.proto) that clip alike."""
+        raise ProgramError(f"{type(self).__name__}: an object of the C library sees the gradient of one parameter and "
+                           "clips it by value or by its own norm")
+
 
 class GradientClipByValue(GradientClip):
     """Each element of a gradient is brought into [min, max]; min=None: −max."""
@@ -43,6 +48,12 @@ class GradientClipByValue(GradientClip):
                                    "clip by norm, or set need_clip=False in its ParamAttr")
         return _each(pairs, "clip", min=self.min, max=self.max)
 
+    def config_values(self) -> Dict[str, Any]:
+        if self.min != -self.max:
+            raise ProgramError(f"GradientClipByValue: the C library clips to [-max, max], not to [{self.min}, "
+                               f"{self.max}]")
+        return {"clip_value": self.max}
+
 
 class GradientClipByNorm(GradientClip):
     """Each gradient g whose norm is above clip_norm becomes g · clip_norm / ‖g‖."""
@@ -52,6 +63,9 @@ class GradientClipByNorm(GradientClip):
 
     def clip(self, pairs: Pairs) -> Pairs:
         return _each(pairs, "clip_by_norm", max_norm=self.clip_norm)
+
+    def config_values(self) -> Dict[str, Any]:
+        return {"clip_norm": self.clip_norm}
 
 
 class GradientClipByGlobalNorm(GradientClip):

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import dtypes
+from ._core import ProgramError
 from .program import Block
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
@@ -19,6 +20,10 @@ class Regularizer(ABC):
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         """Appends the operators to the block and returns what they give."""
 
+    def config_values(self) -> Dict[str, Any]:
+        """The fields of OptimizerConfig (proto/optimizer.proto) that add the same to a gradient."""
+        raise ProgramError(f"{type(self).__name__}: the C library knows L1Decay and L2Decay")
+
 
 class L2Decay(Regularizer):
     """Adds coeff · p to the gradient of p: the penalty is ½ coeff Σ p²."""
@@ -29,6 +34,9 @@ class L2Decay(Regularizer):
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         return _append(block, "scale", parameter, scale=self.coeff)
 
+    def config_values(self) -> Dict[str, Any]:
+        return {"l2_rate": self.coeff}
+
 
 class L1Decay(Regularizer):
     """Adds coeff · sign(p) to the gradient of p: the penalty is coeff Σ |p|."""
@@ -38,6 +46,9 @@ class L1Decay(Regularizer):
 
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         return _append(block, "scale", _append(block, "sign", parameter), scale=self.coeff)
+
+    def config_values(self) -> Dict[str, Any]:
+        return {"l1_rate": self.coeff}
 
 
 def append_regularization_ops(pairs: Pairs, regularization: Optional[Regularizer] = None) -> Pairs:

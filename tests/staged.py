@@ -15,7 +15,7 @@ def stage(build):
     target = package / "paddle_mini"
     target.mkdir(parents=True, exist_ok=True)
     libraries = [*package.parent.glob("*.so"), *package.parent.glob("cuda/*.so")]
-    for source in [*(ROOT / "paddle_mini").iterdir(), *libraries]:
+    for source in [*(ROOT / "paddle_mini").iterdir(), ROOT / "proto/optimizer.desc", *libraries]:
         link = target / source.name
         link.unlink(missing_ok=True)
         link.symlink_to(source)

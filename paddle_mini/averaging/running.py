@@ -158,6 +158,20 @@ class RunningAverage:
     def _attrs(self) -> Dict[str, Any]:
         return {**self.scheme.attrs(self.every), "every": self.every, "start_step": self.start_step}
 
+    def config_values(self) -> Dict[str, Any]:
+        """The fields of AveragingConfig (proto/optimizer.proto), which are the attributes of average_weight."""
+        scheme = self.scheme
+        if scheme.compensated:
+            raise ProgramError(f"{scheme!r}: the C library does not keep what rounding adds; write compensated=False, "
+                               "and float64 for a parameter that needs more digits")
+        if scheme.latest is not None or not scheme.is_mean:
+            raise ProgramError(f"{scheme!r} is more than one weight an update, all that the C library takes; write "
+                               "Uniform(), Exponential(...), Power(...), Polynomial(...), Tail(...) or Window(...)")
+        values = self._attrs()
+        if values.get("warmup") == "power":
+            values["warmup"] = "warmup_by_power"  # as a scheme is called, names of one message differ
+        return values
+
     def append_averages(self, add: AddOp) -> None:
         """After the parameters have changed. The step counts when all of them are averaged: if one is refused, the
         counters stay where they were."""

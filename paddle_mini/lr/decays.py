@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import math
-from typing import Callable, Sequence
+from typing import Any, Callable, Dict, Sequence
 
 from .._core import ProgramError
-from .scheduler import LRScheduler, callable_of, number, rising, whole
+from .scheduler import LRScheduler, callable_of, inverse_power, number, policy, rising, segments, whole
 
 
 class NoamDecay(LRScheduler):
@@ -24,6 +24,13 @@ class NoamDecay(LRScheduler):
         falling_part = 1.0 if self.last_epoch == 0 else self.last_epoch**-0.5
         return self.base_lr * self.d_model**-0.5 * min(falling_part, rising_part)
 
+    def config_values(self) -> Dict[str, Any]:
+        if self.shift:
+            raise ProgramError("NoamDecay: the first update of the C library is step 1 of this schedule, which is at "
+                               f"step {self.last_epoch}; go there with step(1)")
+        fields = {"learning_rate": self.base_lr, "d_model": self.d_model, "warmup_steps": self.warmup_steps}
+        return {"lr_policy": "Noam", "noam_lr": fields}
+
 
 class PiecewiseDecay(LRScheduler):
     """values[i] while boundaries[i − 1] ≤ t < boundaries[i]: one value more than boundaries."""
@@ -39,6 +46,9 @@ class PiecewiseDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.values[sum(self.last_epoch >= boundary for boundary in self.boundaries)]
 
+    def config_values(self) -> Dict[str, Any]:
+        return segments(self.boundaries, self.values, self.shift)
+
 
 class NaturalExpDecay(LRScheduler):
     """η exp(−gamma t)."""
@@ -50,6 +60,10 @@ class NaturalExpDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.base_lr * math.exp(-self.gamma * self.last_epoch)
 
+    def config_values(self) -> Dict[str, Any]:
+        rate = self.base_lr * math.exp(-self.gamma * self.shift)
+        return policy("Exp", "exp_lr", rate, math.exp(-1 if self.gamma else 0), 1 / (self.gamma or 1))
+
 
 class InverseTimeDecay(LRScheduler):
     """η / (1 + gamma t)."""
@@ -60,6 +74,9 @@ class InverseTimeDecay(LRScheduler):
 
     def get_lr(self) -> float:
         return self.base_lr / (1.0 + self.gamma * self.last_epoch)
+
+    def config_values(self) -> Dict[str, Any]:
+        return inverse_power(self, self.base_lr, self.gamma, 1.0, self.shift)
 
 
 class PolynomialDecay(LRScheduler):
@@ -80,6 +97,16 @@ class PolynomialDecay(LRScheduler):
             steps *= max(1, -(-t // steps))
         return (self.base_lr - self.end_lr) * (1 - min(t, steps) / steps)**self.power + self.end_lr
 
+    def config_values(self) -> Dict[str, Any]:
+        left = self.decay_steps - self.shift
+        if not self.cycle and self.power == 1 and self.base_lr >= self.end_lr:
+            slope = (self.base_lr - self.end_lr) / self.decay_steps
+            return policy("Linear", "linear_lr", self.end_lr + slope * left, slope, self.end_lr)
+        if not self.cycle and self.end_lr == 0 and left > 0:
+            rate = self.base_lr * (left / self.decay_steps)**self.power
+            return policy("CaffePoly", "caffe_poly_lr", rate, left, self.power)
+        return super().config_values()
+
 
 class ExponentialDecay(LRScheduler):
     """η gamma^t."""
@@ -90,6 +117,9 @@ class ExponentialDecay(LRScheduler):
 
     def get_lr(self) -> float:
         return self.base_lr * self.gamma**self.last_epoch
+
+    def config_values(self) -> Dict[str, Any]:
+        return policy("Exp", "exp_lr", self.base_lr * self.gamma**self.shift, self.gamma, 1.0)
 
 
 class MultiStepDecay(LRScheduler):
@@ -103,6 +133,10 @@ class MultiStepDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.base_lr * self.gamma**sum(self.last_epoch >= milestone for milestone in self.milestones)
 
+    def config_values(self) -> Dict[str, Any]:
+        rates = [self.base_lr * self.gamma**passed for passed in range(len(self.milestones) + 1)]
+        return segments(self.milestones, rates, self.shift)
+
 
 class StepDecay(LRScheduler):
     """η gamma^⌊t / step_size⌋."""
@@ -114,6 +148,13 @@ class StepDecay(LRScheduler):
 
     def get_lr(self) -> float:
         return self.base_lr * self.gamma**(self.last_epoch // self.step_size)
+
+    def config_values(self) -> Dict[str, Any]:
+        fallen, rest = divmod(self.shift, self.step_size)
+        if rest:
+            raise ProgramError(f"StepDecay: the policy DiscExp of the C library falls at updates {self.step_size}, "
+                               f"{2 * self.step_size}, …, this schedule at others; write MultiStepDecay")
+        return policy("DiscExp", "discexp_lr", self.base_lr * self.gamma**fallen, self.gamma, self.step_size)
 
 
 class LambdaDecay(LRScheduler):
@@ -166,3 +207,10 @@ class LinearLR(LRScheduler):
     def get_lr(self) -> float:
         done = min(self.last_epoch, self.total_steps) / self.total_steps
         return self.base_lr * (self.start_factor + (self.end_factor - self.start_factor) * done)
+
+    def config_values(self) -> Dict[str, Any]:
+        slope = self.base_lr * (self.start_factor - self.end_factor) / self.total_steps
+        if slope < 0:
+            raise ProgramError("LinearLR: the policy Linear of the C library falls, and this schedule rises")
+        end = self.base_lr * self.end_factor
+        return policy("Linear", "linear_lr", end + slope * (self.total_steps - self.shift), slope, end)

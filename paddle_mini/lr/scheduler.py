@@ -43,6 +43,17 @@ class LRScheduler(ABC):
         self.last_epoch = self.last_epoch + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
         self.last_lr = number(self, "get_lr()", self.get_lr())
 
+    @property
+    def shift(self) -> int:
+        """What is added to the number of an update, from 1, to get its t when each takes one step from here on."""
+        return self.last_epoch - 1
+
+    def config_values(self) -> Dict[str, Any]:
+        """The fields of OptimizerConfig (proto/optimizer.proto) of a policy that gives these rates, up to rounding;
+        ProgramError where none does."""
+        raise ProgramError(f"{type(self).__name__}: no policy of the C library has these rates; give it each one with "
+                           "set_learning_rate")
+
     def state_dict(self) -> Dict[str, Any]:
         """What set_state_dict needs to go on from here: plain numbers."""
         return {key: getattr(self, key) for key in self.state_keys}
@@ -99,3 +110,25 @@ def callable_of(owner: Any, what: str, value: Any) -> Any:
 
 def _named(owner: Any) -> str:
     return owner if isinstance(owner, str) else type(owner).__name__
+
+
+def policy(name: str, field: str, rate: float, a: float, b: float) -> Dict[str, Any]:
+    """The fields of OptimizerConfig of a policy with two numbers."""
+    return {"lr_policy": name, field: {"learning_rate": rate, "lr_decay_a": a, "lr_decay_b": b}}
+
+
+def segments(boundaries: Sequence[int], rates: Sequence[float], shift: int) -> Dict[str, Any]:
+    """The policy with rates[i] while t < boundaries[i], the last rate from there on."""
+    bounds = [boundary - shift - 1 for boundary in boundaries]  # the last update before it
+    pairs = [(bound, rate) for bound, rate in zip(bounds, rates) if bound > 0]
+    pairs.append((max(bounds, default=0) + 1, rates[-1]))
+    return {"lr_policy": "Manual", "manual_lr": {"segments": [{"bound": bound, "rate": rate} for bound, rate in pairs]}}
+
+
+def inverse_power(owner: Any, rate: float, slope: float, power: float, shift: int) -> Dict[str, Any]:
+    """The policy with rate / (1 + slope t)^power."""
+    begin = 1.0 + slope * shift
+    if begin <= 0:
+        raise ProgramError(f"{_named(owner)}: the C library counts updates from 1, where a rate that falls by 1 / (1 + "
+                           f"{slope:g} t) from t = 0 has no formula; begin with t = 1")
+    return policy("Poly", "poly_lr", rate * begin**-power, slope / begin, power)

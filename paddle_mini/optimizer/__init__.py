@@ -10,6 +10,7 @@ from .lamb import Lamb
 from .lookahead import Lookahead
 from .loss_scaling import LossScaling
 from .momentum import LarsMomentum, Momentum
+from .native import BusyError, NativeOptimizer, NotFiniteError
 from .optimizer import Optimizer
 from .parameter_average import ParameterAverage
 from .proximal import ProximalAdagrad, ProximalGD
@@ -24,8 +25,9 @@ LarsMomentumOptimizer, MomentumOptimizer, RMSPropOptimizer, SGDOptimizer = LarsM
 
 __all__ = [
     "Adadelta", "AdadeltaOptimizer", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "AdamW", "Adamax",
-    "AdamaxOptimizer", "AveragedSGD", "DecayedAdagrad", "DecayedAdagradOptimizer", "Dpsgd", "DpsgdOptimizer", "Ftrl", "FtrlOptimizer",
-    "GradientMerge", "GradientMergeOptimizer", "Lamb", "LambOptimizer", "LarsMomentum", "LarsMomentumOptimizer",
-    "Lookahead", "LossScaling", "Momentum", "MomentumOptimizer", "Optimizer", "ParameterAverage", "ProximalAdagrad", "ProximalGD",
-    "RMSProp", "RMSPropOptimizer", "SGD", "SGDOptimizer", "ScheduleFree",
+    "AdamaxOptimizer", "AveragedSGD", "BusyError", "DecayedAdagrad", "DecayedAdagradOptimizer", "Dpsgd",
+    "DpsgdOptimizer", "Ftrl", "FtrlOptimizer", "GradientMerge", "GradientMergeOptimizer", "Lamb", "LambOptimizer",
+    "LarsMomentum", "LarsMomentumOptimizer", "Lookahead", "LossScaling", "Momentum", "MomentumOptimizer",
+    "NativeOptimizer", "NotFiniteError", "Optimizer", "ParameterAverage", "ProximalAdagrad", "ProximalGD", "RMSProp",
+    "RMSPropOptimizer", "SGD", "SGDOptimizer", "ScheduleFree",
 ]

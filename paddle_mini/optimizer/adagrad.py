@@ -1,7 +1,7 @@
 # Adagrad, DecayedAdagrad and Adadelta: steps scaled by all gradients so far, or by the newer ones.
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional
 
 from ..operator import Operator
 from ..program import Block
@@ -33,6 +33,10 @@ class Adagrad(Optimizer):
         return self.append_update(block, "adagrad", parameter, gradient, {"Moment": "moment"},
                                   {"epsilon": self.epsilon})
 
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        fields = {"epsilon": self.epsilon, "initial_accumulator_value": self.initial_accumulator_value}
+        return {"optimizer": "Adagrad", "adagrad": fields}
+
 
 class DecayedAdagrad(Optimizer):
     """m ← decay m + (1 − decay) g²; p ← p − η g / (√m + ε). Dense gradients only."""
@@ -48,6 +52,9 @@ class DecayedAdagrad(Optimizer):
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return self.append_update(block, "decayed_adagrad", parameter, gradient, {"Moment": "moment"},
                                   {"decay": self.decay, "epsilon": self.epsilon})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        return {"optimizer": "DecayedAdagrad", "decayed_adagrad": {"decay": self.decay, "epsilon": self.epsilon}}
 
 
 class Adadelta(Optimizer):
@@ -69,3 +76,6 @@ class Adadelta(Optimizer):
         kept = {"AvgSquaredGrad": "_avg_squared_grad", "AvgSquaredUpdate": "_avg_squared_update"}
         return self.append_update(block, "adadelta", parameter, gradient, kept,
                                   {"rho": self.rho, "epsilon": self.epsilon})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        return {"optimizer": "Adadelta", "adadelta": {"rho": self.rho, "epsilon": self.epsilon}}

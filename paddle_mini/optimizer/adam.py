@@ -1,13 +1,13 @@
 # Adam and AdamW: steps scaled by running moments of the gradient.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from .._core import ProgramError
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer, Rate, finite, given
 
 MOMENTS = {"Moment1": "moment1", "Moment2": "moment2", "Beta1Pow": "beta1_pow_acc", "Beta2Pow": "beta2_pow_acc"}
 
@@ -41,6 +41,12 @@ class Adam(Optimizer):
     def _attrs(self) -> Dict[str, Any]:
         return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, "lazy_mode": self.lazy_mode}
 
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        return {"optimizer": "Adam", "adam": self.moment_values()}
+
+    def moment_values(self) -> Dict[str, Any]:
+        return {"beta_1": self.beta1, "beta_2": self.beta2, "epsilon": self.epsilon}
+
 
 class AdamW(Adam):
     """p ← p − η lr_ratio weight_decay p, and then Adam's step: the decay is beside the gradient and its
@@ -64,7 +70,20 @@ class AdamW(Adam):
         self.apply_decay_param_fun = apply_decay_param_fun
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        decays = self.apply_decay_param_fun is None or bool(self.apply_decay_param_fun(parameter.name))
-        ratio = 1.0 if self.lr_ratio is None else finite("AdamW: lr_ratio", self.lr_ratio(parameter))
+        decays, ratio = self._decay_of(parameter)
         attrs = {"with_decay": decays, "coeff": self.weight_decay, "lr_ratio": ratio}
         return self.append_update(block, "adamw", parameter, gradient, MOMENTS, {**self._attrs(), **attrs})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        decays, ratio = self._decay_of(parameter)
+        decay = self.weight_decay * ratio if decays else 0.0
+        return {"optimizer": "Adam", "adam": {**self.moment_values(), "decay": decay}}
+
+    def _decay_of(self, parameter: Optional[Parameter]) -> Tuple[bool, float]:
+        """Whether a parameter decays, and its lr_ratio."""
+        decays, ratio = True, 1.0
+        if self.apply_decay_param_fun is not None:
+            decays = bool(self.apply_decay_param_fun(given("AdamW: apply_decay_param_fun", parameter).name))
+        if self.lr_ratio is not None:
+            ratio = finite("AdamW: lr_ratio", self.lr_ratio(given("AdamW: lr_ratio", parameter)))
+        return decays, ratio

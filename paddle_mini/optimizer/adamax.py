@@ -1,7 +1,7 @@
 # Adamax: Adam with the largest gradient in the place of the root mean square.
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional
 
 from ..operator import Operator
 from ..program import Block
@@ -35,6 +35,10 @@ class Adamax(Optimizer):
              "InfNorm": norm, "Beta1Pow": self.accumulator("beta1_pow_acc", parameter)},
             {"ParamOut": parameter, "MomentOut": moment, "InfNormOut": norm},
             {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        fields = {"beta_1": self.beta1, "beta_2": self.beta2, "epsilon": self.epsilon}
+        return {"optimizer": "Adamax", "adamax": fields}
 
     def append_finish_ops(self, block: Block, parameter: Parameter) -> None:
         # The operator reads β₁ᵗ and leaves it as it is, unlike adam.

@@ -1,13 +1,14 @@
 # AveragedSGD: gradient descent whose steps fall so that the average of all parameters is the result.
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict
 
 from ..averaging.lengths import Lengthy
 from ..averaging.schemes import Uniform
 from ..guards import default_main_program
 from ..layers.learning_rate import inverse_time_decay
 from ..layers.tensor import cast
+from ..lr.scheduler import inverse_power
 from ..roles import LR_SCHEDULE, op_role_guard
 from ..variable import Variable
 from .optimizer import finite
@@ -32,6 +33,9 @@ class _Falling(SGD):
                 rate = inverse_time_decay(1.0, 1, self._decay * self._begin) ** self._power * self._begin
                 self._rates[id(main), dtype] = made = rate if rate.dtype == dtype else cast(rate, dtype)
         return made
+
+    def rate_values(self) -> Dict[str, Any]:
+        return inverse_power("AveragedSGD", self._begin, self._decay * self._begin, self._power, shift=-1)
 
 
 class AveragedSGD(ParameterAverage):

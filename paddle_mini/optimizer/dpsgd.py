@@ -1,8 +1,9 @@
 # Dpsgd: gradient descent with clipped gradients and noise, for differential privacy.
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional
 
+from .._core import ProgramError
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
@@ -31,3 +32,9 @@ class Dpsgd(Optimizer):
         attrs = {"clip": self.clip, "batch_size": self.batch_size, "sigma": self.sigma,
                  "seed": self.seed or block.program.next_seed()}
         return self.append_update(block, "dpsgd", parameter, gradient, {}, attrs)
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        if not self.seed:
+            raise ProgramError("Dpsgd: the program chooses the seed, and an object of the C library has none; give one")
+        fields = {"clip": self.clip, "batch_size": self.batch_size, "sigma": self.sigma, "seed": self.seed}
+        return {"optimizer": "Dpsgd", "dpsgd": fields}

@@ -1,7 +1,7 @@
 # Ftrl: follow the regularized leader, for sparse parameters.
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional
 
 from ..operator import Operator
 from ..program import Block
@@ -38,3 +38,6 @@ class Ftrl(Optimizer):
              "SquaredAccumulator": squared, "LinearAccumulator": linear},
             {"ParamOut": parameter, "SquaredAccumOut": squared, "LinearAccumOut": linear},
             {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        return {"optimizer": "Ftrl", "ftrl": {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power}}

@@ -1,14 +1,14 @@
 # Lamb: Adam with the length of each parameter's step set by the parameter's own.
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, Optional
 
 from .._core import ProgramError
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
 from .adam import MOMENTS, Adam
-from .optimizer import Rate, finite
+from .optimizer import Rate, finite, given
 
 
 class Lamb(Adam):
@@ -33,7 +33,16 @@ class Lamb(Adam):
         self.always_adapt = always_adapt
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        excluded = self.exclude_from_weight_decay_fn is not None and self.exclude_from_weight_decay_fn(parameter)
         attrs = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon,
-                 "weight_decay": 0.0 if excluded else self.lamb_weight_decay, "always_adapt": self.always_adapt}
+                 "weight_decay": self._decay_of(parameter), "always_adapt": self.always_adapt}
         return self.append_update(block, "lamb", parameter, gradient, MOMENTS, attrs)
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        fields = {"weight_decay": self._decay_of(parameter), "always_adapt": self.always_adapt}
+        return {"optimizer": "Lamb", "lamb": {**self.moment_values(), **fields}}
+
+    def _decay_of(self, parameter: Optional[Parameter]) -> float:
+        if self.exclude_from_weight_decay_fn is None:
+            return self.lamb_weight_decay
+        asked = given("Lamb: exclude_from_weight_decay_fn", parameter)
+        return 0.0 if self.exclude_from_weight_decay_fn(asked) else self.lamb_weight_decay

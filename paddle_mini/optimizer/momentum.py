@@ -1,13 +1,13 @@
 # Momentum and LarsMomentum: gradient descent with a velocity.
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 from .._core import ProgramError
 from ..operator import Operator
 from ..program import Block
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer, Rate, finite, given
 
 
 class Momentum(Optimizer):
@@ -28,6 +28,9 @@ class Momentum(Optimizer):
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return self.append_update(block, "momentum", parameter, gradient, {"Velocity": "velocity"},
                                   {"mu": self.momentum, "use_nesterov": self.use_nesterov})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        return {"optimizer": "SGD", "sgd": {"momentum": self.momentum, "nesterov": self.use_nesterov}}
 
 
 class LarsMomentum(Optimizer):
@@ -56,8 +59,17 @@ class LarsMomentum(Optimizer):
         self.accumulator("velocity", parameter)
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        excluded = any(part in parameter.name for part in self.exclude_from_weight_decay)
         attrs = {"mu": self.momentum, "lars_coeff": self.lars_coeff, "epsilon": self.epsilon,
-                 "lars_weight_decay": [0.0 if excluded else self.lars_weight_decay],
-                 "rescale_grad": self.rescale_grad}
+                 "lars_weight_decay": [self._decay_of(parameter)], "rescale_grad": self.rescale_grad}
         return self.append_update(block, "lars_momentum", parameter, gradient, {"Velocity": "velocity"}, attrs)
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        fields = {"momentum": self.momentum, "lars_coeff": self.lars_coeff, "epsilon": self.epsilon,
+                  "lars_weight_decay": self._decay_of(parameter), "rescale_grad": self.rescale_grad}
+        return {"optimizer": "Lars", "lars": fields}
+
+    def _decay_of(self, parameter: Optional[Parameter]) -> float:
+        if not self.exclude_from_weight_decay:
+            return self.lars_weight_decay
+        name = given("LarsMomentum: exclude_from_weight_decay", parameter).name
+        return 0.0 if any(part in name for part in self.exclude_from_weight_decay) else self.lars_weight_decay

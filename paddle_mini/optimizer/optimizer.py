@@ -17,7 +17,8 @@ from ..operator import Operator
 from ..program import Block, Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
-from ..variable import Parameter, Variable
+from ..variable import Parameter, Variable, name_of
+from .config import new_config, said_by
 
 Pairs = List[Tuple[Parameter, Variable]]
 Rate = Union[float, Variable, LRScheduler]
@@ -50,6 +51,23 @@ class Minimizer(ABC):
     def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
         """Appends to the current block what changes the parameters."""
 
+    def to_config(self, parameter: Optional[Parameter] = None) -> Any:
+        """The OptimizerConfig (proto/optimizer.proto) of an object of the C library that does to one parameter what
+        this does: a message of google.protobuf, to be changed or serialized. See NativeOptimizer.
+
+        parameter: whose learning-rate factor, regularizer, clipping, averaging and rows are meant. None: one without
+        any of its own. A schedule goes on from the step where it is, one step an update. ProgramError, naming it,
+        where an object that sees one parameter can't do something.
+        """
+        if parameter is not None and not isinstance(parameter, Parameter):
+            raise ProgramError(f"to_config takes a Parameter, not {parameter!r}")
+        return new_config(self.config_values(parameter))
+
+    def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        """The fields of OptimizerConfig that this sets."""
+        raise ProgramError(f"{type(self).__name__} is more than one step a gradient, all that an object of the C "
+                           "library takes; call to_config() of the optimizer inside")
+
 
 class Optimizer(Minimizer):
     """What every optimizer shares.
@@ -65,6 +83,8 @@ class Optimizer(Minimizer):
     """Whether a sparse gradient changes the rows it names and no other."""
     needs_rows = False
     """Whether a sparse gradient leaves rows alone that zeros in a dense one would change."""
+    keeps_nothing = False
+    """Whether a step depends on the parameter and this gradient only."""
 
     def __init__(self, learning_rate: Rate = 0.001, parameter_list: Any = None,
                  regularization: Union[None, float, Regularizer] = None, grad_clip: Optional[GradientClip] = None,
@@ -119,6 +139,42 @@ class Optimizer(Minimizer):
     def append_finish_ops(self, block: Block, parameter: Parameter) -> None:
         """Appends what a parameter needs after the operators of all parameters: nothing, mostly."""
 
+    def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        if parameter is not None and self.parameter_list:
+            names = [name_of(item) for item in self.parameter_list]
+            if parameter.name not in names:
+                raise ProgramError(f"'{parameter.name}' is not in the parameter_list of this {type(self).__name__}: "
+                                   f"{', '.join(names)}")
+        clip = self.grad_clip if parameter is None or parameter.need_clip else None
+        regularizer = (parameter.regularizer if parameter is not None else None) or self.regularization
+        # A penalty makes a sparse gradient dense. The library catches SGD's rows up to the same; what others keep would
+        # have changed with every gradient.
+        rests = self.leaves_other_rows and (regularizer is None or self.keeps_nothing)
+        step = said_by(self, "step_values", "append_optimize_op", Optimizer)
+        values = {**step(parameter), **self.rate_values(), "row_policy": "Lazy" if rests else "LikeZeros"}
+        if clip is not None:
+            values.update(said_by(clip, "config_values", "clip", GradientClip)())
+        if regularizer is not None:
+            values.update(said_by(regularizer, "config_values", "__call__", Regularizer)())
+        if parameter is not None:
+            values["learning_rate_factor"] = parameter.learning_rate
+            values["row_width"] = math.prod(parameter.shape[1:])
+        return values
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        """The fields `optimizer` and the message of that optimizer, with every argument of the constructor."""
+        raise ProgramError(f"{type(self).__name__} is not an optimizer of the C library")
+
+    def rate_values(self) -> Dict[str, Any]:
+        """The fields of the learning rate."""
+        rate = self.learning_rate
+        if isinstance(rate, LRScheduler):
+            return said_by(rate, "config_values", "get_lr", LRScheduler)()
+        if isinstance(rate, Variable):
+            raise ProgramError(f"{type(self).__name__}: the program computes the learning rate '{rate.name}', which an "
+                               "object of the C library can't; give a number or an LRScheduler")
+        return {"lr_policy": "Const", "const_lr": {"learning_rate": rate}}
+
     def append_update(self, block: Block, op_type: str, parameter: Parameter, gradient: Variable,
                       kept: Mapping[str, str], attrs: Mapping[str, Any]) -> Operator:
         """Appends `op_type` with the ports that optimizers share; `kept`: the keys of accumulators by
@@ -172,6 +228,13 @@ def finite(what: str, value: Any, low: float = -math.inf, below: float = math.in
         return float(value)
     limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
     raise ProgramError(f"{what} is {value!r}, it must be a finite number{limits}")
+
+
+def given(what: str, parameter: Optional[Parameter]) -> Parameter:
+    """The parameter; ProgramError where there is none for `what` to look at."""
+    if parameter is None:
+        raise ProgramError(f"{what} depends on the parameter: give it to to_config")
+    return parameter
 
 
 def require_unchanged(program: Program, pairs: Pairs) -> None:

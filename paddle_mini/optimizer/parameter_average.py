@@ -12,12 +12,12 @@ from ..averaging.running import RunningAverage
 from ..averaging.schemes import Scheme, Window
 from ..guards import default_main_program
 from ..operator import Operator
-from ..place import Place
+from ..place import CPUPlace, Place
 from ..program import Block, Program
 from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
 from ..variable import Parameter, Variable, name_of
 from .averaged import Averaged
-from .optimizer import Pairs
+from .optimizer import Minimizer, Pairs
 from .wrapper import chain, updated_by
 
 Schemes = Union[Scheme, Sequence[Scheme]]
@@ -85,6 +85,30 @@ class ParameterAverage(Averaged):
         self.averages = Applier(block.program, running, self._device())
         return ops
 
+    def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        """Where a gradient is not finite, the object refuses or skips the update as non_finite says."""
+        if self.buffers == "average":
+            raise ProgramError("ParameterAverage: an object of the C library has a parameter and no buffers to "
+                               "average; write buffers='copy'")
+        if self.place not in (None, CPUPlace()):
+            raise ProgramError(f"ParameterAverage: place is {self.place!r}, an object of the C library is on the CPU")
+        if not isinstance(self.optimizer, Minimizer):
+            raise ProgramError(f"{type(self.optimizer).__name__} is not an optimizer of the C library")
+        values = self.optimizer.config_values(parameter)
+        if parameter is not None and not self._averages(parameter):
+            return values
+        averages = [RunningAverage(scheme, self.every, self.start_step, False) for scheme in self.schemes]
+        if parameter is not None:
+            for average in averages:
+                average.check(parameter, False)
+        if "l1_rate" in values or "l2_rate" in values:
+            values["row_policy"] = "LikeZeros"  # averages of rows that go on while nobody names them
+        return {**values, "averaging": [average.config_values() for average in averages],
+                "nan_policy": "Refuse" if self.non_finite == "raise" else "Skip"}
+
+    def _averages(self, parameter: Parameter) -> bool:
+        return parameter.do_model_average if self._wanted is None else parameter.name in self._wanted
+
     def _checked(self, pairs: Pairs, averaged: List[Parameter]) -> List[RunningAverage]:
         """The averages, if their schemes suit all parameters; nothing is appended yet."""
         sparse = {parameter.name for parameter, gradient in pairs
@@ -139,7 +163,7 @@ class ParameterAverage(Averaged):
     def _chosen(self, changed: List[Parameter]) -> List[Parameter]:
         by_name = {parameter.name: parameter for parameter in changed}
         if self._wanted is None:
-            chosen = [parameter for parameter in changed if parameter.do_model_average]
+            chosen = [parameter for parameter in changed if self._averages(parameter)]
         else:
             unknown = [name for name in self._wanted if name not in by_name]
             if unknown:

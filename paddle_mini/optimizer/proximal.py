@@ -1,7 +1,7 @@
 # ProximalGD and ProximalAdagrad: steps that draw parameters to zero, and to exactly zero with l1.
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional
 
 from ..operator import Operator
 from ..program import Block
@@ -22,6 +22,9 @@ class ProximalGD(Optimizer):
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return self.append_update(block, "proximal_gd", parameter, gradient, {}, {"l1": self.l1, "l2": self.l2})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        return {"optimizer": "ProximalGD", "proximal_gd": {"l1": self.l1, "l2": self.l2}}
 
 
 class ProximalAdagrad(Optimizer):
@@ -45,3 +48,7 @@ class ProximalAdagrad(Optimizer):
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return self.append_update(block, "proximal_adagrad", parameter, gradient, {"Moment": "moment"},
                                   {"l1": self.l1, "l2": self.l2})
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        fields = {"l1": self.l1, "l2": self.l2, "initial_accumulator_value": self.initial_accumulator_value}
+        return {"optimizer": "ProximalAdagrad", "proximal_adagrad": fields}

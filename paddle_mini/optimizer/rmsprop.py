@@ -1,7 +1,7 @@
 # RMSProp: steps scaled by the root mean square of the newer gradients.
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict, Optional
 
 from ..operator import Operator
 from ..program import Block
@@ -35,3 +35,7 @@ class RMSProp(Optimizer):
         kept = {"Moment": "momentum", "MeanSquare": "mean_square", "MeanGrad": "mean_grad"}
         attrs = {"decay": self.rho, "epsilon": self.epsilon, "momentum": self.momentum, "centered": self.centered}
         return self.append_update(block, "rmsprop", parameter, gradient, kept, attrs)
+
+    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+        fields = {"rho": self.rho, "epsilon": self.epsilon, "momentum": self.momentum, "centered": self.centered}
+        return {"optimizer": "RMSProp", "rmsprop": fields}

@@ -1,0 +1,40 @@
+# OptimizerConfig: the message that says to the C library what an optimizer does.
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Callable, Dict
+
+from .. import _core
+from .._core import ProgramError
+
+
+@lru_cache(maxsize=None)
+def config_class() -> Any:
+    """The class of OptimizerConfig, from what proto/optimizer.proto says; needs the package protobuf."""
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    described = Path(_core.__file__).with_name("optimizer.desc").read_bytes()
+    pool = descriptor_pool.DescriptorPool()  # its own: another package may have a paddle.OptimizerConfig
+    for file in descriptor_pb2.FileDescriptorSet.FromString(described).file:
+        pool.AddSerializedFile(file.SerializeToString())
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("paddle.OptimizerConfig"))
+
+
+def new_config(values: Dict[str, Any]) -> Any:
+    """An OptimizerConfig with these fields; enumerations by name, messages as dictionaries."""
+    try:
+        return config_class()(**values)
+    except (TypeError, ValueError) as error:
+        raise ProgramError(f"OptimizerConfig: {error}") from None
+
+
+def said_by(owner: Any, says: str, does: str, base: type) -> Callable[..., Dict[str, Any]]:
+    """The method `says` of owner. Where a class of the user's changed `does` and not what it says of itself, that of
+    `base`, which refuses."""
+    for kind in type(owner).__mro__:
+        if says in vars(kind):
+            return getattr(owner, says)
+        if does in vars(kind):
+            break
+    return partial(getattr(base, says), owner)

@@ -1,0 +1,260 @@
+# NativeOptimizer: one parameter and its optimizer in the C library, without a program.
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .. import _core
+from .._core import DeviceError, Error, OpError, ProgramError, ShapeError
+
+LIBRARY = "libpaddle_mini_optimizer.so"
+VERSION = 1
+"""Of the interface, cpp/capi/paddle_optimizer.h."""
+ELEMENT_TYPES = {np.dtype(np.float32): 4, np.dtype(np.float64): 5}
+
+Ids = Union[np.ndarray, Sequence[int]]
+
+
+class BusyError(Error):
+    """Another thread is in a call for the same NativeOptimizer; nothing has changed."""
+
+
+class NotFiniteError(OpError):
+    """A gradient is not finite, and the configuration says nan_policy Refuse; nothing has changed."""
+
+
+class NativeOptimizer:
+    """One parameter and its optimizer in the C library (docs/optimizer_library.md): for trainers that have no program,
+    and for parameter servers.
+
+    config: an OptimizerConfig, as to_config() of an optimizer gives, or its bytes. parameter: an array of float32 or
+    float64, of any shape; its values are copied. state: what state() gave for the same optimizer, dtype and size; it
+    replaces the values.
+
+    After an error nothing has changed. ProgramError: a configuration, state or argument is wrong; ShapeError: an array
+    has another shape or dtype; NotFiniteError, BusyError; DeviceError: there is no memory, or no library. Objects are
+    independent of each other, and calls let other threads run.
+    """
+
+    def __init__(self, config: Any, parameter: np.ndarray, state: Optional[bytes] = None):
+        values = np.asarray(parameter)
+        if values.dtype not in ELEMENT_TYPES:
+            raise ShapeError(f"the parameter is {values.dtype}, it must be float32 or float64")
+        self.config = config if isinstance(config, bytes) else _serialized(config)
+        """The bytes of the OptimizerConfig."""
+        self.shape: Tuple[int, ...] = values.shape
+        self.dtype = values.dtype
+        self._handle: Optional[_Handle] = _Handle(self.config, np.ascontiguousarray(values), state)
+
+    def update(self, gradient: np.ndarray) -> None:
+        """One step. gradient: shape and dtype of the parameter."""
+        self._give("paddle_update_parameter", self._values("gradient", gradient, self.shape))
+
+    def update_rows(self, rows: Ids, gradient: np.ndarray) -> None:
+        """One step with a gradient for some rows. gradient: [len(rows), ...], like rows of the parameter; a row that is
+        named more than once gets the sum."""
+        ids = self._rows(rows)
+        values = self._values("gradient", gradient, (len(ids), *self.shape[1:]))
+        self._call("paddle_update_parameter_rows", ELEMENT_TYPES[self.dtype], ids.ctypes.data, len(ids),
+                   values.ctypes.data, values.nbytes)
+
+    def apply_delta(self, delta: np.ndarray, scale: float = 1.0) -> None:
+        """parameter += scale delta, for a client that did the optimizing; it counts as an update. delta: shape and
+        dtype of the parameter."""
+        self._give("paddle_apply_delta", self._values("delta", delta, self.shape), float(scale))
+
+    def parameter(self) -> np.ndarray:
+        """A copy of the parameter."""
+        return self.view().copy()
+
+    def view(self) -> np.ndarray:
+        """The parameter itself, read-only: it shows each later update; rows whose decay is late, as they are now. It
+        keeps the memory, also when this is closed."""
+        library, size = load_library(), ctypes.c_size_t()
+        handle = self._open()
+        address = library.paddle_optimizer_param(handle.pointer, ctypes.byref(size))
+        if not address:
+            raise _failure()
+        memory = (ctypes.c_char * size.value).from_address(address)
+        memory.owner = handle  # type: ignore[attr-defined]
+        return np.frombuffer(memoryview(memory).toreadonly(), self.dtype).reshape(self.shape)
+
+    def rows(self, ids: Ids) -> np.ndarray:
+        """A copy of some rows: [len(ids), ...]."""
+        rows = self._rows(ids)
+        values = np.empty((len(rows), *self.shape[1:]), self.dtype)
+        self._call("paddle_optimizer_get_rows", ELEMENT_TYPES[self.dtype], rows.ctypes.data, len(rows),
+                   values.ctypes.data, values.nbytes)
+        return values
+
+    def average(self, which: int = 0) -> np.ndarray:
+        """One of the averages that the configuration lists: shape and dtype of the parameter, its values before the
+        first update that counts."""
+        values = np.empty(self.shape, self.dtype)
+        self._call("paddle_optimizer_average", _size("which", which), ELEMENT_TYPES[self.dtype], values.ctypes.data,
+                   values.nbytes)
+        return values
+
+    def state(self) -> bytes:
+        """Everything that is kept, exact to the bit."""
+        state, size = ctypes.c_void_p(), ctypes.c_size_t()
+        self._call("paddle_optimizer_get_state", ctypes.byref(state), ctypes.byref(size))
+        try:
+            return ctypes.string_at(state.value or 0, size.value)
+        finally:
+            load_library().paddle_optimizer_free_state(state)
+
+    @property
+    def learning_rate(self) -> float:
+        """Of the last update; before the first one, of the policy at 0."""
+        rate = ctypes.c_double()
+        self._call("paddle_optimizer_get_learning_rate", ctypes.byref(rate))
+        return rate.value
+
+    def set_learning_rate(self, learning_rate: float) -> None:
+        """The rate of the next updates, in place of the policy's; at least 0. It is part of the state."""
+        self._call("paddle_optimizer_set_learning_rate", float(learning_rate))
+
+    def set_pass(self, number: int) -> None:
+        """For the policy PassManual: the pass that the next updates belong to."""
+        self._call("paddle_optimizer_set_pass", int(number))
+
+    @property
+    def updates(self) -> int:
+        """How many were made."""
+        return self._counts()[0]
+
+    @property
+    def skipped(self) -> int:
+        """How many were left out because a gradient was not finite (nan_policy Skip)."""
+        return self._counts()[1]
+
+    def close(self) -> None:
+        """Gives the memory back, as soon as no view() of it is left."""
+        self._handle = None
+
+    def __enter__(self) -> NativeOptimizer:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """A copy, in another process too, goes on with a memory of its own."""
+        return NativeOptimizer, (self.config, self.parameter(), self.state())
+
+    def __repr__(self) -> str:
+        return f"NativeOptimizer({list(self.shape)} {self.dtype}{', closed' * (self._handle is None)})"
+
+    def _counts(self) -> Tuple[int, int]:
+        updates, skipped = ctypes.c_uint64(), ctypes.c_uint64()
+        self._call("paddle_optimizer_get_updates", ctypes.byref(updates), ctypes.byref(skipped))
+        return updates.value, skipped.value
+
+    def _open(self) -> _Handle:
+        handle = self._handle
+        if handle is None:
+            raise ProgramError("this NativeOptimizer is closed")
+        return handle
+
+    def _call(self, function: str, *arguments: Any) -> None:
+        handle = self._open()  # stays here until the call is over
+        if getattr(load_library(), function)(handle.pointer, *arguments):
+            raise _failure()
+
+    def _give(self, function: str, values: np.ndarray, *more: float) -> None:
+        self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *more)
+
+    def _values(self, what: str, given: Any, shape: Tuple[int, ...]) -> np.ndarray:
+        values = np.asarray(given)
+        if values.shape != shape or values.dtype != self.dtype:
+            raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} "
+                             f"{self.dtype}")
+        return np.require(values, requirements=["C", "ALIGNED"])
+
+    def _rows(self, given: Ids) -> np.ndarray:
+        if not self.shape:
+            raise ShapeError("a parameter of shape [] has no rows")
+        rows = np.asarray(given)
+        if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+            raise ShapeError(f"rows are {list(rows.shape)} {rows.dtype}, they must be a list of whole numbers")
+        return np.ascontiguousarray(rows, np.int64)
+
+
+class _Handle:
+    """An object of the library, released when nobody has it: neither its NativeOptimizer nor a view of its memory."""
+
+    def __init__(self, config: bytes, parameter: np.ndarray, state: Optional[bytes]):
+        library = load_library()
+        self.release = library.paddle_release_optimizer  # at the end of the process this module may be gone before
+        self.pointer = library.paddle_create_optimizer(
+            config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state,
+            len(state or b""))
+        if not self.pointer:
+            raise _failure()
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            self.release(self.pointer)
+
+
+@lru_cache(maxsize=None)
+def load_library() -> ctypes.CDLL:
+    """The library beside the package, with the types of its functions."""
+    path = Path(_core.__file__).with_name(LIBRARY)
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise DeviceError(f"the C library of optimizers can't be loaded: {error}") from None
+    pointer, size, int32, double = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double
+    array = (int32, pointer, size)
+    signatures = {
+        "paddle_create_optimizer": (pointer, ctypes.c_char_p, size, int32, pointer, size, ctypes.c_char_p, size),
+        "paddle_release_optimizer": (int32, pointer),
+        "paddle_update_parameter": (int32, pointer, *array),
+        "paddle_update_parameter_rows": (int32, pointer, int32, pointer, size, pointer, size),
+        "paddle_apply_delta": (int32, pointer, *array, double),
+        "paddle_optimizer_param": (pointer, pointer, pointer),
+        "paddle_optimizer_get_rows": (int32, pointer, int32, pointer, size, pointer, size),
+        "paddle_optimizer_get_state": (int32, pointer, pointer, pointer),
+        "paddle_optimizer_free_state": (int32, pointer),
+        "paddle_optimizer_set_learning_rate": (int32, pointer, double),
+        "paddle_optimizer_get_learning_rate": (int32, pointer, pointer),
+        "paddle_optimizer_set_pass": (int32, pointer, ctypes.c_int64),
+        "paddle_optimizer_get_updates": (int32, pointer, pointer, pointer),
+        "paddle_optimizer_average": (int32, pointer, size, *array),
+        "paddle_optimizer_last_error": (ctypes.c_char_p,),
+        "paddle_optimizer_last_status": (int32,),
+        "paddle_optimizer_version": (int32,),
+        "paddle_optimizer_processor_level": (ctypes.c_char_p,),
+    }
+    for name, (result, *arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    if library.paddle_optimizer_version() != VERSION:
+        raise DeviceError(f"{path} has interface {library.paddle_optimizer_version()}, it must be {VERSION}")
+    return library
+
+
+def _failure() -> Exception:
+    """What this thread's last call that failed said, as an exception."""
+    library, kinds = load_library(), {-2: BusyError, -3: NotFiniteError, -4: DeviceError}
+    kind = kinds.get(library.paddle_optimizer_last_status(), ProgramError)
+    return kind(library.paddle_optimizer_last_error().decode(errors="replace"))
+
+
+def _serialized(config: Any) -> bytes:
+    serialize = getattr(config, "SerializeToString", None)
+    if serialize is None:
+        raise ProgramError(f"config is {config!r}, it must be an OptimizerConfig, as to_config() gives, or its bytes")
+    return bytes(serialize())
+
+
+def _size(what: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ProgramError(f"{what} is {value!r}, it must be a whole number, at least 0")
+    return int(value)

@@ -1,0 +1,120 @@
+# Averages of the C library: the same bits as ParameterAverage's, dense and row by row.
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from averages_by_definition import expected
+from one_parameter import Program, gradients, row_gradients, same_bits, values
+from paddle_mini.averaging import Exponential, Polynomial, Power, Tail, Uniform, Window, fraction
+
+O = pm.optimizer
+STEPS = 24
+SCHEMES = {
+    "window": Window(5), "window by rate": Window(rate=0.3, min_size=2, max_size=6), "uniform": Uniform(),
+    "tail": Tail(4),
+    "exponential": Exponential(0.9), "uncorrected": Exponential(0.9, bias_correction=False),
+    "ratio": Exponential(0.99, warmup="ratio"), "warmup": Exponential(0.99, warmup=(2, 0.75)),
+    "half life": Exponential(half_life=fraction(0.2)), "polynomial": Polynomial(3.0), "power": Power(6.94),
+    "width": Power(relative_width=0.1),
+}
+WHEN = {"each": {}, "every": {"every": 3}, "start": {"start_step": 7}, "both": {"every": 2, "start_step": 5}}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("when", WHEN)
+@pytest.mark.parametrize("name", SCHEMES)
+def test_dense(name, when, dtype):
+    begin = values(dtype)
+    program = Program(O.ParameterAverage(O.Momentum(0.1), SCHEMES[name], **WHEN[when]), begin)
+    native, history = program.native(begin), []
+    for number, gradient in enumerate(gradients(STEPS, dtype)):
+        program.update(gradient)
+        native.update(gradient)
+        history.append(program.value())
+        if number > 8 and number % 4 == 3:  # after each scheme's first member
+            same_bits(native.average(), program.average(), f"update {number}")
+    wanted = expected(SCHEMES[name], history, **WHEN[when])
+    np.testing.assert_allclose(native.average(), wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("optimizer", [O.SGD, O.Adagrad])
+def test_rows(optimizer, name):
+    begin = values("float64")
+    program = Program(O.ParameterAverage(optimizer(0.1), SCHEMES[name], every=2), begin, sparse=True)
+    native = program.native(begin)
+    for number, (rows, gradient) in enumerate(row_gradients(STEPS, "float64", distinct=True)):
+        program.update_rows(rows, gradient)
+        native.update_rows(rows, gradient)
+        if number > 8 and number % 4 == 3:  # after each scheme's first member
+            same_bits(native.average(), program.average(), f"update {number}")
+
+
+def test_averages_of_rows_are_those_of_dense_gradients():
+    begin, config = values("float64"), O.ParameterAverage(O.SGD(0.1), list(SCHEMES.values())).to_config()
+    by_rows, dense = O.NativeOptimizer(config, begin), O.NativeOptimizer(config, begin)
+    for rows, gradient in row_gradients(STEPS, "float64"):
+        by_rows.update_rows(rows, gradient)
+        whole = np.zeros_like(begin)
+        np.add.at(whole, rows, gradient)
+        dense.update(whole)
+        for which in range(len(SCHEMES)):
+            np.testing.assert_allclose(by_rows.average(which), dense.average(which), rtol=1e-9, atol=1e-12)
+
+
+def test_several_averages_of_one_parameter():
+    schemes = [Uniform(), Exponential(0.8), Window(3)]
+    begin = values()
+    program = Program(O.ParameterAverage(O.Adam(0.05), schemes), begin)
+    native = program.native(begin)
+    for gradient in gradients(10):
+        program.update(gradient)
+        native.update(gradient)
+    for which, scheme in enumerate(schemes):
+        same_bits(native.average(which), program.average(scheme))
+
+
+def test_before_the_first_member_it_is_the_parameter():
+    native = O.NativeOptimizer(O.ParameterAverage(O.SGD(0.1), Uniform(), start_step=3).to_config(), values())
+    for gradient in gradients(3):
+        same_bits(native.average(), native.parameter())
+        native.update(gradient)
+    same_bits(native.average(), native.parameter())
+
+
+def test_an_average_that_is_not_there():
+    native = O.NativeOptimizer(O.SGD(0.1).to_config(), values())
+    with pytest.raises(pm.ProgramError, match="average"):
+        native.average()
+
+
+def test_average_does_not_change_the_parameter_or_what_follows():
+    begin, config = values(), O.ParameterAverage(O.SGD(0.1), [Window(4), Uniform()]).to_config()
+    asked, quiet = O.NativeOptimizer(config, begin), O.NativeOptimizer(config, begin)
+    for rows, gradient in row_gradients(12):
+        for native in (asked, quiet):
+            native.update_rows(rows, gradient)
+        asked.average(1)
+        asked.view()
+    same_bits(asked.parameter(), quiet.parameter())
+    same_bits(asked.average(0), quiet.average(0))
+
+
+def test_skipped_updates_enter_no_average():
+    config = O.ParameterAverage(O.SGD(0.1), Uniform(), non_finite="skip").to_config()
+    native, clean = O.NativeOptimizer(config, values()), O.NativeOptimizer(config, values())
+    for number, gradient in enumerate(gradients(8)):
+        if number % 3 == 1:
+            native.update(np.where(gradient > 0, np.nan, gradient).astype("float32"))
+            continue
+        native.update(gradient)
+        clean.update(gradient)
+    assert (native.updates, native.skipped) == (5, 3)
+    same_bits(native.average(), clean.average())
+
+
+def test_delta_is_averaged_too():
+    native = O.NativeOptimizer(O.ParameterAverage(O.SGD(0.1), Uniform()).to_config(), np.zeros(3))
+    for scale in (1.0, 2.0):
+        native.apply_delta(np.ones(3), scale)
+    assert native.parameter().tolist() == [3, 3, 3] and native.average().tolist() == [2, 2, 2]
