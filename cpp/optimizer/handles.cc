@@ -9,7 +9,8 @@
 
 namespace paddle_mini {
 
-struct Handle::Place {
+// Each has a cache line: threads with objects of their own do not wait for each other's.
+struct alignas(64) Handle::Place {
   std::atomic<uint64_t> word{kEmpty};
   std::unique_ptr<ParameterOptimizer> object;
 
