@@ -1,7 +1,7 @@
 # Linear regression with optimizers of the C library, from Python's standard library alone: python train.py [LIBRARY]
 """LIBRARY: libpaddle_mini_optimizer.so; without it, the one that the system's loader finds.
 
-target = weights . x + item . (the first numbers of x) + noise; an optimizer keeps the weights, another the table of items.
+target = weights . x + item . (the first numbers of x) + noise; one optimizer keeps the weights, one the table of items.
 In programs that have NumPy and paddle_mini, pm.optimizer.NativeOptimizer does this.
 """
 import ctypes
