@@ -33,7 +33,7 @@ func New(config []byte, parameter []float32, state []byte) (*Optimizer, error) {
 		made = C.paddle_create_optimizer(address(config), size(config), float32s, address(parameter), size(parameter),
 			address(state), size(state))
 		if made == nil {
-			return C.PADDLE_OPTIMIZER_ERROR
+			return C.paddle_optimizer_last_status()
 		}
 		return C.PADDLE_OPTIMIZER_OK
 	})
@@ -81,7 +81,7 @@ func (o *Optimizer) Parameter() ([]float32, error) {
 	err := call(func() C.int {
 		values = C.paddle_optimizer_param(o.handle, &bytes)
 		if values == nil {
-			return C.PADDLE_OPTIMIZER_ERROR
+			return C.paddle_optimizer_last_status()
 		}
 		return C.PADDLE_OPTIMIZER_OK
 	})

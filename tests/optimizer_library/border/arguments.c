@@ -16,8 +16,10 @@ static void of_create(void) {
   REFUSED_OBJECT(paddle_create_optimizer(bytes, config.size, F32, &one, 4, &one, (size_t)-1));
   for (size_t size = (size_t)-1; size > (size_t)-64; --size)
     REFUSED_OBJECT(paddle_create_optimizer(bytes, config.size, F32, &one, size, NULL, 0));
-  for (size_t size = (size_t)1 << 63; size > (size_t)1 << 55; size >>= 1)
-    REFUSED_OBJECT(paddle_create_optimizer(bytes, config.size, F64, &one, size, NULL, 0));
+  REFUSED_OBJECT(paddle_create_optimizer(bytes, config.size, F64, &one, (size_t)1 << 63, NULL, 0));
+  for (size_t size = (size_t)1 << 62; size > (size_t)1 << 55; size >>= 1)
+    EXPECT(!paddle_create_optimizer(bytes, config.size, F64, &one, size, NULL, 0) &&
+           paddle_optimizer_last_status() == PADDLE_OPTIMIZER_NO_MEMORY);
   static const int types[] = {0, 1, 2, 3, 6, 99, -1};
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
     REFUSED_OBJECT(paddle_create_optimizer(bytes, config.size, (paddle_element_type)types[i], &one, 4, NULL, 0));
@@ -119,7 +121,7 @@ static void of_getters(paddle_optimizer* o) {
 
 void arguments(void) {
   EXPECT(paddle_optimizer_version() == PADDLE_OPTIMIZER_VERSION);
-  EXPECT(paddle_optimizer_last_error()[0] == '\0');
+  EXPECT(paddle_optimizer_last_error()[0] == '\0' && paddle_optimizer_last_status() == PADDLE_OPTIMIZER_OK);
   EXPECT(paddle_optimizer_processor_level()[0] != '\0');
   of_create();
   copies();
