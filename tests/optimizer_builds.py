@@ -1,4 +1,4 @@
-# The optimizers' C library as programs in other languages meet it: where it is installed, and how they are built with it.
+# The optimizers' C library as other languages meet it: where it is installed, how programs are built with it.
 import os
 import shutil
 import subprocess
@@ -12,7 +12,8 @@ from paddle_mini import _core
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(_core.__file__).parent / "capi"
 # In a staged package the libraries are links into the build directory.
-BUILD = next((folder for folder in (Path(_core.__file__).resolve().parent, ROOT / "build") if (folder / "CMakeCache.txt").exists()), None)
+BUILDS = (Path(_core.__file__).resolve().parent, ROOT / "build")
+BUILD = next((folder for folder in BUILDS if (folder / "CMakeCache.txt").exists()), None)
 NAME = "paddle_mini_optimizer"
 
 
@@ -28,8 +29,8 @@ def tool(name):
 def run(*command, status=0, timeout=300, **options):
     """What a command prints, standard error included; `env` is added to the environment."""
     environment = {**os.environ, **options.pop("env", {})}
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
-                          env=environment, **options)
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=timeout, env=environment, **options)
     assert done.returncode == status, f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout}"
     return done.stdout
 
@@ -50,5 +51,6 @@ def compile_c(program, sources, prefix, *options, library=None):
     """Links with the shared library of a prefix, or with another one."""
     folder = library.parent if library else Path(pkg_config(prefix, "--variable=libdir")[0])
     run(tool("gcc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-pthread", f"-I{ROOT / 'examples/c'}",
-        *pkg_config(prefix, "--cflags"), *options, "-o", program, *sources, f"-L{folder}", f"-l{NAME}", f"-Wl,-rpath,{folder}")
+        *pkg_config(prefix, "--cflags"), *options, "-o", program, *sources, f"-L{folder}", f"-l{NAME}",
+        f"-Wl,-rpath,{folder}")
     return program

@@ -1,11 +1,12 @@
-# Where the optimizers' C library goes: below a prefix of its own (component optimizer) and into the Python package (component python).
+# Where the optimizers' C library goes: below a prefix of its own (component optimizer) and into the Python package
+# (component python).
 #
-#   prefix   include/  lib/libpaddle_mini_optimizer.{so,a}  lib/pkgconfig/  lib/cmake/paddle_mini_optimizer/  share/paddle_mini/
+#   prefix   include/  lib/libpaddle_mini_optimizer.{so,a}  lib/pkgconfig/  lib/cmake/  share/paddle_mini/
 #   package  paddle_mini/libpaddle_mini_optimizer.so, and the rest below paddle_mini/capi as below a prefix
 #
-# A wheel holds no links, so that its one shared library is where Python looks for it, and the files for pkg-config and CMake say
-# that. They name everything by its way from themselves: both trees may be moved. A full install, as wheels are made from, leaves
-# the prefix out.
+# A wheel holds no links: its one shared library is where Python looks for it, and the files for pkg-config and CMake
+# say that. They name everything by its way from themselves, so both trees may be moved. A full install, which wheels
+# are made of, leaves the prefix out.
 include(CMakePackageConfigHelpers)
 set(name paddle_mini_optimizer)
 set(made "${PROJECT_BINARY_DIR}/${name}")
@@ -20,13 +21,14 @@ function(install_optimizer component prefix shared_dir) # then EXCLUDE_FROM_ALL,
   configure_package_config_file("${CMAKE_SOURCE_DIR}/cpp/optimizer/${name}Config.cmake.in"
     "${made}/${component}/${name}Config.cmake" INSTALL_DESTINATION "${cmake_dir}" PATH_VARS shared archive include)
 
-  install(TARGETS ${name} LIBRARY DESTINATION "${shared_dir}" COMPONENT ${component} ${ARGN})
-  install(FILES "${PROJECT_BINARY_DIR}/lib${name}.a" DESTINATION "${prefix}lib" COMPONENT ${component} ${ARGN})
-  install(FILES "${CMAKE_SOURCE_DIR}/cpp/capi/paddle_optimizer.h" DESTINATION "${include}" COMPONENT ${component} ${ARGN})
-  install(FILES "${CMAKE_SOURCE_DIR}/proto/optimizer.proto" DESTINATION "${prefix}share/paddle_mini" COMPONENT ${component} ${ARGN})
-  install(FILES "${made}/${component}/${name}.pc" DESTINATION "${prefix}lib/pkgconfig" COMPONENT ${component} ${ARGN})
+  set(belongs COMPONENT ${component} ${ARGN})
+  install(TARGETS ${name} LIBRARY DESTINATION "${shared_dir}" ${belongs})
+  install(FILES "${PROJECT_BINARY_DIR}/lib${name}.a" DESTINATION "${prefix}lib" ${belongs})
+  install(FILES "${CMAKE_SOURCE_DIR}/cpp/capi/paddle_optimizer.h" DESTINATION "${include}" ${belongs})
+  install(FILES "${CMAKE_SOURCE_DIR}/proto/optimizer.proto" DESTINATION "${prefix}share/paddle_mini" ${belongs})
+  install(FILES "${made}/${component}/${name}.pc" DESTINATION "${prefix}lib/pkgconfig" ${belongs})
   install(FILES "${made}/${component}/${name}Config.cmake" "${made}/${name}ConfigVersion.cmake"
-    DESTINATION "${cmake_dir}" COMPONENT ${component} ${ARGN})
+    DESTINATION "${cmake_dir}" ${belongs})
 endfunction()
 
 write_basic_package_version_file("${made}/${name}ConfigVersion.cmake" COMPATIBILITY SameMinorVersion)

@@ -1,7 +1,9 @@
-"""The examples in C, Go and ctypes work with the library as it is installed, below a prefix and in the Python package."""
+"""The examples in C, Go and ctypes work with the library as it is installed: below a prefix, in the Python package."""
 import re
 import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,25 +54,27 @@ def test_c_with_cmake(prefix, tmp_path):
 def test_a_configuration_from_a_file(prefix, tmp_path):
     pytest.importorskip("grpc_tools")
     proto, = pkg_config(prefix, "--variable=proto")
-    text = (EXAMPLES / "c/momentum.txt").read_text()
     run("make", "-C", EXAMPLES / "c", f"OUT={tmp_path}", tmp_path / "train", env=environment(prefix))
-    run("sh", "-c", '"$0" -m grpc_tools.protoc -I "$(dirname "$1")" --encode=paddle.OptimizerConfig "$1" < "$2" > momentum.bin',
-        sys.executable, proto, EXAMPLES / "c/momentum.txt", cwd=tmp_path)
-    assert "momentum" in text and run(tmp_path / "train", "momentum.bin", cwd=tmp_path) == run(tmp_path / "train")
+    with open(EXAMPLES / "c/momentum.txt") as text, open(tmp_path / "momentum.bin", "wb") as made:
+        subprocess.run([sys.executable, "-m", "grpc_tools.protoc", "-I", Path(proto).parent,
+                        "--encode=paddle.OptimizerConfig", proto], stdin=text, stdout=made, check=True)
+    assert run(tmp_path / "train", "momentum.bin", cwd=tmp_path) == run(tmp_path / "train")
     (tmp_path / "wrong.bin").write_bytes(b"nothing of the kind")
     assert "create_optimizer" in run(tmp_path / "train", "wrong.bin", cwd=tmp_path, status=1)
 
 
 def test_ctypes(prefix):
     libdir, = pkg_config(prefix, "--variable=libdir")
-    assert_trained(run(sys.executable, "-I", "-S", EXAMPLES / "ctypes/train.py", f"{libdir}/libpaddle_mini_optimizer.so"))
+    library = f"{libdir}/libpaddle_mini_optimizer.so"
+    assert_trained(run(sys.executable, "-I", "-S", EXAMPLES / "ctypes/train.py", library))
 
 
 def test_go(prefix, tmp_path):
     go = tool("go")
     libdir, = pkg_config(prefix, "--variable=libdir")
     shutil.copytree(EXAMPLES / "go", tmp_path / "go")
-    settings = {**environment(prefix), "CGO_LDFLAGS": f"-Wl,-rpath,{libdir}", "GOPROXY": "off", "GOFLAGS": "-buildvcs=false"}
+    settings = {**environment(prefix), "CGO_LDFLAGS": f"-Wl,-rpath,{libdir}", "GOPROXY": "off",
+                "GOFLAGS": "-buildvcs=false"}
     assert_trained(run(go, "run", ".", cwd=tmp_path / "go", env=settings))
     run(go, "vet", "./...", cwd=tmp_path / "go", env=settings)
     run(go, "test", "./...", cwd=tmp_path / "go", env=settings)

@@ -1,4 +1,4 @@
-/* border.c: asks the C library what it does with mistakes: border NAME [DIVISOR]. Exit status 1: something was wrong. */
+/* border.c: asks the C library what it does with mistakes: border NAME [DIVISOR]. Exit status 1: something is wrong. */
 #include "border.h"
 
 static int failures;
@@ -20,7 +20,8 @@ config_message config_of(unsigned optimizer) {
 config_message sgd_config(void) { return config_of(1); }
 
 config_message full_config(void) {
-  config_message adam = {.size = 0}, segment = {.size = 0}, manual = {.size = 0}, average = {.size = 0}, config = {.size = 0};
+  config_message adam = {.size = 0}, segment = {.size = 0}, manual = {.size = 0}, average = {.size = 0};
+  config_message config = {.size = 0};
   put_double(&adam, 41, 0.8);
   put_double(&adam, 43, 1e-6);
   put_double(&adam, 44, 0.01);

@@ -16,7 +16,7 @@
 #define REFUSED_AS(status, call) EXPECT((call) == (status) && paddle_optimizer_last_error()[0] != '\0')
 #define REFUSED(call) REFUSED_AS(PADDLE_OPTIMIZER_ERROR, call)
 /* For functions that return a pointer. */
-#define REFUSED_OBJECT(call) REFUSED_AS(PADDLE_OPTIMIZER_ERROR, (call) ? PADDLE_OPTIMIZER_OK : paddle_optimizer_last_status())
+#define REFUSED_OBJECT(call) REFUSED((call) ? PADDLE_OPTIMIZER_OK : paddle_optimizer_last_status())
 #define DONE(call) EXPECT((call) == PADDLE_OPTIMIZER_OK)
 
 #define F32 PADDLE_ELEMENT_TYPE_FLOAT32

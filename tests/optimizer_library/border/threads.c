@@ -77,7 +77,8 @@ static void* update_until_released(void* unused) {
 
 static void in_threads(void* (*run)(void*), void* arguments, size_t size) {
   pthread_t all[THREADS];
-  for (int i = 0; i < THREADS; ++i) EXPECT(pthread_create(&all[i], NULL, run, (char*)arguments + (size_t)i * size) == 0);
+  char* argument = arguments;
+  for (int i = 0; i < THREADS; ++i, argument += size) EXPECT(pthread_create(&all[i], NULL, run, argument) == 0);
   for (int i = 0; i < THREADS; ++i) pthread_join(all[i], NULL);
 }
 
@@ -113,8 +114,9 @@ void threads(void) {
 /* In a child of fork(): the parent's object is a copy, and new ones can be made. */
 static int child(paddle_optimizer* o) {
   const config_message config = sgd_config();
-  float before = *(const float*)paddle_optimizer_param(o, NULL), slope = 2;
-  if (paddle_update_parameter(o, F32, &slope, 4) || *(const float*)paddle_optimizer_param(o, NULL) != before - 1) return 1;
+  const float* value = paddle_optimizer_param(o, NULL);
+  float before = *value, slope = 2;
+  if (paddle_update_parameter(o, F32, &slope, 4) || *value != before - 1) return 1;
   paddle_optimizer* made = make(&config, 3);
   if (!made || paddle_release_optimizer(made) || paddle_release_optimizer(o)) return 1;
   return 0;
