@@ -37,6 +37,7 @@ PEERS: Dict[str, Peer] = {
     "torch AveragedModel": Peer("torch", "torch_averaging.py"),
     "timm ModelEmaV3": Peer("timm", "torch_averaging.py"),
     "paddle averages": Peer("paddle", "paddle_averaging.py"),
+    "torch.optim fused": Peer("torch", "torch_optimizers.py"),
     "keras use_ema": Peer("tensorflow", "keras_averaging.py"),
     "keras use_ema jit": Peer("tensorflow", "keras_averaging.py", ["--jit"]),
 }
@@ -71,12 +72,12 @@ def command_of(name: str) -> List[str]:
     return [str(python_of(peer.environment)), str(Path(__file__).parent / "peers" / peer.script), *peer.arguments]
 
 
-def compiled(source: Path) -> List[str]:
-    """The command line of a C program, compiled for this machine."""
+def compiled(source: Path, *options: str) -> List[str]:
+    """The command line of a C program, compiled for this machine; `options` of gcc, after the source."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     program = FOLDER / source.stem
     # Without that pass a loop that copies stays a loop, not a call of memcpy.
-    _call(["gcc", "-O3", "-march=native", "-fno-tree-loop-distribute-patterns", "-o", str(program), str(source)])
+    _call(["gcc", "-O3", "-march=native", "-fno-tree-loop-distribute-patterns", "-o", str(program), str(source), *options])
     return [str(program)]
 
 

@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 class Settings(NamedTuple):
     rounds: int
-    core: int
+    core: int | str  # a number, or as taskset names several
 
 
 def in_turn(measures: Dict[str, Callable[[], float]], rounds: int) -> Dict[str, float]:

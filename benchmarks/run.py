@@ -76,4 +76,5 @@ def report(processor: Dict[str, str], settings: Settings, table: str) -> str:
             f"[benchmarks](../../docs/benchmarks.md).\n\n{table}\n\nPeers:\n\n{peers}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

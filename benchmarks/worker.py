@@ -48,7 +48,7 @@ class WorkerError(Exception):
 class Worker:
     """A runtime, started on one core."""
 
-    def __init__(self, command: Sequence[str], core: int, log: Path):
+    def __init__(self, command: Sequence[str], core: int | str, log: Path):
         here = Path(__file__).parent
         self.process = subprocess.Popen(
             ["taskset", "-c", str(core), *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,

@@ -72,6 +72,12 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="what this build is, what it runs on and why")
     doctor.set_defaults(command=_doctor)
+
+    prefix = commands.add_parser("prefix", help="where the optimizers' C library is, for pkg-config and CMake",
+                                 description="Prints the directory that has the C library's header and files for builds: "
+                                 "PKG_CONFIG_PATH=\"$(paddle-mini prefix)/lib/pkgconfig\", or cmake "
+                                 "-DCMAKE_PREFIX_PATH=\"$(paddle-mini prefix)\".")
+    prefix.set_defaults(command=_prefix)
     return parser
 
 
@@ -174,6 +180,14 @@ def _doctor(_: argparse.Namespace) -> None:
     ]
     for name, fact in facts:
         print(f"{name:12}{fact}")
+
+
+def _prefix(_: argparse.Namespace) -> None:
+    # Beside the libraries, which an editable installation keeps apart from the package's Python files.
+    folder = Path(_core.__file__).parent / "capi"
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} is not there: this installation has no C library")
+    print(folder)
 
 
 def _read_program(prefix: str) -> pm.Program:

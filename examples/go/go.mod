@@ -1,0 +1,3 @@
+module paddle_mini/examples/go
+
+go 1.19
