@@ -24,6 +24,7 @@ class Average {
   // Of a table that changes row by row, after begin_rows(): before rows change, p being what they were since they did
   // last; count() is called after they have.
   void begin_rows(Array<double> stamps);  // memory for one of each row
+  void reserve(size_t rows) { kept_.reserve(rows); }  // that add_rows() is called for next
   void add_rows(const LoopTables& tables, const Loops<T>& loops, const std::vector<int64_t>& rows, int64_t width,
                 const T* p);
 

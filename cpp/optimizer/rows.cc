@@ -55,6 +55,7 @@ void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const voi
   g = merge_rows(rows, count, width, g);
   factor_ = factor_of_norm(static_cast<int64_t>(named_.size()) * width, g);
   if (lazy) {
+    for (Average<T>& average : averages_) average.reserve(named_.size());
     begin_rows(width);
     update_lazily(g, step);
   } else {
@@ -144,6 +145,7 @@ void TypedOptimizer<T>::catch_up_all() {
   if (!averages_.empty()) {
     named_.resize(static_cast<size_t>(row_count()));
     std::iota(named_.begin(), named_.end(), 0);
+    for (Average<T>& average : averages_) average.reserve(named_.size());
     for (Average<T>& average : averages_) average.add_rows(tables_, loops_, named_, width_, param_.data());
   }
   if (!decay_.works()) return;
