@@ -21,8 +21,9 @@ class RowDecay {
 
   bool works() const { return l1_ > 0 || l2_ > 0; }
   void begin(int64_t rows) {
-    log_kept_of_ = Array<double>(rows, log_kept_);
-    taken_of_ = Array<double>(rows, taken_);
+    Array<double> log_kept(rows, log_kept_), taken(rows, taken_);  // both, or nothing changes
+    log_kept_of_ = std::move(log_kept);
+    taken_of_ = std::move(taken);
   }
 
   // ProgramError when a row would change its sign.
