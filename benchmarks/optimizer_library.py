@@ -165,7 +165,8 @@ def report(now: Setting, table: str) -> str:
     machine = f"{facts.get('model name')} (family {facts.get('cpu family')}, model {facts.get('model')})"
     return (f"# The optimizers' C library: {machine}\n\n"
             f"One core and one thread, but where threads are named; medians of {now.settings.rounds} rounds in turn. "
-            f"Beside: {', '.join(PACKAGES['torch'])}. What the figures are: [benchmarks](../../docs/benchmarks.md).\n\n{table}\n")
+            f"Beside: {', '.join(PACKAGES['torch'])}. What the figures are: [benchmarks](../../docs/benchmarks.md).\n\n"
+            f"{table}\n")
 
 
 def main() -> None:
