@@ -2,6 +2,7 @@
 //
 //   update    a dense update
 //   threads   one on each of NUMBER objects, each on a thread of its own
+//   control   as many threads that count in a register: what the machine gives to threads
 //   rows      an update of NUMBER rows of 16, among ELEMENTS / 16
 //   save      everything that the object keeps, as bytes
 //   load      an object made of them
@@ -99,10 +100,11 @@ static int prepare(char* words) {
   what = parts[0][0];
   count = strtoul(parts[2], NULL, 10);
   number = strtoul(parts[3], NULL, 10);
-  if (!kind || !count || (what == 't' && number > MOST_THREADS)) return 0;
+  int in_threads = what == 't' || what == 'c';
+  if (!kind || !count || (in_threads && number > MOST_THREADS)) return 0;
   gradient = array(what == 'r' && number * WIDTH > count ? number * WIDTH : count);
   configure(average);
-  for (size_t i = 0; i < (what == 't' ? number : 1); ++i)
+  for (size_t i = 0; i < (in_threads ? number : 1); ++i)
     if (!create(&objects[i], NULL, 0)) return 0;
   for (size_t i = 0; i < count; ++i) gradient[i] = 0.01f;
   if (what == 'r') choose_rows();
@@ -120,11 +122,16 @@ static void* updates(void* object) {
   return object;
 }
 
-static int in_threads(void) {
+static void* counts(void* object) {
+  for (size_t i = 0, end = (size_t)steps * count; i < end; ++i) __asm__ volatile("" : "+r"(i));
+  return object;
+}
+
+static int run_threads(void) {
   pthread_t all[MOST_THREADS];
   void* done;
   int good = 1;
-  for (size_t i = 0; i < number; ++i) pthread_create(&all[i], NULL, updates, objects[i]);
+  for (size_t i = 0; i < number; ++i) pthread_create(&all[i], NULL, what == 'c' ? counts : updates, objects[i]);
   for (size_t i = 0; i < number; ++i) pthread_join(all[i], &done), good = good && done;
   return good;
 }
@@ -158,7 +165,8 @@ static int load(void) {
 
 static int run(void) {
   switch (what) {
-    case 't': return in_threads();
+    case 't':
+    case 'c': return run_threads();
     case 'r': return update_rows();
     case 's': return save();
     case 'l': return load();

@@ -11,7 +11,7 @@ enum { THREADS = 16, COUNT = 1024 };
 
 static paddle_optimizer* shared;
 static float gradient[COUNT];
-static volatile int stop;
+static int stop;
 
 /* How many updates were made. */
 static void* update_shared(void* done) {
@@ -34,7 +34,7 @@ static void* own_object(void* result) {
 
 static void* many_objects(void* unused) {
   const config_message config = sgd_config();
-  for (int i = 0; i < 2000 / divisor && !stop; ++i) {
+  for (int i = 0; i < 2000 / divisor && !__atomic_load_n(&stop, __ATOMIC_RELAXED); ++i) {
     paddle_optimizer *a = make(&config, 16), *b = make(&config, 16);
     DONE(paddle_update_parameter(a, F32, gradient, 64));
     DONE(paddle_release_optimizer(a));
@@ -143,7 +143,7 @@ void forks(void) {
   pthread_t all[3];
   for (int i = 0; i < 3; ++i) pthread_create(&all[i], NULL, many_objects, NULL);
   for (int i = 0; i < 200 / divisor; ++i) fork_once(o);
-  stop = 1;
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < 3; ++i) pthread_join(all[i], NULL);
   EXPECT(*(const float*)paddle_optimizer_param(o, NULL) == 0);
   DONE(paddle_release_optimizer(o));
