@@ -18,7 +18,7 @@ from worker import Worker, WorkerError
 ELEMENTS = 32_000_000
 TABLE_ROWS, WIDTH = 1_000_000, 16
 # Bytes that an update of one float32 parameter must move: everything is read once, and what changes is written once.
-BYTES = {"sgd": 12, "momentum": 20, "adagrad": 20, "adam": 28, "adamw": 28, "adamax": 28, "adadelta": 28, "rmsprop": 20,
+BYTES = {"sgd": 12, "momentum": 20, "adagrad": 20, "adam": 28, "adamw": 28, "adamax": 28, "adadelta": 28, "rmsprop": 28,
          "ftrl": 28, "averaged_sgd": 20, "averaged_adam": 36}
 FUSED_IN_TORCH = ("sgd", "momentum", "adam", "adamw", "adagrad")
 

@@ -1,22 +1,33 @@
-// The checksum: FNV-1a (Fowler, Noll & Vo) over words of eight bytes. Each round can be undone, so a change of one word
-// always changes the sum.
+// The checksum: FNV-1a (Fowler, Noll & Vo) over words of eight bytes, four sums that take turns, since one would wait for
+// itself. Each round can be undone, so a change of one word always changes the result.
 #include "optimizer/state.h"
 
 namespace paddle_mini {
 namespace {
 
+constexpr uint64_t kPrime = 0x100000001b3ull;
+
+uint64_t mixed(uint64_t sum, uint64_t word) {
+  sum = (sum ^ word) * kPrime;
+  return sum ^ (sum >> 32);  // so that high bits come down, too
+}
+
 uint64_t checksum(const char* bytes, size_t size) {
-  uint64_t sum = 0xcbf29ce484222325ull;
-  for (; size > 0;) {
-    uint64_t word = 0;
-    size_t count = std::min(size, sizeof word);
-    std::memcpy(&word, bytes, count);
-    sum = (sum ^ word) * 0x100000001b3ull;
-    sum ^= sum >> 32;  // so that high bits come down, too
-    bytes += count;
-    size -= count;
+  constexpr size_t kSums = 4, kWord = sizeof(uint64_t);
+  uint64_t sums[kSums] = {0xcbf29ce484222325ull, 1, 2, 3}, words[kSums];
+  for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
+    std::memcpy(words, bytes, sizeof words);
+    for (size_t i = 0; i < kSums; ++i) sums[i] = mixed(sums[i], words[i]);
   }
-  return sum ^ (sum >> 29);
+  uint64_t all = mixed(sums[0], size);
+  for (size_t i = 1; i < kSums; ++i) all = mixed(all, sums[i]);
+  for (size_t count; size > 0; bytes += count, size -= count) {
+    count = std::min(size, kWord);
+    uint64_t word = 0;
+    std::memcpy(&word, bytes, count);
+    all = mixed(all, word);
+  }
+  return all;
 }
 
 }  // namespace
