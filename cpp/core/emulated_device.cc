@@ -42,18 +42,22 @@ void EmulatedMemory::forget_peak() {
 EmulatedDevice::EmulatedDevice(int index, const OpTable& operators) : index_(index), operators_(operators) {}
 
 void EmulatedDevice::set(const Emulation& emulation) {
-  emulation_ = emulation;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    emulation_ = emulation;
+  }
   queue_.delay(emulation.delay_seed, emulation.most_delay);
 }
 
 std::string EmulatedDevice::description() const {
-  std::string link = emulation_.bandwidth > 0 ? text(emulation_.bandwidth / 1e9, " GB/s to the host") : "no limit to the link";
-  return text("the processor as a device, ", emulation_.memory >> 20, " MiB, ", link);
+  Emulation now = emulation();
+  std::string link = now.bandwidth > 0 ? text(now.bandwidth / 1e9, " GB/s to the host") : "no limit to the link";
+  return text("the processor as a device, ", now.memory >> 20, " MiB, ", link);
 }
 
 std::shared_ptr<void> EmulatedDevice::allocate(size_t bytes) {
   size_t rounded = aligned(bytes);
-  memory_.take(rounded, emulation_.memory, name_of(place()));
+  memory_.take(rounded, emulation().memory, name_of(place()));
   std::shared_ptr<void> real;
   try {
     real = paddle_mini::allocate(rounded);
@@ -65,7 +69,7 @@ std::shared_ptr<void> EmulatedDevice::allocate(size_t bytes) {
   return std::shared_ptr<void>(tagged, [real, rounded, self = shared_from_this()](void*) { self->memory_.give_back(rounded); });
 }
 
-MemoryUse EmulatedDevice::memory() const { return memory_.use(emulation_.memory); }
+MemoryUse EmulatedDevice::memory() const { return memory_.use(emulation().memory); }
 
 void* EmulatedDevice::address(void* device) const {
   auto number = reinterpret_cast<uintptr_t>(device);
@@ -92,7 +96,8 @@ void EmulatedDevice::within(void* to, const void* from, size_t bytes) {
 
 // Returns when a link of this bandwidth would be done. What a transfer overslept is taken off the next one.
 void EmulatedDevice::pass(Link& link, size_t bytes, std::chrono::steady_clock::time_point start) {
-  double seconds = emulation_.latency + (emulation_.bandwidth > 0 ? static_cast<double>(bytes) / emulation_.bandwidth : 0);
+  Emulation now = emulation();
+  double seconds = now.latency + (now.bandwidth > 0 ? static_cast<double>(bytes) / now.bandwidth : 0);
   if (seconds <= 0) return;
   using Clock = std::chrono::steady_clock;
   auto length = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));

@@ -36,7 +36,7 @@ class EmulatedMemory {
 class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<EmulatedDevice> {
  public:
   EmulatedDevice(int index, const OpTable& operators);
-  void set(const Emulation& emulation);  // while nothing runs there
+  void set(const Emulation& emulation);  // work that is on its way sees the one or the other
 
   Place place() const override { return {DeviceKind::Emulated, index_}; }
   std::string description() const override;
@@ -47,7 +47,7 @@ class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<E
   MemoryUse memory() const override;
   void forget_peak() override { memory_.forget_peak(); }
   std::shared_ptr<void> allocate_staging(size_t bytes) override { return paddle_mini::allocate(bytes); }
-  size_t staging_bytes() const override { return emulation_.staging; }
+  size_t staging_bytes() const override { return emulation().staging; }
   void* address(void* device) const override;
 
   void to_host(void* host, const void* device, size_t bytes) override;
@@ -67,6 +67,13 @@ class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<E
 
   int index_;
   const OpTable& operators_;
+  // Work of an earlier run may still be on its way when it is set.
+  Emulation emulation() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return emulation_;
+  }
+
+  mutable std::mutex mutex_;
   Emulation emulation_;
   EmulatedMemory memory_;
   Link to_host_, to_device_;

@@ -34,8 +34,8 @@ void Machine::emulate(int index, const Emulation& emulation) {
 
 std::shared_ptr<ThreadQueue> Machine::new_host_queue() {
   auto queue = std::make_shared<ThreadQueue>();
-  queue->delay(emulation_.delay_seed + 3, emulation_.most_delay);
   std::lock_guard<std::mutex> lock(mutex_);
+  queue->delay(emulation_.delay_seed + 3, emulation_.most_delay);
   auto gone = [](const std::weak_ptr<ThreadQueue>& held) { return held.expired(); };
   host_queues_.erase(std::remove_if(host_queues_.begin(), host_queues_.end(), gone), host_queues_.end());
   host_queues_.push_back(queue);
