@@ -28,7 +28,7 @@ size_t checked_sum(size_t a, size_t b) {
   return a + b;
 }
 
-std::shared_ptr<void> allocate(size_t bytes) {
+void* allocate_plain(size_t bytes) {
   require<DeviceError>(bytes <= physical_memory(), "out of memory: ", bytes, " bytes asked for at once, the machine has ",
                        physical_memory());
   bool large = bytes >= 2 * kLargePage;
@@ -38,7 +38,9 @@ std::shared_ptr<void> allocate(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   if (large) madvise(data, bytes, MADV_HUGEPAGE);
 #endif
-  return {data, std::free};
+  return data;
 }
+
+std::shared_ptr<void> allocate(size_t bytes) { return {allocate_plain(bytes), std::free}; }
 
 }  // namespace paddle_mini

@@ -14,5 +14,6 @@ size_t checked_sum(size_t a, size_t b);
 
 // Uninitialised memory; DeviceError when the machine does not have it. Never null, also for 0 bytes.
 std::shared_ptr<void> allocate(size_t bytes);
+void* allocate_plain(size_t bytes);  // the same, for std::free
 
 }  // namespace paddle_mini

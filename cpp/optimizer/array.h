@@ -8,22 +8,30 @@
 
 namespace paddle_mini {
 
+// A loop over several arrays that begin at the same place of a page of 4 KiB is slow: a processor takes a load for one
+// that must wait for the store, to another array, whose address has the same low bits (measured: Adam's step 49 -> 33
+// ms). So the arrays of one loop have different numbers, and begin 17 cache lines apart.
 template <class T>
 class Array {
  public:
   Array() = default;
-  Array(int64_t size, T value) : size_(size), memory_(allocate(static_cast<size_t>(size) * sizeof(T))) {
-    std::fill_n(data(), size, value);
+  Array(int64_t size, T value, int number = 0)
+      : size_(size), memory_(allocate(static_cast<size_t>(size) * sizeof(T) + skipped(number))),
+        data_(reinterpret_cast<T*>(static_cast<char*>(memory_.get()) + skipped(number))) {
+    std::fill_n(data_, size, value);
   }
-  T* data() { return static_cast<T*>(memory_.get()); }
-  const T* data() const { return static_cast<const T*>(memory_.get()); }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
   int64_t size() const { return size_; }
   T& operator[](int64_t i) { return data()[i]; }
   const T& operator[](int64_t i) const { return data()[i]; }
 
  private:
+  static size_t skipped(int number) { return static_cast<size_t>(number) * 17 * kAlignment; }
+
   int64_t size_ = 0;
   std::shared_ptr<void> memory_;
+  T* data_ = nullptr;
 };
 
 }  // namespace paddle_mini

@@ -4,8 +4,8 @@
 namespace paddle_mini {
 
 template <class T>
-Average<T>::Average(const WeightRule& rule, int64_t size)
-    : rule_(rule), newer_(size, T(0)), older_(window() ? size : 0, T(0)) {}
+Average<T>::Average(const WeightRule& rule, int64_t size, int number)
+    : rule_(rule), newer_(size, T(0), number), older_(window() ? size : 0, T(0), number + 1) {}
 
 template <class T>
 void Average<T>::count(double rate) {

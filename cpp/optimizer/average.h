@@ -14,7 +14,7 @@ namespace paddle_mini {
 template <class T>
 class Average {
  public:
-  Average(const WeightRule& rule, int64_t size);
+  Average(const WeightRule& rule, int64_t size, int number);  // of its first array, the next one being its second's
 
   // One update: its weight, from the learning rate it had.
   void count(double rate);

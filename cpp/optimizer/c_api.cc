@@ -5,6 +5,7 @@
 #include <new>
 
 #include "capi/paddle_optimizer.h"
+#include "core/memory.h"
 #include "optimizer/handles.h"
 
 namespace paddle_mini {
@@ -174,8 +175,7 @@ int paddle_optimizer_get_state(const paddle_optimizer* o, const void** state, si
     there(state_len, "state_len");
     Handle object(o);
     size_t size = object->state_size();
-    std::unique_ptr<void, decltype(&std::free)> memory(std::malloc(size), std::free);
-    require<DeviceError>(memory.get(), "out of memory: the state has ", size, " bytes");
+    std::unique_ptr<void, decltype(&std::free)> memory(allocate_plain(size), std::free);
     object->write_state(memory.get(), size);
     *state = memory.release();
     *state_len = size;

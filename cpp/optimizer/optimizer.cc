@@ -53,8 +53,12 @@ TypedOptimizer<T>::TypedOptimizer(OptimizerConfig config, const void* parameter,
       power2_(static_cast<T>(config_.hyper.first_power2)), block_(kBlock, T(0)),
       decay_(static_cast<double>(config_.l1), static_cast<double>(config_.l2) + static_cast<double>(config_.decay)) {
   if (parameter && size) std::memcpy(param_.data(), parameter, bytes());
-  for (int i = 0; i < arrays_; ++i) kept_[i] = Array<T>(size, static_cast<T>(config_.hyper.accumulator));
-  for (const WeightRule& rule : config_.averages) averages_.emplace_back(rule, size);
+  int number = 1;  // of arrays, the parameter being 0
+  for (int i = 0; i < arrays_; ++i) kept_[i] = Array<T>(size, static_cast<T>(config_.hyper.accumulator), number++);
+  for (const WeightRule& rule : config_.averages) {
+    averages_.emplace_back(rule, size, number);
+    number += 2;
+  }
   if (config_.row_width) {
     bool fits = size % config_.row_width == 0;
     require<ProgramError>(fits, "row_width is ", config_.row_width, ", but the parameter has ", size, " elements");

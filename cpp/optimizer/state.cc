@@ -1,5 +1,5 @@
-// The checksum: FNV-1a (Fowler, Noll & Vo) over words of eight bytes, four sums that take turns, since one would wait for
-// itself. Each round can be undone, so a change of one word always changes the result.
+// The checksum: FNV-1a (Fowler, Noll & Vo) over words of eight bytes, four sums that take turns, since one would wait
+// for itself. Each round can be undone, so a change of one word always changes the result.
 #include "optimizer/state.h"
 
 namespace paddle_mini {

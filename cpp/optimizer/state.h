@@ -14,7 +14,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as 
 
 class StateWriter {
  public:
-  // The memory is taken by malloc, to be freed by who asked for the state; its size is known before.
+  // Into memory whose size is known before.
   StateWriter(void* memory, size_t size) : at_(static_cast<char*>(memory)), begin_(at_), end_(at_ + size) {}
 
   template <class V>
