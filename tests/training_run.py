@@ -10,6 +10,7 @@ import paddle_mini as pm
 from paddle_mini import averaging
 from paddle_mini.optimizer import Optimizer, ParameterAverage
 from paddle_mini.optimizer.averaged import Averaged
+from paddle_mini.optimizer.optimizer import Minimizer
 from small_model import assert_same_bits, batch
 
 
@@ -19,7 +20,7 @@ def public(module, wanted):
 
 
 OPTIMIZERS = public(pm.optimizer, lambda kind: issubclass(kind, Optimizer) and kind is not Optimizer)
-WRAPPERS = public(pm.optimizer, lambda kind: not issubclass(kind, Optimizer) and not issubclass(kind, Averaged))
+WRAPPERS = public(pm.optimizer, lambda kind: issubclass(kind, Minimizer) and not issubclass(kind, (Optimizer, Averaged)))
 # Optimizers with averages of their own.
 AVERAGED = {"AveragedSGD": lambda rate: pm.optimizer.AveragedSGD(0.05, decay=0.1),
             "ScheduleFree": lambda rate: pm.optimizer.ScheduleFree(pm.optimizer.Adam(rate))}

@@ -17,6 +17,7 @@ uint64_t checksum(const char* bytes, size_t size) {
   uint64_t sums[kSums] = {0xcbf29ce484222325ull, 1, 2, 3}, words[kSums];
   for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
     std::memcpy(words, bytes, sizeof words);
+#pragma GCC unroll 4
     for (size_t i = 0; i < kSums; ++i) sums[i] = mixed(sums[i], words[i]);
   }
   uint64_t all = mixed(sums[0], size);
