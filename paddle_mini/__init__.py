@@ -23,13 +23,14 @@ from .program import Block, Program
 from .roles import device_guard, op_role_guard
 from .scope import LoDTensor, Scope, SelectedRows, global_scope, scope_guard
 from .variable import Parameter, Variable
+from . import cluster
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Block", "CPUPlace", "CUDAPlace", "DataParallel", "DeviceError", "EmulatedPlace", "Error", "Executor", "LoDTensor",
     "OpError", "Operator", "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
-    "append_backward", "averaging", "clip", "data", "default_main_program", "default_startup_program", "device_guard",
+    "append_backward", "averaging", "clip", "cluster", "data", "default_main_program", "default_startup_program", "device_guard",
     "devices", "epochs", "fraction", "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
     "program_guard", "regularizer", "samples", "scope_guard", "seed", "steps", "unique_name",
 ]

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import numbers
-import weakref
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -14,21 +13,19 @@ from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
 from .scope import LoDTensor, Scope, SelectedRows, global_scope
+from .thread_state import state
 from .variable import Variable
-
-_seed: Optional[int] = None
-_executors: weakref.WeakSet[Executor] = weakref.WeakSet()
 
 
 def seed(number: int) -> None:
     """Starts the random generators of all executors, made before or after, from this number: the
     same programs then give the same bits again."""
-    global _seed
     if not isinstance(number, numbers.Integral) or not 0 <= number < 2**64:
         raise ProgramError(f"seed {number!r} is not a whole number in [0, 2**64)")
-    _seed = int(number)
-    for executor in _executors:
-        executor._core.seed(_seed)
+    now = state()
+    now.seed = int(number)
+    for executor in now.executors:
+        executor._core.seed(now.seed)
 
 
 class Executor:
@@ -47,8 +44,8 @@ class Executor:
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
-        self._core = self._new_core(_seed, bool(files), bool(allow_cpu_fallback))
-        _executors.add(self)
+        self._core = self._new_core(state().seed, bool(files), bool(allow_cpu_fallback))
+        state().executors.add(self)
 
     def _new_core(self, seed: Optional[int], files: bool, cpu_fallback: bool) -> Any:
         return _core.Executor(self.place.name, seed, files, cpu_fallback)

@@ -7,38 +7,38 @@ from typing import Iterator, Optional
 from . import unique_name
 from ._core import ProgramError
 from .program import Program
+from .thread_state import state
 
-_main = Program()
-_startup = Program()
-unique_name.use_programs(_main._names, _startup._names)
+state().main, state().startup = Program(), Program()
+unique_name.use_programs(state().main._names, state().startup._names)
 
 
 def default_main_program() -> Program:
     """The program to which layer functions append now."""
-    return _main
+    return state().main
 
 
 def default_startup_program() -> Program:
     """The program to which layer functions append the initializers of parameters now. Run it once
     before the main program."""
-    return _startup
+    return state().startup
 
 
 @contextmanager
 def program_guard(main_program: Program, startup_program: Optional[Program] = None) -> Iterator[None]:
     """Layer functions inside append to these programs; without a startup program, to the startup
     program of outside."""
-    global _main, _startup
     for program in (main_program, startup_program):
         if program is not None and not isinstance(program, Program):
             raise ProgramError(f"program_guard takes programs, not {type(program).__name__}")
-    before = _main, _startup
-    _main = main_program
+    now = state()
+    before = now.main, now.startup
+    now.main = main_program
     if startup_program is not None:
-        _startup = startup_program
-    names_before = unique_name.use_programs(_main._names, _startup._names)
+        now.startup = startup_program
+    names_before = unique_name.use_programs(now.main._names, now.startup._names)
     try:
         yield
     finally:
-        _main, _startup = before
+        now.main, now.startup = before
         unique_name.use_programs(*names_before)

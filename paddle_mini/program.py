@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core, callsite, dtypes, roles, show, transform, unique_name
 from .contracts import typed_attrs
@@ -181,6 +181,9 @@ class Program:
         self.schedules: Dict[str, Callable[[], float]] = {}
         """What the Executor writes into persistable variables, by name, before each run: the rates of
         LRSchedulers. Copies share it; bytes do not hold it."""
+        self.minimizers: Dict[str, Tuple[Any, str]] = {}
+        """By parameter: its optimizer, the outermost of several around each other, and its gradient's name. Copies with
+        the gradient have it; bytes do not hold it."""
 
     def changed(self) -> None:
         """A variable, operator or attribute changed: bytes and plans made before are stale."""
@@ -274,6 +277,10 @@ class Program:
         description = self.describe()
         return self._copy(transform.for_test(description) if for_test else description)
 
+    def without(self, left_out_roles: int) -> Program:
+        """A copy without the operators whose op_role has any of these bits, and without what only they name."""
+        return self._copy(transform.without(self.describe(), left_out_roles))
+
     def prune(self, feeds: Sequence[Union[Variable, str]], fetches: Sequence[Union[Variable, str]]) -> Program:
         """A copy with only what computes `fetches` from `feeds`. ProgramError when a variable that
         is neither fed, nor persistable, nor computed is needed."""
@@ -292,6 +299,7 @@ class Program:
         copy._names = dict(self._names)
         copy.backward_count = self.backward_count
         copy.schedules = {name: rate for name, rate in self.schedules.items() if name in copy.blocks[0].vars}
+        copy.minimizers = {name: one for name, one in self.minimizers.items() if one[1] in copy.blocks[0].vars}
         for parameter in copy.all_parameters():
             original = self.blocks[parameter.block.idx].vars.get(parameter.name)
             if isinstance(original, Parameter):

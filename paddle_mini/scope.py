@@ -7,28 +7,30 @@ from typing import Any, Iterator, List, NamedTuple, Optional
 import numpy as np
 
 from ._core import ProgramError, Scope, ShapeError
+from .thread_state import state
 
 __all__ = ["LoDTensor", "Scope", "SelectedRows", "global_scope", "scope_guard"]
 
-_scope = Scope()
+state().scope = Scope()
 
 
 def global_scope() -> Scope:
     """The scope of runs that name none."""
-    return _scope
+    scope: Scope = state().scope
+    return scope
 
 
 @contextmanager
 def scope_guard(scope: Scope) -> Iterator[Scope]:
     """Runs inside that name no scope use this one."""
-    global _scope
     if not isinstance(scope, Scope):
         raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope")
-    before, _scope = _scope, scope
+    now = state()
+    before, now.scope = now.scope, scope
     try:
         yield scope
     finally:
-        _scope = before
+        now.scope = before
 
 
 def raw_name(name: str) -> str:

@@ -15,13 +15,19 @@ Description = Dict[str, Any]
 
 def for_test(program: Description) -> Description:
     """Without operators of backward, optimizer and learning-rate schedule, and with is_test set."""
+    kept = without(program, _TRAINING)
+    return {**kept, "blocks": [{**block, "ops": [_testing(op) for op in block["ops"]]} for block in kept["blocks"]]}
+
+
+def without(program: Description, left_out_roles: int) -> Description:
+    """Without the operators that have any of these roles, and what only they name."""
     blocks = []
     for block in program["blocks"]:
-        kept = [op for op in block["ops"] if not _role(op) & _TRAINING]
-        left_out = [op for op in block["ops"] if _role(op) & _TRAINING]
+        kept = [op for op in block["ops"] if not _role(op) & left_out_roles]
+        left_out = [op for op in block["ops"] if _role(op) & left_out_roles]
         gone = _named(left_out) - _named(kept)
         vars = [var for var in block["vars"] if var["name"] not in gone or _is_kept(var)]
-        blocks.append({**block, "ops": [_testing(op) for op in kept], "vars": vars})
+        blocks.append({**block, "ops": kept, "vars": vars})
     owned = {index for block in blocks for op in block["ops"] for index in _blocks_of(op)}
     while blocks[1:] and len(blocks) - 1 not in owned:  # those before them keep their numbers
         blocks.pop()

@@ -9,17 +9,17 @@ import re
 from contextlib import contextmanager
 from typing import Dict, Iterable, Iterator, Optional, Tuple
 
+from .thread_state import state
+
 Counters = Dict[str, int]
 
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 
-_of_programs: Tuple[Counters, ...] = ({},)
-_of_guard: Optional[Counters] = None
-
 
 def generate(key: str, *others: Counters) -> str:
     """The next name for `key`: fc_0, fc_1, … `others` are counters that must agree too."""
-    counters = (_of_guard,) if _of_guard is not None else _of_programs + others
+    now = state()
+    counters = (now.guard_names,) if now.guard_names is not None else now.names + others
     number = max(counter.get(key, 0) for counter in counters)
     for counter in counters:
         counter[key] = number + 1
@@ -30,25 +30,25 @@ def generate(key: str, *others: Counters) -> str:
 def guard(counters: Optional[Counters] = None) -> Iterator[Counters]:
     """Names start anew inside, whatever program they are for: to build a network once more over
     the parameters of the first."""
-    before = switch({} if counters is None else counters)
-    assert _of_guard is not None
+    inside = {} if counters is None else counters
+    before = switch(inside)
     try:
-        yield _of_guard
+        yield inside
     finally:
         switch(before)
 
 
 def switch(counters: Optional[Counters]) -> Optional[Counters]:
     """Takes these counters from now on (None: those of the programs); gives back the former."""
-    global _of_guard
-    before, _of_guard = _of_guard, counters
+    now = state()
+    before, now.guard_names = now.guard_names, counters
     return before
 
 
 def use_programs(*counters: Counters) -> Tuple[Counters, ...]:
     """The counters of the programs that are being built; gives back the former ones."""
-    global _of_programs
-    before, _of_programs = _of_programs, counters
+    now = state()
+    before, now.names = now.names, counters
     return before
 
 

@@ -64,7 +64,7 @@ def sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
-class _NewFile:
+class NewFile:
     """A file that was not there; its bytes are on the disk when the `with` block ends."""
 
     def __init__(self, folder: str, name: str):
@@ -83,7 +83,7 @@ class _NewFile:
     def facts(self) -> Dict[str, Any]:
         return {"bytes": self._bytes, "sha256": self._sum.hexdigest()}
 
-    def __enter__(self) -> _NewFile:
+    def __enter__(self) -> NewFile:
         return self
 
     def __exit__(self, kind: Any, *error: Any) -> None:
@@ -147,26 +147,26 @@ def write_checkpoint(folder: str, facts: Mapping[str, Any], names: Tuple[List[st
     """Fills an empty folder; all of it is on the disk afterwards. facts: step, data, schedules, program and what
     else the manifest shall hold. names: what held_names said."""
     tensors, rows = names
-    files: Dict[str, _NewFile] = {}
+    files: Dict[str, NewFile] = {}
     about_rows: Dict[str, Any] = {}
-    with _NewFile(folder, VARIABLES) as file:
+    with NewFile(folder, VARIABLES) as file:
         tensor_bytes = {name: file.write(_core.tensor_bytes(scope.get(name), scope.lod(name))) for name in tensors}
         files[VARIABLES] = file
     if rows:
-        with _NewFile(folder, ROWS) as file:
+        with NewFile(folder, ROWS) as file:
             for name in rows:
                 numbers, values, table = scope.get_rows(name)
                 sizes = [file.write(_core.tensor_bytes(array, [])) for array in (numbers, values)]
                 about_rows[name] = {"height": table, "bytes": sizes}
             files[ROWS] = file
-    with _NewFile(folder, RANDOM) as file:
+    with NewFile(folder, RANDOM) as file:
         file.write(exe.random_state().encode("ascii"))
         files[RANDOM] = file
     manifest = {
         "format": FORMAT, **facts, "made_by": _provenance(), "tensors": tensor_bytes, "rows": about_rows,
         "files": {name: file.facts() for name, file in files.items()},
     }
-    with _NewFile(folder, MANIFEST) as file:
+    with NewFile(folder, MANIFEST) as file:
         file.write(_spelled(manifest))
     sync_directory(folder)
 

@@ -75,4 +75,5 @@ class Lookahead(Around):
                 add("parameter_average", {"Param": member.average, "Average": member.parameter, "Weight": back},
                     {"AverageOut": member.parameter})
         self._made = True
+        self.note(params_grads)
         return ops

@@ -51,6 +51,11 @@ class Minimizer(ABC):
     def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
         """Appends to the current block what changes the parameters."""
 
+    def note(self, params_grads: Pairs) -> None:
+        """Says in the program that this changes these parameters: after what is inside said so of itself."""
+        program = default_main_program()
+        program.minimizers.update((parameter.name, (self, gradient.name)) for parameter, gradient in params_grads)
+
     def to_config(self, parameter: Optional[Parameter] = None) -> Any:
         """The OptimizerConfig (proto/optimizer.proto) of an object of the C library that does to one parameter what
         this does: a message of google.protobuf, to be changed or serialized. See NativeOptimizer.
@@ -127,6 +132,7 @@ class Optimizer(Minimizer):
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
                 self.append_finish_ops(block, parameter)
+        self.note(params_grads)
         return ops
 
     def create_accumulators(self, parameter: Parameter) -> None:

@@ -83,6 +83,7 @@ class ParameterAverage(Averaged):
                     average.add(buffer, False)
             self._append(block, ops, begin, running, averaged, rows)
         self.averages = Applier(block.program, running, self._device())
+        self.note(params_grads)
         return ops
 
     def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:

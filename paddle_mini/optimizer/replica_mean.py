@@ -47,4 +47,6 @@ class ReplicaMean(Around):
                     Constant(self.count)(counts[gradient.dtype], block)
                 block.append_op("elementwise_div", {"X": gradient, "Y": counts[gradient.dtype]}, {"Out": gradient})
                 block.append_op("c_allreduce_sum", {"X": gradient}, {"Out": gradient})
-        return self.optimizer.apply_gradients(params_grads)
+        ops = self.optimizer.apply_gradients(params_grads)
+        self.note(params_grads)
+        return ops

@@ -72,6 +72,7 @@ class ScheduleFree(Averaged):
                 inputs = {"Param": member.average, "Average": member.source, "Weight": beta}
                 block.append_op("parameter_average", inputs, {"AverageOut": member.parameter})
         self.averages = Applier(main, [average], None)
+        self.note(params_grads)
         return ops
 
     def _optimize_sources(self, main: Program, average: RunningAverage, params_grads: Pairs) -> List[Operator]:

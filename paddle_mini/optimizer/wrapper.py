@@ -68,7 +68,9 @@ class Wrapper(Around):
             if program.current_block() is not block:
                 Constant(False)(updated, block)  # for runs in which the block around does not run
             self.updated = updated
-            return self.append(pairs, updated)
+            ops = self.append(pairs, updated)
+        self.note(params_grads)
+        return ops
 
     def check(self, program: Program, pairs: Pairs) -> None:
         if any(getattr(one, "sums_replicas", False) for one in chain(self.optimizer)):

@@ -1,0 +1,16 @@
+# Training by several trainers and parameter servers.
+from .errors import (
+    AlreadyInitialised, ClusterError, Gone, Malformed, NotElected, NotFinite, NotInitialised, Stale, StaleToken,
+    StorageError, Timeout, TrainerFailed, UnknownParameter, WrongDtype, WrongJob, WrongRow, WrongShape,
+    WrongVersion,
+)
+from .job import JobResult, join, run, save_model
+from .shards import Block, ParameterInfo, plan_shards
+from .trainer import Trainer
+
+__all__ = [
+    "AlreadyInitialised", "Block", "ClusterError", "Gone", "JobResult", "Malformed", "NotElected", "NotFinite",
+    "NotInitialised", "ParameterInfo", "Stale", "StaleToken", "StorageError", "Timeout", "Trainer", "TrainerFailed",
+    "UnknownParameter", "WrongDtype", "WrongJob", "WrongRow", "WrongShape", "WrongVersion", "join", "plan_shards",
+    "run", "save_model",
+]

@@ -1,0 +1,133 @@
+# Client: how a part of a job asks services: until they answer, and as long as they say that it is to wait.
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
+
+from .engine import Link, Request
+from .errors import ClusterError, Timeout
+from .wire import Arrays, Header, Reply, request, understood
+
+OnWait = Callable[[int, Header], None]
+Result = Union[Reply, ClusterError]
+_log = logging.getLogger(__name__)
+
+
+class Ask(NamedTuple):
+    """A request before it is a message."""
+
+    service: str
+    name: str
+    fields: Header = {}
+    arrays: Arrays = []
+
+
+class _Open:
+    """An Ask that has no result yet."""
+
+    def __init__(self, index: int, message: Request, now: float):
+        self.index, self.message = index, message
+        self.since, self.next, self.pause = now, now, 0.0
+        self.waits = False
+
+    def again(self, now: float, waits: bool, shortest: float, longest: float) -> None:
+        if waits != self.waits:
+            self.since, self.pause, self.waits = now, 0.0, waits
+        self.pause = min(max(2 * self.pause, shortest), longest)
+        self.next = now + self.pause
+
+
+class Client:
+    """timeout: seconds in which a service must be reached; it may not be there yet, or be begun again meanwhile.
+    wait_timeout: seconds for a reply that depends on others. attempt: seconds for one message.
+
+    Every request may come twice to a service, which has to know it: (trainer, step), a token, a key.
+    """
+
+    LOG_SECONDS = 5.0
+
+    def __init__(self, link: Link, job: str, timeout: float = 60.0, wait_timeout: float = 600.0, attempt: float = 10.0,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep):
+        self._link, self._job = link, job
+        self._timeout, self._wait_timeout, self._attempt = timeout, wait_timeout, attempt
+        self._clock, self._sleep = clock, sleep
+        self._logged: Dict[str, float] = {}
+
+    def ask(self, service: str, name: str, arrays: Sequence[Any] = (), **fields: Any) -> Reply:
+        """The reply of one service; an error in it is raised, and says where it is from."""
+        return required(self.ask_all([Ask(service, name, fields, list(arrays))]))[0]
+
+    def ask_all(self, asks: Sequence[Ask], on_wait: Optional[OnWait] = None) -> List[Result]:
+        """The reply, or the error, of each service, in their order. on_wait(index, header) is called for each reply
+        that says that it is to be asked again."""
+        now = self._clock()
+        open_ones = [_Open(index, self._message(ask), now) for index, ask in enumerate(asks)]
+        results: List[Any] = [None] * len(asks)
+        while open_ones:
+            now = self._clock()
+            due = [one for one in open_ones if one.next <= now]
+            if not due:
+                self._sleep(min(one.next for one in open_ones) - now)
+                continue
+            answers = self._link.send([one.message for one in due], self._attempt)
+            for one, answer in zip(due, answers):
+                result = self._result(one, answer, on_wait)
+                if result is not None:
+                    results[one.index] = result
+                    open_ones.remove(one)
+        return results
+
+    def tell_all(self, asks: Sequence[Ask], timeout: float = 1.0) -> None:
+        """Sends each once: for what services would come to know by themselves, a little later."""
+        self._link.send([self._message(ask) for ask in asks], timeout)
+
+    def once(self, service: str, name: str, timeout: float = 1.0, **fields: Any) -> Header:
+        """The reply's header, of one message: for what is asked again and again. Timeout where there is no reply."""
+        answer, = self._link.send([self._message(Ask(service, name, fields))], timeout)
+        if isinstance(answer, ClusterError):
+            raise Timeout(f"{service}: {answer}")
+        return required([_understood(service, answer)])[0][0]
+
+    def _message(self, ask: Ask) -> Request:
+        return Request(ask.service, request(self._job, ask.name, **ask.fields), ask.arrays)
+
+    def _result(self, one: _Open, answer: Any, on_wait: Optional[OnWait]) -> Optional[Result]:
+        """None while the service is to be asked again."""
+        service, now = one.message.service, self._clock()
+        if isinstance(answer, ClusterError):
+            one.again(now, False, 0.01, 0.5)
+            self._log_once(service, now - one.since, answer)
+            if now - one.since >= self._timeout:
+                return Timeout(f"{service}: no answer in {self._timeout:g} s: {answer}")
+            return None
+        result = _understood(service, answer)
+        if isinstance(result, ClusterError) or "wait" not in result[0]:
+            return result
+        one.again(now, True, 0.001, 0.02)
+        if now - one.since >= self._wait_timeout:
+            return Timeout(f"{service}: what it was asked for is not there after {self._wait_timeout:g} s")
+        if on_wait is not None:
+            on_wait(one.index, result[0])
+        return None
+
+    def _log_once(self, service: str, seconds: float, error: ClusterError) -> None:
+        now = self._clock()
+        if seconds > 0.5 and now - self._logged.get(service, -1e9) >= self.LOG_SECONDS:
+            self._logged[service] = now
+            _log.warning("%s does not answer, since %.1f s: %s", service, seconds, error)
+
+
+def required(results: Sequence[Result]) -> List[Reply]:
+    """The replies; the first error among them is raised."""
+    for result in results:
+        if isinstance(result, ClusterError):
+            raise result
+    return list(results)  # type: ignore[arg-type]
+
+
+def _understood(service: str, answer: Any) -> Result:
+    try:
+        return understood(*answer)
+    except ClusterError as error:
+        return type(error)(f"{service}: {error}")

@@ -1,0 +1,69 @@
+# The parameters that the checkpoints of all servers of a job hold together, by name.
+from __future__ import annotations
+
+import warnings
+from typing import Dict, List, Optional, Tuple
+
+import numpy as np
+
+from .errors import StorageError
+from .server_checkpoint import blocks, found, verified
+from .shards import ParameterInfo, join
+from .wire import Header, shown
+
+_Piece = Tuple[ParameterInfo, int, int, np.ndarray]
+
+
+def read_parameters(directory: str, average: Optional[int] = None) -> Dict[str, np.ndarray]:
+    """The parameters, or one of their averages, of the newest whole checkpoint of each server, however they were cut.
+
+    StorageError when a server's is missing, or servers are of different jobs or numbers; WrongShape when blocks do not
+    make a whole parameter; ClusterError when a parameter does not have that average. A warning when checkpoints were
+    not taken at the same time or version: then parameters are of different steps.
+    """
+    pieces: Dict[str, List[Tuple[int, int, np.ndarray]]] = {}
+    infos: Dict[str, ParameterInfo] = {}
+    all_facts: Dict[int, Header] = {}
+    for index in sorted({checkpoint.index for checkpoint in found(directory)}):
+        facts, held = _newest_whole(directory, index, average)
+        all_facts[index] = facts
+        for info, begin, end, values in held:
+            if infos.setdefault(info.name, info) != info:
+                raise StorageError(f"servers in '{directory}' do not agree about '{info.name}'")
+            pieces.setdefault(info.name, []).append((begin, end, values))
+    _require_all(directory, all_facts)
+    return {name: join(info, pieces[name]) for name, info in sorted(infos.items())}
+
+
+def _newest_whole(directory: str, index: int, average: Optional[int]) -> Tuple[Header, List[_Piece]]:
+    damaged: List[str] = []
+    for checkpoint in found(directory, index):
+        try:
+            with verified(checkpoint.path) as (file, facts):
+                held = [(one.info, one.block.begin, one.block.end, one.values(average)) for one in blocks(file, facts)]
+        except StorageError as error:
+            damaged.append(str(error))
+            continue
+        for problem in damaged:
+            warnings.warn(f"{problem}; '{checkpoint.path}' is taken", stacklevel=4)
+        return facts, held
+    raise StorageError(f"no checkpoint of server {index} in '{directory}' is whole: {'; '.join(damaged)}")
+
+
+def _require_all(directory: str, all_facts: Dict[int, Header]) -> None:
+    def different(word: str) -> List[str]:
+        return sorted({shown(facts.get(word)) for facts in all_facts.values()})
+
+    if not all_facts:
+        raise StorageError(f"there are no checkpoints of servers in '{directory}'")
+    for word in ("job", "servers"):
+        if len(different(word)) > 1:
+            raise StorageError(f"the checkpoints in '{directory}' differ in '{word}': {', '.join(different(word))}")
+    servers = next(iter(all_facts.values()))["servers"]
+    missing = [index for index in range(servers) if index not in all_facts]
+    if missing:
+        raise StorageError(f"the checkpoint of server {missing[0]} of {servers} is not in '{directory}'")
+    for word in ("timestamp", "version"):
+        if len(different(word)) > 1:
+            warnings.warn(f"the checkpoints in '{directory}' are of different {word}s: {', '.join(different(word))}",
+                          stacklevel=3)

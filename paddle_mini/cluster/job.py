@@ -1,0 +1,188 @@
+# Jobs: run() begins one, and join() makes the function that it runs one of its trainers.
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from .._core import Scope
+from ..executor import Executor
+from ..guards import default_main_program, program_guard
+from ..io.parameters import Path
+from ..program import Program
+from ..scope import global_scope, scope_guard
+from ..thread_state import own_state
+from .client import Ask, Client, required
+from .coordinator import Coordinator
+from .engine import Engine, Link
+from .errors import Malformed, NotInitialised, StorageError
+from .job_settings import JobSettings
+from .server_part import ServerPart
+from .thread_engine import ThreadEngine
+from .trainer import JobTrainer, Trainer, Vars
+
+ENGINES: Dict[str, Callable[[], Engine]] = {"threads": ThreadEngine}
+LOCK = "job.lock"
+
+
+class JobResult(NamedTuple):
+    """returned: what each trainer's function returned. counts: pushes, each at each server: "sent", of which "applied"
+    and "dropped"; "repeated", which came once more and were not applied again; "lost", which were applied and then gone
+    with a server that began again from an older checkpoint, of trainers that did not begin again themselves. servers:
+    what each server says of itself in the end."""
+
+    returned: List[Any]
+    counts: Dict[str, int]
+    servers: List[Dict[str, Any]]
+
+
+class _Place:
+    """Where a thread or process is in a job, and its Trainer when it has joined."""
+
+    def __init__(self, number: int, link: Link, settings: JobSettings):
+        self.number, self.link, self.settings = number, link, settings
+        self.trainer: Optional[JobTrainer] = None
+
+
+class _Here(threading.local):
+    place: Optional[_Place] = None
+    alone: Optional[Trainer] = None
+
+
+_here = _Here()
+
+
+def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode: str = "async",
+        engine: Union[str, Engine] = "threads", directory: Optional[Path] = None, args: Sequence[Any] = (),
+        job: str = "job", restarts: int = 3, **settings: Any) -> JobResult:
+    """Runs train_fn(*args) in several trainers, with parameter servers; returns when all of them have returned.
+
+    train_fn is what would train on one machine, but that it calls join() after its startup program has run, and run()
+    of the Trainer that this gives. It has default programs, a global scope and seeds of its own.
+    mode: "async", each gradient is applied as it comes; "sync", the mean of all trainers' gradients is, step by step;
+    "delta", trainers optimize, and after local_steps steps servers add 1 / trainers of the difference; "elastic",
+    servers and trainers move towards each other by alpha of it (None: 0.9 / trainers). stale_limit: in async mode a
+    gradient that is made from parameters more than stale_limit times the trainers' number updates old is dropped.
+    engine: "threads", all in this process; or an Engine.
+    directory: what the job keeps: the coordinator's file and, every checkpoint_seconds, 600, and at the end, a
+    checkpoint of each server. A job with the same name goes on from there. None: a temporary one.
+    restarts: how often a trainer that dies is begun again. lease: seconds of silence after which the others go on
+    without a trainer. timeout: seconds in which a server must be back. wait_timeout: seconds for which a trainer waits
+    for the others. task_timeout: seconds for a task of Trainer.batches.
+
+    TrainerFailed, from what the function raised, when it does so in a trainer; StorageError for a directory that can't
+    be used, or in which a job runs.
+    """
+    facts = JobSettings(job, trainers, servers, mode, **settings)
+    begun = _engine(engine)
+    with _directory(directory) as folder:
+        try:
+            begun.serve("coordinator", partial(_coordinator, facts, folder))
+            for index in range(servers):
+                begun.serve(f"server {index}", partial(ServerPart, index, facts, folder))
+            ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts), trainers, restarts)
+            return _result(Client(begun.link(), **facts.of_clients()), servers, ended, directory is not None)
+        finally:
+            begun.stop()
+
+
+def join(main_program: Optional[Program] = None, exe: Optional[Executor] = None,
+         scope: Optional[Scope] = None) -> Trainer:
+    """The Trainer of the function that run() runs; outside of a job one that trains alone, so that the same code does
+    on one machine.
+
+    main_program: on which minimize() was called; None: the default one. scope: where its startup program has run; None:
+    the global one. Returns when all parameters are at their servers, with the values of one of the trainers.
+    ProgramError for what servers can't do; Malformed for a second call, as a trainer trains one program.
+    """
+    main = default_main_program() if main_program is None else main_program
+    own_exe, own_scope = Executor() if exe is None else exe, global_scope() if scope is None else scope
+    place = _here.place
+    if place is None:
+        _here.alone = Trainer(main, own_exe, own_scope)
+        return _here.alone
+    if place.trainer is not None:
+        raise Malformed("join() was called before: a trainer trains one program")
+    place.trainer = JobTrainer(place.number, place.link, place.settings, main, own_exe, own_scope)
+    place.trainer.begin()
+    return place.trainer
+
+
+def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+    """Saves the model that computes fetch_vars from feed_vars as DIRECTORY/<number>/model.pdmodel and .pdiparams, with
+    averages where parameters are averaged. Returns its folder; None: "not you".
+
+    In a job all trainers call this, and the one that is elected saves; the others are not for so many seconds. The
+    parameters are the servers' now; in async modes they may be of different updates. Batch normalization's statistics
+    are those of the trainer that saves. Outside of a job it just saves. Call it after join().
+    """
+    trainer = _here.place.trainer if _here.place is not None else _here.alone
+    if trainer is None:
+        raise Malformed("save_model() saves what a Trainer trains: call join() first")
+    return trainer.save_model(directory, feed_vars, fetch_vars, seconds)
+
+
+def _train(train_fn: Callable[..., Any], args: Tuple[Any, ...], settings: JobSettings, number: int, link: Link) -> Any:
+    """A trainer's life; returns what its function returns, and its counts."""
+    place = _Place(number, link, settings)
+    with own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
+        _here.place = place
+        try:
+            returned = train_fn(*args)
+            if place.trainer is not None:
+                place.trainer.finish()
+            return returned, dict(place.trainer.counts) if place.trainer is not None else {}
+        finally:
+            _here.place = None
+            if place.trainer is not None:
+                place.trainer.abandon()
+
+
+def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
+    return Coordinator(settings.of_coordinator(), folder)
+
+
+def _result(client: Client, servers: int, ended: Sequence[Any], keep: bool) -> JobResult:
+    if keep:
+        now = {"timestamp": time.time_ns()}
+        written = client.ask_all([Ask(f"server {index}", "checkpoint", now) for index in range(servers)])
+        required([one for one in written if not isinstance(one, NotInitialised)])  # where no trainer has joined
+    replies = required(client.ask_all([Ask(f"server {index}", "status") for index in range(servers)]))
+    said = [{word: value for word, value in header.items() if word != "ok"} for header, _ in replies]
+    counts = {word: sum(one["pushes"][word] for one in said) for word in ("sent", "applied", "dropped", "repeated")}
+    trained = sum(counts_of.get("applied", 0) for _, counts_of in ended)
+    return JobResult([returned for returned, _ in ended], {**counts, "lost": max(0, trained - counts["applied"])}, said)
+
+
+def _engine(engine: Union[str, Engine]) -> Engine:
+    if isinstance(engine, Engine):
+        return engine
+    if engine not in ENGINES:
+        raise Malformed(f"engine is {engine!r}, it must be one of {', '.join(ENGINES)}, or an Engine")
+    return ENGINES[engine]()
+
+
+@contextmanager
+def _directory(directory: Optional[Path]) -> Iterator[str]:
+    """The directory, which no other job has as long as this one runs."""
+    if directory is None:
+        with tempfile.TemporaryDirectory(prefix="paddle_mini_job_") as folder:
+            yield folder
+        return
+    folder = os.path.abspath(directory)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = open(os.path.join(folder, LOCK), "ab")
+    except OSError as error:
+        raise StorageError(f"can't use '{folder}': {error.strerror or error}") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StorageError(f"a job runs in '{folder}': give each a directory of its own") from None
+        yield folder

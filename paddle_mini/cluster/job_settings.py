@@ -1,0 +1,53 @@
+# JobSettings: what is the same for all parts of a job.
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Optional
+
+from .coordinator_settings import CoordinatorSettings
+from .errors import Malformed
+from .settings import ServerSettings
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """Malformed for what can't be. As of run(); job is the job's name."""
+
+    job: str
+    trainers: int
+    servers: int
+    mode: str = "async"
+    local_steps: int = 1
+    alpha: Optional[float] = None
+    stale_limit: Optional[float] = None
+    checkpoint_seconds: float = 600.0
+    lease: float = 10.0
+    timeout: float = 60.0
+    wait_timeout: float = 600.0
+    task_timeout: float = 1200.0
+
+    def __post_init__(self) -> None:
+        self.of_servers()
+        if type(self.local_steps) is not int or self.local_steps < 1:
+            raise Malformed(f"local_steps is {self.local_steps!r}, it must be a whole number, at least 1")
+        if self.local_steps > 1 and not self.by_trainers:
+            raise Malformed(f"local_steps is of modes delta and elastic, this is {self.mode} mode")
+        for name in ("lease", "timeout", "wait_timeout", "task_timeout"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
+                raise Malformed(f"{name} is {value!r}, it must be a number of seconds above 0")
+
+    @property
+    def by_trainers(self) -> bool:
+        """Whether trainers optimize, and push differences."""
+        return self.mode in ("delta", "elastic")
+
+    def of_servers(self) -> ServerSettings:
+        return ServerSettings(self.job, self.servers, self.trainers, self.mode, self.stale_limit, self.alpha,
+                              self.checkpoint_seconds)
+
+    def of_coordinator(self) -> CoordinatorSettings:
+        return CoordinatorSettings(self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout)
+
+    def of_clients(self) -> Dict[str, Any]:
+        return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout}

@@ -1,0 +1,52 @@
+# Reading: the data tasks of a trainer, as the coordinator hands them out.
+from __future__ import annotations
+
+import time
+from itertools import count
+from typing import Any, Callable, Iterator, Sequence
+
+from .errors import ClusterError
+from .tasks import ALL_FAILED, EARLIER, OVER, TASK
+from .trainer_part import TrainerPart
+from .wire import Header
+
+_PAUSE = 0.02
+"""Seconds from asking for a task to asking again, where all are with others."""
+
+
+class Reading:
+    """settle(): returns when what was pushed is applied. In sync mode the others would wait for a trainer that waits
+    for a task, while it waits for theirs: so it leaves the job until there is one."""
+
+    def __init__(self, part: TrainerPart, settle: Callable[[], None]):
+        self._part, self._settle, self._asks = part, settle, count()
+
+    def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int) -> Iterator[Any]:
+        """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
+        task. A task is done when the next chunk is asked for."""
+        self._part.client.ask("coordinator", "set_data", chunks=list(chunks), chunks_per_task=chunks_per_task)
+        for number in range(passes):
+            while (task := self._get(number))["answer"] not in (OVER, EARLIER):
+                if task["answer"] == ALL_FAILED:
+                    raise ClusterError(f"every task of pass {number} failed: there is nothing to read")
+                if task["answer"] == TASK:
+                    yield from task["chunks"]
+                    self._part.membership.ask("end_task", task=task["task"], epoch=task["epoch"])
+                else:
+                    self._wait()
+
+    def _get(self, number: int) -> Header:
+        return self._part.membership.ask("get_task", **{"pass": number, "ask": next(self._asks)})
+
+    def _wait(self) -> None:
+        if self._part.settings.mode != "sync":
+            time.sleep(_PAUSE)
+            return
+        self._settle()
+        self._part.membership.leave()
+        while True:
+            tasks = self._part.client.ask("coordinator", "status")[0]["tasks"]
+            if tasks["todo"] or not tasks["pending"]:
+                break
+            time.sleep(_PAUSE)
+        self._part.membership.join()

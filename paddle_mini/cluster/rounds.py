@@ -1,0 +1,50 @@
+# Sync mode at one server: gradients of a step wait here until all members have pushed theirs.
+from __future__ import annotations
+
+from typing import Dict, Iterable, List, NamedTuple, Optional
+
+from .held import Part
+from .ledger import Sender
+
+
+class Push(NamedTuple):
+    """Who pushes what. parts: None when it was dropped, and only its being there counts."""
+
+    sender: Sender
+    parts: Optional[List[Part]]
+
+
+class Rounds:
+    """At most one push of each trainer waits.
+
+    A trainer pushes a step after it has pulled the result of the one before, so a push of a later step says, too, that
+    its sender needs nothing of earlier ones: that happens where a server that went back to a checkpoint has lost them.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: Dict[int, Push] = {}
+
+    def __len__(self) -> int:
+        """How many gradients wait."""
+        return sum(push.parts is not None for push in self._waiting.values())
+
+    def of(self, trainer: int) -> Optional[Push]:
+        return self._waiting.get(trainer)
+
+    def add(self, push: Push) -> None:
+        self._waiting[push.sender.trainer] = push
+
+    def remove(self, trainer: int) -> Push:
+        return self._waiting.pop(trainer)
+
+    def pushes(self) -> List[Push]:
+        return list(self._waiting.values())
+
+    def complete(self, members: Iterable[int]) -> List[Push]:
+        """The pushes of the earliest step, in the order of trainers, when every member has pushed that step or a later
+        one; they are taken out."""
+        if not self._waiting or not all(member in self._waiting for member in members):
+            return []
+        step = min(push.sender.step for push in self._waiting.values())
+        those = sorted(trainer for trainer, push in self._waiting.items() if push.sender.step == step)
+        return [self._waiting.pop(trainer) for trainer in those]

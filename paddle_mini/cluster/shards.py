@@ -1,0 +1,131 @@
+# Which server holds which part of which parameter: the same answer in every process and language.
+"""
+Only whole numbers and the names' UTF-8 bytes decide, in this way. A dense parameter of at least twice BLOCK elements
+is cut into as many equal blocks as there are servers, fewer where they would have less than BLOCK elements; a table,
+between rows, likewise; block i of n begins at element (or row) floor(i size / n). A parameter whose optimizer looks at
+the whole gradient stays in one block. Then the blocks, those with most bytes first, equal ones by name and number, each
+go to the server that has the fewest bytes so far, of several the first.
+
+So the most loaded server has at most as many bytes more than the least loaded one as the largest block of a parameter
+that was not cut for all servers, and hardly more where there is none. Where servers have three such blocks on average,
+that is at most 1.5 times as many.
+"""
+from __future__ import annotations
+
+import heapq
+from math import prod
+from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from .errors import Malformed, WrongShape
+from .wire import shown
+
+BLOCK = 8192
+"""Elements that a block of a parameter that is cut has at least: smaller ones cost messages and balance little."""
+
+
+class ParameterInfo(NamedTuple):
+    """What sharding needs to know. dtype: "float32" or "float64". sparse: a table, whose gradients come by rows.
+    whole: its optimizer needs the norm of the whole gradient."""
+
+    name: str
+    shape: Tuple[int, ...]
+    dtype: str
+    sparse: bool = False
+    whole: bool = False
+
+    @property
+    def units(self) -> int:
+        """What blocks are counted in: rows of a table, elements of others."""
+        return self.shape[0] if self.sparse else prod(self.shape)
+
+    @property
+    def unit_shape(self) -> Tuple[int, ...]:
+        return self.shape[1:] if self.sparse else ()
+
+    @property
+    def unit_bytes(self) -> int:
+        return prod(self.unit_shape) * np.dtype(self.dtype).itemsize
+
+
+class Block(NamedTuple):
+    """Rows of a table, or elements of a dense parameter laid out flat, from begin to before end, and their server."""
+
+    parameter: str
+    number: int
+    begin: int
+    end: int
+    server: int
+
+
+def check_info(info: ParameterInfo) -> None:
+    """Malformed for what no parameter can be."""
+    if not info.name or len(info.name.encode("utf-8", "replace")) > 1024 or not info.name.isprintable():
+        raise Malformed(f"{shown(info.name)} is no name of a parameter: 1 to 1024 bytes without control characters")
+    if info.dtype not in ("float32", "float64"):
+        raise Malformed(f"'{info.name}' is {shown(info.dtype)}, it must be float32 or float64")
+    dims_fit = len(info.shape) <= 9 and all(isinstance(dim, int) and 0 <= dim <= 1 << 40 for dim in info.shape)
+    if not dims_fit or prod(info.shape) > 1 << 48:
+        raise Malformed(f"'{info.name}' has shape {shown(list(info.shape))}: at most 9 dimensions, and 2^48 elements")
+    if info.sparse and not info.shape:
+        raise Malformed(f"'{info.name}' is a table of shape []: it has no rows")
+
+
+def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> List[Block]:
+    """Every parameter's blocks, in the order of names and numbers. Malformed for fewer than one server, for a name that
+    is there twice, and for what no parameter can be."""
+    if isinstance(servers, bool) or not isinstance(servers, int) or servers < 1:
+        raise Malformed(f"servers is {servers!r}, it must be a whole number, at least 1")
+    sizes: Dict[str, int] = {}
+    cut: List[Tuple[int, bytes, Block]] = []
+    for info in infos:
+        check_info(info)
+        if info.name in sizes:
+            raise Malformed(f"parameter '{info.name}' is there twice")
+        sizes[info.name] = info.unit_bytes
+        count = _block_count(info, servers)
+        edges = [number * info.units // count for number in range(count + 1)]
+        cut += [((end - begin) * info.unit_bytes, info.name.encode(), Block(info.name, number, begin, end, -1))
+                for number, (begin, end) in enumerate(zip(edges, edges[1:]))]
+    loads = [(0, server) for server in range(servers)]
+    placed = []
+    for size, _, block in sorted(cut, key=lambda piece: (-piece[0], piece[1], piece[2].number)):
+        load, server = heapq.heappop(loads)
+        heapq.heappush(loads, (load + size, server))
+        placed.append(block._replace(server=server))
+    return sorted(placed, key=lambda block: (block.parameter.encode(), block.number))
+
+
+def _block_count(info: ParameterInfo, servers: int) -> int:
+    if info.whole:
+        return 1
+    most = prod(info.shape) // BLOCK
+    return max(1, min(servers, most, info.units))
+
+
+def block_shape(info: ParameterInfo, block: Block) -> Tuple[int, ...]:
+    """Of an array with a block's values: [elements], or [rows, ...] of a table."""
+    return (block.end - block.begin, *info.unit_shape)
+
+
+def part(info: ParameterInfo, block: Block, values: np.ndarray) -> np.ndarray:
+    """A block's values in an array of the parameter's shape: a view where that is possible."""
+    if values.shape != tuple(info.shape):
+        raise WrongShape(f"'{info.name}' is {list(values.shape)}, it must be {list(info.shape)}")
+    return values.reshape(info.units, *info.unit_shape)[block.begin:block.end]
+
+
+def join(info: ParameterInfo, parts: Sequence[Tuple[int, int, np.ndarray]]) -> np.ndarray:
+    """The parameter from (begin, end, values) of all its blocks; WrongShape when they leave elements out, or have some
+    twice."""
+    values = np.empty((info.units, *info.unit_shape), info.dtype)
+    at = 0
+    for begin, end, piece in sorted(parts, key=lambda found: found[:2]):
+        if begin != at or piece.shape != (end - begin, *info.unit_shape):
+            raise WrongShape(f"'{info.name}': after {at} its blocks go on at {begin} with an array {list(piece.shape)}")
+        values[begin:end] = piece
+        at = end
+    if at != info.units:
+        raise WrongShape(f"'{info.name}': its blocks end at {at} of {info.units}")
+    return values.reshape(info.shape)

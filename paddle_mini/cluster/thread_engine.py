@@ -1,0 +1,163 @@
+# ThreadEngine: all parts of a job in threads of one process.
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from queue import SimpleQueue
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+
+from .engine import Answer, Engine, Killed, Link, Request, Service
+from .errors import ClusterError, Gone, Timeout, TrainerFailed
+
+TICK = 0.1
+"""Seconds from one tick of the services to the next."""
+GRACE = 10.0
+"""Seconds that trainers have to come to their next request when a job is ended before its time."""
+_log = logging.getLogger(__name__)
+
+
+class _Served:
+    """A service by its name. service: None when it was killed; lock: one call at a time, and for all lives."""
+
+    def __init__(self, make: Callable[[], Service]):
+        self.make, self.lock = make, threading.Lock()
+        self.service: Optional[Service] = make()
+
+
+class ThreadEngine(Engine):
+    """Services are objects that are called by whoever asks; each trainer is a thread, and one more ticks. kill() and
+    restart() are what happens to processes elsewhere, for tests."""
+
+    def __init__(self) -> None:
+        self._served: Dict[str, _Served] = {}
+        self._links: Dict[int, _ThreadLink] = {}
+        self._stopped = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, name="cluster ticks", daemon=True)
+
+    def serve(self, name: str, make: Callable[[Link], Service]) -> None:
+        served = self._served[name] = _Served(lambda: make(self.link()))
+        assert served.service is not None
+        with served.lock:
+            served.service.tick()
+        if not self._ticker.is_alive():
+            self._ticker.start()
+
+    def link(self) -> Link:
+        return _ThreadLink(self)
+
+    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> List[Any]:
+        ended: SimpleQueue[Tuple[int, Any, Optional[BaseException]]] = SimpleQueue()
+        results: List[Any] = [None] * count
+        lives, threads = [0] * count, set()
+
+        def begin(number: int) -> None:
+            lives[number] += 1
+            link = self._links[number] = _ThreadLink(self)
+            thread = threading.Thread(target=_live, args=(work, number, link, ended), name=f"trainer {number}",
+                                      daemon=True)
+            threads.add(thread)
+            thread.start()
+
+        try:
+            for number in range(count):
+                begin(number)
+            running = count
+            while running:
+                number, result, error = ended.get()
+                if error is None:
+                    results[number] = result
+                    running -= 1
+                elif not isinstance(error, Killed):
+                    raise TrainerFailed(f"trainer {number}: {type(error).__name__}: {error}") from error
+                elif lives[number] > restarts:
+                    raise TrainerFailed(f"trainer {number} died, and was begun again {restarts} times before")
+                else:
+                    _log.warning("trainer %d died; it is begun again", number)
+                    begin(number)
+            return results
+        finally:
+            self._end(threads)
+
+    def _end(self, threads: Set[threading.Thread]) -> None:
+        for link in self._links.values():
+            link.killed = True
+        deadline = time.monotonic() + GRACE
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():
+                _log.error("%s makes no request any more, and is left behind", thread.name)
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._ticker.is_alive():
+            self._ticker.join()
+        for served in self._served.values():
+            served.service = None
+
+    def kill(self, name: str) -> None:
+        """The service is not there any more, as after kill -9; or this life of "trainer N" ends at its next request."""
+        if name.startswith("trainer "):
+            self._links[int(name.split()[1])].killed = True
+        else:
+            self._served[name].service = None
+
+    def restart(self, name: str) -> None:
+        """A new life of a service that was killed."""
+        served = self._served[name]
+        with served.lock:  # what the life before still does comes to its end
+            served.service = served.make()
+            served.service.tick()
+
+    def call(self, request: Request, timeout: float) -> Answer:
+        """One request of a link."""
+        served = self._served.get(request.service)
+        if served is None or served.service is None:
+            return Gone("it is not there")
+        if not served.lock.acquire(timeout=timeout):
+            return Timeout(f"it was busy for {timeout:g} s")
+        try:
+            service = served.service
+            if service is None:
+                return Gone("it is not there")
+            reply = service.handle(request.header, request.arrays)
+            return reply if served.service is service else Gone("it died before it answered")
+        finally:
+            served.lock.release()
+
+    def _tick(self) -> None:
+        while not self._stopped.wait(TICK):
+            for name, served in list(self._served.items()):
+                with served.lock:
+                    try:
+                        if served.service is not None:
+                            served.service.tick()
+                    except ClusterError as error:
+                        _log.error("%s: %s", name, error)
+                    except Exception:  # the others are ticked nevertheless
+                        _log.exception("%s: a tick failed", name)
+
+
+class _ThreadLink(Link):
+    def __init__(self, engine: ThreadEngine):
+        self._engine, self.killed = engine, False
+
+    def send(self, requests: Sequence[Request], timeout: float) -> List[Answer]:
+        answers = []
+        for request in requests:
+            self._require_alive()
+            answers.append(self._engine.call(request, timeout))
+        self._require_alive()
+        return answers
+
+    def _require_alive(self) -> None:
+        if self.killed:
+            raise Killed
+
+
+def _live(work: Callable[[int, Link], Any], number: int, link: Link,
+          ended: SimpleQueue[Tuple[int, Any, Optional[BaseException]]]) -> None:
+    try:
+        ended.put((number, work(number, link), None))
+    except BaseException as error:
+        ended.put((number, None, error))

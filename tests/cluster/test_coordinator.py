@@ -1,0 +1,282 @@
+"""The coordinator: who is there, what survives a restart, what is refused. Elections: test_elections.py."""
+import json
+import os
+
+import pytest
+from coordinators import Asked
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddle_mini.cluster import coordinator_file
+from paddle_mini.cluster.coordinator import Coordinator
+from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.errors import (AlreadyInitialised, Gone, Malformed, NotElected, StorageError, WrongJob,
+                                        WrongVersion)
+from paddle_mini.cluster.wire import request, unpack
+
+
+@pytest.fixture
+def job(tmp_path):
+    return Asked(tmp_path)
+
+
+def trainers(job):
+    return [tuple(one) for one in job.ask("view")["trainers"]]
+
+
+# Members
+
+def test_trainers_get_the_lowest_free_number(job):
+    first, second, third = (job.trainer(key) for key in "abc")
+    assert [one["trainer"] for one in (first, second, third)] == [0, 1, 2]
+    job.ask("leave", part="trainer", number=1, incarnation=1)
+    assert job.trainer("d") == {"trainer": 1, "incarnation": 2}
+    assert trainers(job) == [(0, 1), (1, 2), (2, 1)]
+
+
+def test_a_message_that_comes_twice_is_one_trainer(job):
+    assert job.trainer("a") == job.trainer("a")
+    assert trainers(job) == [(0, 1)]
+    job.restart()
+    assert job.trainer("a") == {"trainer": 0, "incarnation": 1}
+
+
+def test_a_trainer_that_begins_again_is_counted_once(job):
+    old = job.trainer("a", 0)
+    new = job.trainer("b", 0)
+    assert trainers(job) == [(0, 2)] and new["incarnation"] == 2
+    with pytest.raises(Gone, match="another one has its number"):
+        job.ask("get_task", **old, **{"pass": 0})
+    with pytest.raises(Gone):
+        job.beat("trainer", 0, 1)
+    job.ask("leave", part="trainer", number=0, incarnation=1)  # of the one before: too late to mean anything
+    assert trainers(job) == [(0, 2)]
+
+
+def test_who_is_silent_for_the_lease_is_lost(job):
+    a, b = job.trainer("a"), job.trainer("b")
+    before = job.ask("view")["membership"]
+    job.clock.pass_by(9.999)
+    job.beat("trainer", b["trainer"], 1)
+    job.clock.now = 1010.0
+    assert trainers(job) == [(1, 1)]
+    assert job.ask("view")["membership"] > before
+    with pytest.raises(Gone, match="not heard of for too long"):
+        job.beat("trainer", a["trainer"], 1)
+    with pytest.raises(Gone, match="never joined"):
+        job.beat("trainer", 7, 1)
+
+
+def test_the_job_starts_when_all_expected_trainers_are_there_and_does_not_stop_when_one_goes(job):
+    job.trainer("a")
+    assert job.ask("view")["started"] is False
+    job.trainer("b")
+    job.ask("leave", part="trainer", number=0, incarnation=1)
+    job.restart()
+    assert job.ask("view")["started"] is True
+
+
+def test_servers_never_share_a_number(job):
+    assert job.server("a") == [0, 1] and job.server("b") == [1, 1]
+    with pytest.raises(NotElected, match="there are 2 servers already"):
+        job.server("c")
+    with pytest.raises(Malformed, match="server 7: this job has 2"):
+        job.server("c", 7)
+    assert job.server("c", 1) == [1, 2]  # it was started in the place of b
+    with pytest.raises(Gone):
+        job.beat("server", 1, 1)
+    job.clock.pass_by(5)
+    job.beat("server", 1, 2)
+    job.clock.pass_by(5)
+    assert job.server("d") == [0, 2]  # a is lost
+    rows = job.ask("view")["servers"]
+    assert [(row["server"], row["address"]) for row in rows] == [(0, "at d"), (1, "at c")]
+
+
+def test_the_status_board(job):
+    a = job.trainer("a")
+    job.server("s")
+    job.beat("trainer", a["trainer"], 1, steps_per_second=12.5, staleness=1)
+    job.clock.pass_by(4)
+    job.beat("server", 0, 1, bytes=10**9, checkpoints=2)
+    job.trainer("b", 0)
+    job.ask("ask_save", trainer=0, incarnation=2, directory="out", seconds=60)
+    job.restart()
+    job.beat("server", 0, 1, bytes=10**9, checkpoints=2)
+    job.clock.pass_by(1)
+    status = job.ask("status")
+    assert status["servers"]["0"] == {"present": True, "restarts": 0, "silent": 1.0,
+                                      "report": {"bytes": 10**9, "checkpoints": 2}}
+    assert status["trainers"]["0"] == {"present": True, "restarts": 1, "silent": 1.0, "report": {}}
+    assert status["leases"] == {"save out": {"trainer": "0", "seconds": 59.0}}
+    assert status["restarts"] == 1 and status["storage_errors"] == 0
+    assert status["tasks"] == {"pass": 0, "todo": 0, "pending": 0, "done": 0, "failed": 0}
+
+
+@pytest.mark.parametrize("report", [{f"x{i}": 1 for i in range(33)}, {"a": [1]}, {"a": "x" * 300}, {"a": 10**300}])
+def test_reports_are_small(job, report):
+    job.trainer("a")
+    with pytest.raises(Malformed, match="a report has at most 32"):
+        job.beat("trainer", 0, 1, **report)
+
+
+# Data
+
+def test_tasks_of_a_lost_trainer_are_read_by_others(job):
+    a, b = job.trainer("a"), job.trainer("b")
+    job.ask("set_data", chunks=["one"], chunks_per_task=1)
+    got = job.ask("get_task", **a, **{"pass": 0})
+    assert job.ask("get_task", **b, **{"pass": 0})["answer"] == "none_now"
+    job.trainer("c", a["trainer"])
+    again = job.ask("get_task", **b, **{"pass": 0})
+    assert again["task"] == got["task"] and again["chunks"] == ["one"]
+    assert job.ask("end_task", **b, task=again["task"], epoch=got["epoch"])["counted"] is False
+    assert job.ask("end_task", **b, task=again["task"], epoch=again["epoch"])["counted"] is True
+
+
+def test_queues_are_the_same_after_a_restart(job):
+    a = job.trainer("a")
+    job.ask("set_data", chunks=list(range(8)), chunks_per_task=2)
+    for failed in (False, True):
+        got = job.ask("get_task", **a, **{"pass": 0})
+        job.ask("end_task", **a, task=got["task"], epoch=got["epoch"], failed=failed)
+    held = job.ask("get_task", **a, **{"pass": 0})
+    before = job.ask("status")["tasks"]
+    job.restart()
+    assert job.ask("status")["tasks"] == before == {"pass": 0, "todo": 2, "pending": 1, "done": 1, "failed": 0}
+    assert job.ask("end_task", **a, task=held["task"], epoch=held["epoch"])["counted"] is True
+    with pytest.raises(AlreadyInitialised):
+        job.ask("set_data", chunks=[1])
+
+
+# What survives
+
+def test_numbers_never_go_back(job):
+    job.trainer("a", 0)
+    job.clock.pass_by(60)
+    membership = job.ask("view")["membership"]  # the loss is written nowhere
+    for _ in range(3):
+        job.restart()
+        assert trainers(job) == [(0, 1)]  # taken for heard of
+        assert job.ask("view")["membership"] > membership
+        job.clock.pass_by(60)
+        membership = job.ask("view")["membership"]
+    assert job.trainer("b", 0)["incarnation"] == 2
+
+
+FUNCTIONS = ["makedirs", "fsync", "replace"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
+    a = job.trainer("a")
+    job.ask("set_data", chunks=[1, 2], chunks_per_task=1)
+    before = job.service._snapshot()
+
+    def refuse(*given, **more):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(coordinator_file.os, function, refuse)
+        for name, fields in [("join", {"key": "b"}), ("register", {"key": "s", "address": "here"}),
+                             ("get_task", {**a, "pass": 0}), ("set_data", {"chunks": [1, 2], "chunks_per_task": 1}),
+                             ("ask_save", {**a, "directory": "out", "seconds": 1}),
+                             ("leave", {"part": "trainer", "number": 0, "incarnation": 1})]:
+            if name == "set_data":
+                job.ask(name, **fields)  # changes nothing, so there is nothing to write
+                continue
+            with pytest.raises(StorageError, match="No space left on device"):
+                job.ask(name, **fields)
+            assert job.service._snapshot() == before
+        job.beat("trainer", 0, 1, steps=3)
+    assert job.ask("status")["storage_errors"] == 5
+    assert sorted(os.listdir(job.directory)) == ["coordinator.json"]
+    assert job.ask("get_task", **a, **{"pass": 0})["answer"] == "task"
+    job.restart()
+    assert job.ask("status")["tasks"]["pending"] == 1
+
+
+def test_time_goes_on_while_the_disk_is_full(job, monkeypatch):
+    job.trainer("a")
+
+    def refuse(*given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(coordinator_file.os, "fsync", refuse)
+    for _ in range(11):
+        with pytest.raises(StorageError):
+            job.ask("join", key="b")
+        job.clock.pass_by(1)
+    assert trainers(job) == []
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    job = Asked(tmp_path)
+    job.trainer("a")
+    with pytest.raises(WrongJob, match="is of job 'job', not of 'other'"):
+        Coordinator(CoordinatorSettings("other", 1, 1), str(tmp_path))
+    path = tmp_path / "coordinator.json"
+    whole = path.read_bytes()
+    changed = whole.replace(b'"started": false', b'"started": true')
+    for damaged in (b"", whole[:-1], changed, whole + b" ", b"[1]", b"\xff"):
+        path.write_bytes(damaged)
+        with pytest.raises(StorageError, match="cut off or damaged"):
+            job.restart()
+        assert path.read_bytes() == damaged
+    path.write_bytes(coordinator_file._spelled({**json.loads(whole)["coordinator"], "format": 2}))
+    with pytest.raises(WrongVersion, match="of format 2, 1 is known"):
+        job.restart()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StorageError, match="can't read"):
+        job.restart()
+
+
+def test_a_directory_that_can_not_be_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="coordinator.json"):
+        Asked(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("wrong", [{"job": ""}, {"job": 3}, {"trainers": 0}, {"servers": 2.0}, {"servers": True},
+                                   {"lease": 0.0}, {"lease": float("nan")}, {"init_lease": "1"}, {"task_timeout": -1},
+                                   {"task_failures": 0}, {"facts": {"a": {1}}}, {"facts": {"a": float("inf")}}])
+def test_settings_that_can_not_be(wrong):
+    with pytest.raises(Malformed, match=next(iter(wrong))):
+        CoordinatorSettings(**{"job": "job", "trainers": 1, "servers": 1, **wrong})
+
+
+# What others may send
+
+FIELDS = ["key", "trainer", "server", "address", "token", "part", "number", "incarnation", "pass", "report",
+          "directory", "seconds", "chunks", "chunks_per_task", "task", "epoch", "servers", "failed"]
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 3), st.integers(), st.just(1e300), st.text(max_size=3),
+    st.lists(st.integers(-1, 2), max_size=2), st.lists(st.lists(st.integers(0, 2))),
+    st.dictionaries(st.text(max_size=2), st.integers(), max_size=2))
+
+
+def test_the_service_outlives_what_it_is_sent(job):
+    job.trainer("a")
+
+    @settings(max_examples=300, deadline=None, derandomize=True)
+    @given(st.one_of(st.binary(max_size=60), st.builds(
+        lambda name, fields: request("job", name, **fields),
+        st.sampled_from(sorted(job.service._requests)),
+        st.dictionaries(st.sampled_from(FIELDS), VALUES))))
+    def send(header):
+        reply, arrays = job.service.handle(header, [])
+        facts = unpack(reply)
+        assert arrays == [] and ("ok" in facts) != ("error" in facts) and facts["membership"] >= 0
+        assert facts.get("error", {}).get("kind") != "failed", facts
+
+    send()
+    job.restart()
+    assert job.trainer("fresh")["incarnation"] >= 1
+
+
+@pytest.mark.parametrize("header, error", [
+    (request("job", "no such thing"), "malformed"), (request("other", "view"), "wrong_job"),
+    (b'{"protocol": 2, "job": "job", "request": "view"}', "wrong_version"), (b"\x00\xff", "malformed")])
+def test_kinds_of_refusals(job, header, error):
+    assert unpack(job.service.handle(header, [])[0])["error"]["kind"] == error

@@ -1,0 +1,82 @@
+"""Messages lost, doubled and late, servers and trainers that die: nothing is applied twice, and all is counted."""
+import itertools
+import os
+
+import numpy as np
+import pytest
+from chaotic_engine import ChaoticThreads
+from cluster_jobs import begun, threads
+
+import paddle_mini as pm
+from paddle_mini.cluster.convert import read_parameters
+
+SLOTS, STEPS, TRAINERS = 400, 20, 2
+SEEDS = int(os.environ.get("PM_CHAOS_SEEDS", "25"))
+"""Of each of the two tests; 100 and more for a long run."""
+PARTS = ["server 0", "server 1", "trainer 0", "trainer 1", "coordinator"]
+
+
+def marks(tickets, size):
+    """Each push takes `size` from a place of its own in two parameters, one at each server: returns them."""
+    x = pm.layers.data("x", [SLOTS])
+    zeros = pm.initializer.Constant(0.0)
+    a, b = (pm.layers.create_parameter([SLOTS], "float32", name=name, default_initializer=zeros) for name in "ab")
+    pm.optimizer.SGD(1.0).minimize(pm.layers.reduce_sum(a * x) + pm.layers.reduce_sum(b * x))
+    trainer = begun()
+    for _ in range(STEPS):
+        feed = np.zeros(SLOTS, "float32")
+        feed[next(tickets)] = size
+        trainer.run({"x": feed})
+    trainer.pull()
+    return [pm.global_scope().get(name) for name in "ab"]
+
+
+def run(seed, directory=None, deaths=None, **settings):
+    """A job in async or sync mode, by turns; the result, how many pushes there were, and what the trainers saw last of
+    each parameter: 0, or -1 for a push that was applied once."""
+    mode = ("async", "sync")[seed % 2]
+    engine, tickets = ChaoticThreads(seed, deaths=deaths), itertools.count()
+    before = threads()
+    result = pm.cluster.run(marks, TRAINERS, 2, mode, engine, directory, [tickets, 1 if mode == "async" else TRAINERS],
+                            checkpoint_seconds=0.03, **settings)
+    assert threads() == before
+    assert engine.deaths == len(deaths or {})
+    return result, next(tickets), [np.min([seen[index] for seen in result.returned], axis=0) for index in range(2)]
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_messages_that_are_lost_doubled_and_late(seed):
+    result, pushes, seen = run(seed)
+    assert pushes == TRAINERS * STEPS
+    assert result.counts["sent"] == result.counts["applied"] == 2 * pushes and result.counts["dropped"] == 0
+    for places in seen:
+        np.testing.assert_array_equal(places, [-1.0] * pushes + [0.0] * (SLOTS - pushes))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_chunks_whose_messages_are_lost_doubled_and_late(seed):
+    def reads():
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
+        trainer, seen = begun(), []
+        for chunk in trainer.batches(list(range(15)), 2, passes=2):
+            trainer.run()
+            seen.append(chunk)
+        return seen
+
+    result = pm.cluster.run(reads, 2, 2, ("async", "sync")[seed % 2], ChaoticThreads(seed, lost=8))
+    assert sorted(sum(result.returned, [])) == sorted([*range(15)] * 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*of different")
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_parts_that_die(seed, tmp_path):
+    random = np.random.RandomState(seed)
+    times = random.choice(np.arange(20, 100), 3, replace=False)
+    deaths = {int(at): name for at, name in zip(times, random.choice(PARTS, 3, replace=False))}
+    result, _, seen = run(seed, tmp_path, deaths, lease=0.3, restarts=9)
+    counts = result.counts
+    assert counts["sent"] == counts["applied"] + counts["dropped"]
+    for places in seen:
+        alone = -TRAINERS if seed % 2 else -1  # what is the mean of one gradient, while a trainer is away
+        assert set(np.unique(places)) <= {0, -1, alone}
+    assert read_parameters(tmp_path).keys() == {"a", "b"}

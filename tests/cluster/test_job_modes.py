@@ -1,0 +1,224 @@
+"""Async, delta and elastic modes on threads, data tasks, and what run() and join() refuse."""
+import threading
+
+import numpy as np
+import pytest
+from cluster_jobs import alone, batch, begun, classifier, threads, train
+from small_model import assert_same_bits
+
+import paddle_mini as pm
+from paddle_mini.cluster import Malformed, NotFinite, StorageError, TrainerFailed
+
+
+def sgd():
+    return pm.optimizer.SGD(0.1)
+
+
+def adam():
+    return pm.optimizer.Adam(0.01)
+
+
+@pytest.mark.parametrize("servers", [1, 2])
+def test_async_with_one_trainer_is_one_machine(servers):
+    assert_same_bits(pm.cluster.run(train, 1, servers, args=(6, adam)).returned[0], alone(train, 6, adam))
+
+
+@pytest.mark.parametrize("limit", [None, 0, 0.5, 100])
+def test_async_counts_what_it_drops(limit):
+    def counted(steps):
+        _, _, loss = classifier(lambda loss: sgd().minimize(loss))
+        trainer = begun()
+        for step in range(steps):
+            trainer.run(batch(8 * step, 8 * step + 8), [loss])
+        return trainer.counts
+
+    result = pm.cluster.run(counted, 3, 2, stale_limit=limit, args=(30,))
+    counts = result.counts
+    assert counts["sent"] == 3 * 30 * 2 == counts["applied"] + counts["dropped"] and counts["lost"] == 0
+    for word in ("sent", "applied", "dropped"):
+        assert sum(one[word] for one in result.returned) == counts[word]
+    if limit is None:
+        assert counts["dropped"] == 0
+
+
+def test_delta_after_each_step_of_sgd_is_gradient_mode():
+    expected = alone(train, 6, sgd)
+    found = pm.cluster.run(train, 1, 2, "delta", args=(6, sgd)).returned[0]
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-5, atol=1e-6)
+
+
+def test_delta_of_local_steps_with_any_optimizer():
+    def merged():
+        return pm.optimizer.GradientMerge(pm.optimizer.Adam(0.01), 2)
+
+    expected = alone(train, 10, merged)
+    result = pm.cluster.run(train, 1, 2, "delta", local_steps=4, args=(10, merged))
+    for name, value in expected.items():
+        np.testing.assert_allclose(result.returned[0][name], value, rtol=1e-5, atol=1e-6)
+    assert result.counts["applied"] == 3 * 2  # after 4, 8, and the rest at the end
+
+
+def one_parameter(mode, trainers, targets, steps=4, rate=0.25, **settings):
+    """Each trainer goes by SGD from 0 towards a target of its own, in turn: what each has after each of its steps, and
+    what the servers have at its end."""
+    turns = [threading.Semaphore(number == 0) for number in range(trainers)]
+
+    def train():
+        w = pm.layers.create_parameter([1], "float64", name="w", default_initializer=pm.initializer.Constant(0.0))
+        target = pm.layers.data("target", [1], dtype="float64")
+        sgd = pm.optimizer.SGD(rate)
+        sgd.minimize(pm.layers.mean(pm.layers.square(w - target)) * 0.5)
+        trainer, scope, seen = begun(), pm.global_scope(), []
+        for _ in range(steps):
+            turns[trainer.number].acquire()
+            trainer.run({"target": np.array([targets[trainer.number]])})
+            seen.append(scope.get("w").item())
+            turns[(trainer.number + 1) % trainers].release()
+        return seen
+
+    return pm.cluster.run(train, trainers, 1, mode, **settings).returned
+
+
+def test_delta_moves_the_center_by_the_mean():
+    center, expected, begun_from = 0.0, [[], []], [None, None]
+    for _ in range(4):
+        for number, target in enumerate([1.0, 3.0]):
+            begin = center if begun_from[number] is None else begun_from[number]
+            center += (0.25 * (target - begin)) / 2
+            begun_from[number] = center
+            expected[number].append(center)
+    np.testing.assert_allclose(one_parameter("delta", 2, [1.0, 3.0]), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [None, 0.3])
+def test_elastic_formulas(alpha):
+    share = 0.45 if alpha is None else alpha
+    center, local, expected = 0.0, [None, None], [[], []]
+    for _ in range(4):
+        for number, target in enumerate([1.0, 3.0]):
+            begin = center if local[number] is None else local[number]
+            stepped = begin + 0.25 * (target - begin)
+            difference = stepped - center
+            center, local[number] = center + share * difference, stepped - share * difference
+            expected[number].append(local[number])
+    np.testing.assert_allclose(one_parameter("elastic", 2, [1.0, 3.0], alpha=alpha), expected, rtol=1e-12)
+
+
+def read(chunks, passes, mode="async", **settings):
+    """What each trainer reads when it trains on what it reads."""
+    def trained():
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
+        trainer, seen = begun(), []
+        for chunk in trainer.batches(chunks, 2, passes):
+            trainer.run()
+            seen.append(chunk)
+        return seen
+
+    return trained if mode is None else pm.cluster.run(trained, mode=mode, **settings).returned
+
+
+@pytest.mark.parametrize("mode", ["async", "sync", "delta"])
+def test_each_chunk_is_read_once_a_pass(mode):
+    for trainers in (1, 3):
+        seen = read(list(range(17)), 2, mode, trainers=trainers, servers=2)
+        assert sorted(sum(seen, [])) == sorted([*range(17)] * 2)
+
+
+def test_alone_the_same_script_reads_and_trains():
+    assert alone(read([1, "two", [3]], 2, None)) == [1, "two", [3]] * 2
+
+
+def test_a_gradient_that_is_not_finite_changes_nothing_and_is_told():
+    def poisoned():
+        x = pm.layers.data("x", [1])
+        w = pm.layers.create_parameter([1], "float32", name="w", default_initializer=pm.initializer.Constant(1.0))
+        pm.optimizer.SGD(0.5).minimize(pm.layers.mean(w * x))
+        trainer = begun()
+        with pytest.raises(NotFinite, match="'w': nothing was sent"):
+            trainer.run({"x": np.array([np.nan], "float32")})
+        trainer.run({"x": np.array([1], "float32")})
+        trainer.pull()
+        return pm.global_scope().get("w").item()
+
+    for mode in ("async", "sync"):
+        result = pm.cluster.run(poisoned, 1, 1, mode)
+        assert result.returned == [0.5] and result.counts["sent"] == 1
+
+
+def test_what_a_trainer_raises_is_raised_with_where_it_is_from():
+    def fails():
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
+        trainer = begun()
+        if trainer.number == 1:
+            raise ValueError("no such file: data.txt")
+        for _ in range(10**6):
+            trainer.run()
+
+    before = threads()
+    for mode in ("sync", "async"):
+        with pytest.raises(TrainerFailed, match=r"trainer 1: ValueError: no such file: data.txt") as caught:
+            pm.cluster.run(fails, 3, 2, mode)
+        assert isinstance(caught.value.__cause__, ValueError)
+        assert threads() == before
+
+
+def test_what_servers_can_not_do_is_told_before_training():
+    def merged():
+        return pm.optimizer.GradientMerge(pm.optimizer.SGD(0.1), 2)
+
+    with pytest.raises(TrainerFailed, match="GradientMerge is more than one step a gradient"):
+        pm.cluster.run(train, 2, 1, args=(1, merged))
+
+    def table():
+        ids = pm.layers.data("ids", [-1, 1], dtype="int64")
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.embedding(ids, [9, 2], is_sparse=True)))
+        begun()
+
+    with pytest.raises(TrainerFailed, match="'embedding_0.w_0' is a table with a sparse gradient"):
+        pm.cluster.run(table, 1, 1, "delta")
+
+    def twice():
+        classifier(lambda loss: sgd().minimize(loss))
+        begun()
+        pm.cluster.join()
+
+    with pytest.raises(TrainerFailed, match="join.. was called before"):
+        pm.cluster.run(twice)
+
+
+@pytest.mark.parametrize("settings, problem", [
+    ({"mode": "elastic"}, "elastic mode needs at least 2 trainers"),
+    ({"mode": "delta", "local_steps": 0}, "local_steps is 0"),
+    ({"local_steps": 2}, "local_steps is of modes delta and elastic"),
+    ({"mode": "fast"}, "mode is 'fast'"),
+    ({"servers": 0}, "servers is 0"),
+    ({"trainers": 0}, "trainers is 0"),
+    ({"engine": "mpi"}, "engine is 'mpi'"),
+    ({"timeout": 0}, "timeout is 0"),
+])
+def test_settings_that_can_not_be(settings, problem):
+    with pytest.raises(Malformed, match=problem):
+        pm.cluster.run(train, **settings)
+
+
+def test_a_directory_has_one_job_at_a_time(tmp_path):
+    def nested():
+        with pytest.raises(StorageError, match="a job runs in"):
+            pm.cluster.run(train, directory=tmp_path, args=(1, sgd))
+        return True
+
+    assert pm.cluster.run(nested, directory=tmp_path).returned == [True]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="can't use"):
+        pm.cluster.run(train, directory=tmp_path / "file" / "below")
+    with pytest.raises(pm.cluster.WrongJob, match="a job has a directory of its own"):
+        pm.cluster.run(train, directory=tmp_path, job="other", args=(1, sgd))
+
+
+def test_a_job_goes_on_where_the_one_before_ended(tmp_path):
+    expected = alone(train, 4, adam)
+    pm.cluster.run(train, 1, 2, "sync", directory=tmp_path, args=(4, adam))
+    assert_same_bits(pm.cluster.run(train, 1, 2, "sync", directory=tmp_path, args=(0, adam)).returned[0], expected)
+    further = pm.cluster.run(train, 1, 2, "sync", directory=tmp_path, args=(4, adam))
+    assert [one["version"] for one in further.servers] == [8, 8]

@@ -1,0 +1,99 @@
+"""Saving in a job: one is elected, the model loads on one machine, averages are saved, training goes on as it was."""
+import os
+
+import numpy as np
+import pytest
+from cluster_jobs import INPUTS, alone, batch, begun, classifier, values
+from small_model import assert_same_bits
+
+import paddle_mini as pm
+from paddle_mini.cluster import Malformed
+
+
+def averaged():
+    return pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.02), pm.averaging.Uniform())
+
+
+def saving(optimizer, directory, steps=5):
+    """Trains, saves and trains on; returns where it saved, what is true of the model then, and the parameters."""
+    x, logits, loss = classifier(lambda loss: optimizer().minimize(loss))
+    trainer = begun()
+    for step in range(steps):
+        trainer.run(batch(8 * step, 8 * step + 8), [loss])
+    path = pm.cluster.save_model(directory, [x], [logits])
+    trainer.pull()
+    saved = values()
+    for step in range(steps):
+        trainer.run(batch(8 * step, 8 * step + 8), [loss])
+    trainer.pull()
+    return path, saved, values()
+
+
+def load(path):
+    """A model's parameters, and what it makes of some rows."""
+    with pm.scope_guard(pm.Scope()):
+        exe = pm.Executor()
+        program, feeds, fetches = pm.io.load_inference_model(os.path.join(path, "model"), exe)
+        rows = np.random.RandomState(1).randn(5, INPUTS).astype("float32")
+        out, = exe.run(program, {feeds[0]: rows}, fetches)
+        return {name: pm.global_scope().get(name) for name in pm.global_scope().names()}, out
+
+
+@pytest.mark.parametrize("mode", ["sync", "async", "delta"])
+def test_one_is_elected_and_its_model_is_the_servers_values(mode, tmp_path):
+    def sgd():
+        return pm.optimizer.SGD(0.1)
+
+    result = pm.cluster.run(saving, 3, 2, mode, args=(sgd, tmp_path / "models"))
+    paths = [path for path, _, _ in result.returned if path is not None]
+    number = int(os.path.basename(paths[0]))
+    assert len(paths) == 1 and os.listdir(tmp_path / "models") == [str(number)]
+    found, out = load(paths[0])
+    assert out.shape == (5, 3) and np.isfinite(out).all()
+    if mode == "sync":
+        assert_same_bits(found, result.returned[number][1])
+
+
+def test_averages_are_saved_and_training_is_as_without_saving(tmp_path):
+    path, saved, end = pm.cluster.run(saving, 1, 2, "sync", args=(averaged, tmp_path / "job")).returned[0]
+    own_path, own_saved, own_end = alone(saving, averaged, tmp_path / "alone")
+    assert (os.path.basename(path), os.path.basename(own_path)) == ("0", "0")
+    assert_same_bits(end, own_end)
+    assert_same_bits(saved, own_saved)
+    found, out = load(path)
+    expected, own_out = load(own_path)
+    assert_same_bits(found, expected)
+    np.testing.assert_array_equal(out, own_out)
+    assert any(found[name].tobytes() != saved[name].tobytes() for name in found)
+
+
+def test_a_table_is_saved_with_all_rows(tmp_path):
+    def table():
+        ids = pm.layers.data("ids", [-1, 1], dtype="int64")
+        attr = pm.ParamAttr(name="table", initializer=pm.initializer.Constant(0.0))
+        looked_up = pm.layers.embedding(ids, [30, 2], is_sparse=True, param_attr=attr)
+        pm.optimizer.SGD(1.0).minimize(pm.layers.reduce_sum(looked_up))
+        trainer = begun()
+        for row in range(10):
+            trainer.run({"ids": np.array([[10 * trainer.number + row]])})
+        trainer.pull()  # in sync mode both have trained on all rows then
+        return pm.cluster.save_model(tmp_path, [ids], [looked_up])
+
+    paths = [path for path in pm.cluster.run(table, 2, 2, "sync").returned if path]
+    with pm.scope_guard(pm.Scope()):
+        pm.io.load_inference_model(os.path.join(paths[0], "model"), pm.Executor())
+        found = pm.global_scope().get("table")
+    np.testing.assert_array_equal(found, np.repeat([[-0.5, -0.5], [0.0, 0.0]], [20, 10], axis=0))
+
+
+def test_what_saving_meets_reaches_who_saves(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(pm.cluster.TrainerFailed, match="trainer 0: StorageError: can't save to"):
+        pm.cluster.run(saving, 1, 1, args=(averaged, tmp_path / "file"))
+
+    def never_joined():
+        with pytest.raises(Malformed, match="call join.. first"):
+            pm.cluster.save_model(tmp_path, [], [])
+        return True
+
+    assert pm.cluster.run(never_joined).returned == [True]

@@ -1,0 +1,257 @@
+"""Saving: one elected trainer, a folder of its own, whole under its name or not there; averages; no cluster."""
+import os
+
+import numpy as np
+import pytest
+from coordinators import Asked
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import paddle_mini as pm
+from paddle_mini.cluster.errors import Malformed, StaleToken, StorageError, Timeout
+from paddle_mini.cluster.saving import model_writer, save_alone, save_elected
+
+
+def writing(text):
+    """A model of two files, which must be of one save."""
+    def write(folder):
+        assert os.listdir(folder) == []
+        for name in ("model.pdmodel", "model.pdiparams"):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+    return write
+
+
+def model_in(path):
+    """What writing() was given; None when there is no model."""
+    if not os.path.isdir(path):
+        return None
+    texts = {(path / name).read_text() for name in ("model.pdmodel", "model.pdiparams")}
+    assert len(texts) == 1 and len(os.listdir(path)) == 2
+    return texts.pop()
+
+
+class Approvals:
+    """What a coordinator answers, in order; the last one again and again."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def __call__(self):
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def test_the_elected_one_saves_to_its_own_folder_and_parents_are_made(tmp_path):
+    out = tmp_path / "some" / "where"
+    assert save_elected(out, "3", Approvals(7), writing("a")) == str(out / "3")
+    assert model_in(out / "3") == "a"
+    assert save_elected(out, "4", Approvals(None), writing("b")) is None
+    assert os.listdir(out) == ["3"]
+
+
+def test_a_model_takes_the_place_of_the_one_before(tmp_path):
+    for text in "abc":
+        save_elected(tmp_path, "0", Approvals(1), writing(text))
+        assert model_in(tmp_path / "0") == text and os.listdir(tmp_path) == ["0"]
+
+
+def test_two_that_believe_to_be_elected_write_two_whole_models(tmp_path):
+    def write_while_another_saves(folder):
+        save_elected(tmp_path, "1", Approvals(2), writing("b"))
+        writing("a")(folder)
+
+    save_elected(tmp_path, "0", Approvals(1), write_while_another_saves)
+    assert model_in(tmp_path / "0") == "a" and model_in(tmp_path / "1") == "b"
+
+
+@pytest.mark.parametrize("then", [None, 2])
+def test_a_saver_that_another_one_followed_puts_nothing_in_place(tmp_path, then):
+    save_elected(tmp_path, "0", Approvals(1), writing("old"))
+    with pytest.raises(StaleToken, match="another one was elected since"):
+        save_elected(tmp_path, "0", Approvals(1, then), writing("new"))
+    assert model_in(tmp_path / "0") == "old" and os.listdir(tmp_path) == ["0"]
+
+
+def test_with_a_coordinator(tmp_path):
+    job = Asked(tmp_path / "job", lease=1e6)
+    a, b = job.trainer("a"), job.trainer("b")
+    out = str(tmp_path / "out")
+
+    def asking(trainer):
+        return lambda: job.ask("ask_save", **trainer, directory=out, seconds=60)["token"]
+
+    assert save_elected(out, "0", asking(a), writing("a")) and save_elected(out, "1", asking(b), writing("b")) is None
+
+    def slow(folder):
+        writing("slow")(folder)
+        job.clock.pass_by(60)
+        assert save_elected(out, "1", asking(b), writing("b"))
+
+    with pytest.raises(StaleToken):
+        save_elected(out, "0", asking(a), slow)
+    assert model_in(tmp_path / "out" / "0") == "a" and model_in(tmp_path / "out" / "1") == "b"
+    job.clock.pass_by(60)
+
+    def slow_but_alone(folder):
+        writing("in the end")(folder)
+        job.clock.pass_by(3600)
+
+    assert save_elected(out, "0", asking(a), slow_but_alone)
+    assert model_in(tmp_path / "out" / "0") == "in the end"
+
+
+@pytest.mark.parametrize("when", ["asking", "writing", "asking again"])
+def test_errors_reach_who_saves_and_nothing_is_left(tmp_path, when):
+    save_elected(tmp_path, "0", Approvals(1), writing("old"))
+    asked = []
+
+    def ask():
+        asked.append(1)
+        if when == "asking" or (when == "asking again" and len(asked) == 2):
+            raise Timeout("the coordinator does not answer")
+        return 1
+
+    def write(folder):
+        writing("new")(folder)
+        if when == "writing":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt if when == "writing" else Timeout):
+        save_elected(tmp_path, "0", ask, write)
+    assert model_in(tmp_path / "0") == "old" and os.listdir(tmp_path) == ["0"]
+
+
+class Dead(BaseException):
+    """The process was killed: nothing that it would still do happens."""
+
+
+CALLS = ["open", "mkdir", "rename", "fsync", "unlink", "rmdir", "scandir", "listdir"]
+
+
+def deadly(patch, step, death):
+    """From its call `step` on, the system does nothing any more but raise what death() returns; returns the count."""
+    count = [0]
+
+    def guarded(function):
+        def call(*given, **more):
+            count[0] += 1
+            if count[0] > step:
+                raise death()
+            return function(*given, **more)
+        return call
+
+    for name in CALLS:
+        patch.setattr(os, name, guarded(getattr(os, name)))
+    return count
+
+
+@pytest.mark.parametrize("death", [Dead, lambda: OSError(28, "No space left on device")], ids=["killed", "disk full"])
+def test_an_end_at_any_step_leaves_a_whole_model(tmp_path, monkeypatch, death):
+    writes, steps = writing("new"), 0
+    while True:
+        out = tmp_path / str(steps)
+        save_elected(out, "0", Approvals(1), writing("old"))
+        with monkeypatch.context() as patch:
+            deadly(patch, steps, death)
+            try:
+                save_elected(out, "0", Approvals(1), writes)
+                ended = False
+            except (Dead, OSError, StorageError):
+                ended = True
+        aside = model_in(out / "0.previous")
+        assert aside in (None, "old") and model_in(out / "0") in ("old", "new", *[None] * (aside == "old"))
+        save_elected(out, "0", Approvals(1), writing("next"))
+        assert model_in(out / "0") == "next" and os.listdir(out) == ["0"]
+        if not ended:
+            break
+        steps += 1
+    assert steps > 8
+
+
+def test_what_was_set_aside_is_put_back_before_anything_else(tmp_path):
+    save_elected(tmp_path, "0", Approvals(1), writing("old"))
+    (tmp_path / "0").rename(tmp_path / "0.previous")
+    with pytest.raises(KeyboardInterrupt):
+        save_elected(tmp_path, "0", Approvals(1), lambda folder: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert model_in(tmp_path / "0") == "old" and os.listdir(tmp_path) == ["0"]
+
+
+def test_a_file_where_a_folder_should_be(tmp_path):
+    (tmp_path / "0").write_text("mine")
+    with pytest.raises(StorageError, match="is a file"):
+        save_alone(tmp_path, writing("a"))
+    with pytest.raises(StorageError, match="can't save to"):
+        save_alone(tmp_path / "0" / "below", writing("a"))
+    assert (tmp_path / "0").read_text() == "mine" and os.listdir(tmp_path) == ["0"]
+
+
+def test_files_of_others_stay(tmp_path):
+    for name in (".0.notours", ".1.01234567", "notes.txt", ".0.0123456g"):
+        (tmp_path / name).write_text("theirs")
+    (tmp_path / ".0.01234567").mkdir()  # of a life of trainer 0 that was killed
+    save_alone(tmp_path, writing("a"))
+    assert sorted(os.listdir(tmp_path)) == [".0.0123456g", ".0.notours", ".1.01234567", "0", "notes.txt"]
+
+
+def test_alone(tmp_path):
+    assert save_alone(tmp_path, writing("a")) == str(tmp_path / "0")
+    assert save_alone(tmp_path, writing("b"), "1") is None
+    assert model_in(tmp_path / "0") == "a"
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text(max_size=5) | st.sampled_from(["..", "../x", "/etc", "a\0b", "", ".0", "0.previous", "x" * 101, "a\n"]))
+def test_ids_that_are_no_names_of_folders(trainer_id):
+    if trainer_id.isascii() and trainer_id.isalnum():
+        return
+    try:
+        save_elected("/nowhere", trainer_id, lambda: None, writing("a"))
+    except Malformed:
+        return
+    assert not set(trainer_id) & set("/\0") and trainer_id[0] not in "._-" and not trainer_id.endswith(".previous")
+
+
+def trained(average):
+    x, label = pm.layers.data("x", [-1, 4]), pm.layers.data("label", [-1, 1], dtype="int64")
+    logits = pm.layers.fc(pm.layers.batch_norm(pm.layers.fc(x, 8, act="relu")), 3)
+    loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
+    average.minimize(loss)
+    exe, rng = pm.Executor(), np.random.default_rng(3)
+    exe.run(pm.default_startup_program())
+    for _ in range(5):
+        exe.run(feed={"x": rng.normal(size=(16, 4)).astype("float32"), "label": rng.integers(0, 3, (16, 1))})
+    return x, logits, exe
+
+
+def test_averages_are_what_is_saved_and_training_goes_on_as_it_was(tmp_path):
+    average = pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.1), pm.averaging.Uniform())
+    x, logits, exe = trained(average)
+    scope, names = pm.global_scope(), [var.name for var in pm.default_main_program().list_vars() if var.persistable]
+
+    def held():
+        return {name: np.array(scope.get(name)) for name in names}
+
+    def averages():
+        with average.apply(exe):
+            return held()
+
+    before = held()
+    path = save_alone(tmp_path, model_writer(averages, [x], [logits]))
+    after = held()
+    for name in names:
+        np.testing.assert_array_equal(before[name], after[name])
+    feed = np.random.default_rng(4).normal(size=(5, 4)).astype("float32")
+    with average.apply(exe):
+        testing = pm.default_main_program().clone(for_test=True).prune([x], [logits])
+        wanted, = exe.run(testing, {"x": feed}, [logits])
+    with pm.scope_guard(pm.Scope()):
+        program, feeds, fetches = pm.io.load_inference_model(os.path.join(path, "model"))
+        got, = exe.run(program, {feeds[0]: feed}, fetches)
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_value_that_is_missing_is_named_and_nothing_is_left(tmp_path):
+    x, logits, _ = trained(pm.optimizer.SGD(0.1))
+    with pytest.raises(pm.OpError, match="'batch_norm_0.b_0' has no value"):
+        save_alone(tmp_path, model_writer(lambda: {"fc_0.w_0": np.zeros([4, 8], "float32")}, [x], [logits]))
+    assert os.listdir(tmp_path) == []

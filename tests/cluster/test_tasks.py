@@ -1,0 +1,236 @@
+"""Data tasks: each once a pass, at least once with failures; what comes too late is ignored; nothing stalls."""
+import json
+
+import pytest
+from fake_clock import Clock
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from paddle_mini.cluster.errors import AlreadyInitialised, Malformed, NotInitialised
+from paddle_mini.cluster.tasks import ALL_FAILED, EARLIER, LATER, NONE_NOW, OVER, TASK, Tasks
+
+
+def some(chunks=3, per_task=1, **given):
+    clock = Clock()
+    tasks = Tasks(clock, **given)
+    tasks.set_data([f"part-{i}" for i in range(chunks)], per_task)
+    return tasks, clock
+
+
+def answer(tasks, pass_number=0, trainer="0"):
+    return tasks.get(trainer, pass_number)["answer"]
+
+
+def test_each_chunk_once_a_pass():
+    tasks, _ = some(chunks=25, per_task=10)
+    for pass_number in range(3):
+        read = []
+        while True:
+            got = tasks.get("0", pass_number)
+            if got["answer"] == OVER:
+                break
+            read += got["chunks"]
+            assert tasks.finish(got["task"], got["epoch"])
+        assert read == [f"part-{i}" for i in range(25)]
+
+
+def test_answers():
+    tasks, _ = some(chunks=2)
+    assert answer(tasks, 1) == LATER
+    one, two = tasks.get("0", 0), tasks.get("1", 0)
+    assert one["answer"] == two["answer"] == TASK and one["task"] != two["task"]
+    assert answer(tasks) == NONE_NOW
+    assert tasks.finish(one["task"], one["epoch"])
+    assert answer(tasks) == NONE_NOW and answer(tasks, 1) == LATER
+    assert tasks.finish(two["task"], two["epoch"])
+    assert answer(tasks) == OVER and answer(tasks, 2) == LATER
+    assert answer(tasks, 1) == TASK
+    assert answer(tasks, 0) == EARLIER
+
+
+def test_a_request_that_comes_again_takes_no_further_task():
+    tasks, _ = some(chunks=3)
+    first = tasks.get("0", 0, (1, 0))
+    assert tasks.get("0", 0, (1, 0)) == first and tasks.get("1", 0, (1, 0))["task"] != first["task"]
+    tasks.restore(json.loads(json.dumps(tasks.snapshot())))
+    assert tasks.get("0", 0, (1, 0)) == first
+    assert tasks.finish(first["task"], first["epoch"])
+    assert tasks.get("0", 0, (1, 0)) == {"answer": NONE_NOW} and tasks.counts()["todo"] == 1
+    last = tasks.get("0", 0, (1, 1))
+    assert last["answer"] == TASK and tasks.get("0", 0, (1, 0)) == {"answer": NONE_NOW}
+    tasks.give_back("0", failed=True)
+    assert tasks.get("0", 0, (2, 0))["task"] == last["task"]  # of its next life
+
+
+def test_a_task_comes_back_at_exactly_its_timeout():
+    tasks, clock = some(chunks=1, timeout=20.0)
+    first = tasks.get("0", 0)
+    clock.pass_by(19.999)
+    assert answer(tasks, trainer="1") == NONE_NOW
+    clock.now = 1020.0
+    again = tasks.get("1", 0)
+    assert again["task"] == first["task"] and again["epoch"] == first["epoch"] + 1
+
+
+def test_what_comes_late_is_ignored():
+    tasks, clock = some(chunks=1, timeout=20.0)
+    first = tasks.get("0", 0)
+    clock.pass_by(20.0)
+    assert not tasks.finish(first["task"], first["epoch"])  # nobody has it yet
+    again = tasks.get("1", 0)
+    assert not tasks.finish(first["task"], first["epoch"]) and not tasks.fail(first["task"], first["epoch"])
+    assert tasks.counts()["pending"] == 1
+    assert tasks.finish(again["task"], again["epoch"])
+    assert not tasks.finish(again["task"], again["epoch"])  # said twice
+
+
+def test_a_finish_of_an_earlier_pass_is_ignored():
+    tasks, _ = some(chunks=1)
+    first = tasks.get("0", 0)
+    assert tasks.finish(first["task"], first["epoch"])
+    assert answer(tasks, 1) == TASK
+    assert not tasks.finish(first["task"], first["epoch"])
+
+
+def test_a_bad_task_is_left_out_after_the_limit_and_holds_nobody_up():
+    tasks, _ = some(chunks=3, failure_limit=3)
+    order = []
+    while True:
+        got = tasks.get("0", 0)
+        if got["answer"] == OVER:
+            break
+        order.append(got["task"])
+        (tasks.fail if got["task"] == 0 else tasks.finish)(got["task"], got["epoch"])
+    assert order == [0, 1, 2, 0, 0]
+    assert tasks.counts() == {"pass": 0, "todo": 0, "pending": 0, "done": 2, "failed": 1}
+    assert [tasks.get("0", 1)["task"] for _ in range(3)] == [0, 1, 2]  # the next pass tries it again
+
+
+def test_all_failed():
+    tasks, _ = some(chunks=2, failure_limit=1)
+    for _ in range(2):
+        got = tasks.get("0", 0)
+        assert tasks.fail(got["task"], got["epoch"])
+    assert answer(tasks, 0) == answer(tasks, 1) == ALL_FAILED
+
+
+@pytest.mark.parametrize("lost, left_out", [(True, 1), (False, 0)])
+def test_who_is_not_there_any_more_gives_back(lost, left_out):
+    tasks, _ = some(chunks=3, failure_limit=1)
+    tasks.get("0", 0)
+    mine = tasks.get("1", 0)
+    tasks.give_back("0", failed=lost)
+    assert tasks.counts() == {"pass": 0, "todo": 2 - left_out, "pending": 1, "done": 0, "failed": left_out}
+    assert tasks.finish(mine["task"], mine["epoch"])
+
+
+def test_the_data_set_is_what_the_first_one_says():
+    tasks, _ = some(chunks=3)
+    tasks.get("0", 0)
+    before = tasks.snapshot()
+    tasks.set_data(["part-0", "part-1", "part-2"], 1)
+    assert tasks.snapshot() == before
+    with pytest.raises(AlreadyInitialised, match="another data set: 3 chunks"):
+        tasks.set_data(["part-0", "part-1"], 1)
+    with pytest.raises(AlreadyInitialised):
+        tasks.set_data(["part-0", "part-1", "part-2"], 2)
+    assert tasks.snapshot() == before
+
+
+@pytest.mark.parametrize("chunks, per_task", [([], 1), ("abc", 1), ([1], 0), ([1], True), ([1], 1.0), ([{1}], 1),
+                                              ([float("nan")], 1)])
+def test_no_data_set(chunks, per_task):
+    tasks = Tasks(Clock())
+    with pytest.raises(Malformed):
+        tasks.set_data(chunks, per_task)
+    with pytest.raises(NotInitialised):
+        tasks.get("0", 0)
+
+
+class Reading(RuleBasedStateMachine):
+    """Trainers that read, finish, fail, forget and are lost, and a coordinator that is restarted, against a list of
+    what must be true of any such job."""
+
+    def __init__(self):
+        super().__init__()
+        self.clock = Clock()
+        self.tasks = self.new()
+        self.tasks.set_data(list(range(7)), 2)
+        self.held, self.late, self.pass_number = {}, [], 0
+        self.finished = {0: []}  # by pass: numbers of tasks whose finish was counted
+
+    def new(self):
+        return Tasks(self.clock, timeout=10.0, failure_limit=2)
+
+    def forget(self, chosen):
+        for key in [key for key in self.held if chosen(key)]:
+            self.late.append(key[:2])
+            del self.held[key]
+
+    @rule(trainer=st.sampled_from("012"), ahead=st.integers(-1, 2))
+    def get(self, trainer, ahead):
+        asked = self.pass_number + ahead
+        got = self.tasks.get(trainer, asked)
+        if got["answer"] == TASK:
+            assert asked in (self.pass_number, self.pass_number + 1)
+            if asked > self.pass_number:
+                assert not self.held
+                self.pass_number = asked
+                self.finished[asked] = []
+            assert got["task"] not in [task for task, _, _ in self.held], "one task is with two trainers"
+            assert got["task"] not in self.finished[self.pass_number]
+            assert got["chunks"] == list(range(7))[2 * got["task"]:2 * got["task"] + 2]
+            self.held[got["task"], got["epoch"], trainer] = self.clock.now + 10
+        else:
+            expected = {EARLIER: asked < self.pass_number, LATER: asked > self.pass_number,
+                        NONE_NOW: asked == self.pass_number and bool(self.held),
+                        OVER: asked == self.pass_number and not self.held, ALL_FAILED: not self.held}
+            assert expected[got["answer"]]
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), failed=st.booleans())
+    def end(self, data, failed):
+        key = data.draw(st.sampled_from(sorted(self.held)))
+        task, epoch, _ = key
+        del self.held[key]
+        self.late.append((task, epoch))
+        assert (self.tasks.fail if failed else self.tasks.finish)(task, epoch)
+        if not failed:
+            self.finished[self.pass_number].append(task)
+
+    @precondition(lambda self: self.late)
+    @rule(data=st.data(), failed=st.booleans())
+    def say_something_late(self, data, failed):
+        before = self.tasks.snapshot()
+        task, epoch = data.draw(st.sampled_from(self.late))
+        assert not (self.tasks.fail if failed else self.tasks.finish)(task, epoch)
+        assert self.tasks.snapshot() == before
+
+    @rule(seconds=st.sampled_from([1, 4, 9, 10]))
+    def pass_by(self, seconds):
+        self.clock.pass_by(seconds)
+        self.forget(lambda key: self.held[key] <= self.clock.now)
+
+    @rule(trainer=st.sampled_from("012"), lost=st.booleans())
+    def end_of_a_trainer(self, trainer, lost):
+        self.tasks.give_back(trainer, lost)
+        self.forget(lambda key: key[2] == trainer)
+
+    @rule()
+    def restart(self):
+        state = json.loads(json.dumps(self.tasks.snapshot()))
+        self.tasks = self.new()
+        self.tasks.restore(state)
+        assert self.tasks.snapshot() == state
+
+    @invariant()
+    def every_task_is_somewhere_once(self):
+        counts = self.tasks.counts()
+        assert counts["pending"] == len(self.held)
+        assert sum(counts[where] for where in ("todo", "pending", "done", "failed")) == 4
+        assert sorted(self.tasks.snapshot()["done"]) == sorted(set(self.finished[self.pass_number]))
+
+
+TestReading = Reading.TestCase
+TestReading.settings = settings(max_examples=60, stateful_step_count=40, deadline=None, derandomize=True)

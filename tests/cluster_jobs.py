@@ -1,0 +1,67 @@
+# What jobs of tests train: the same function in a job and alone.
+import threading
+
+import numpy as np
+
+import paddle_mini as pm
+from paddle_mini.thread_state import own_state
+
+INPUTS, HIDDEN, CLASSES, ROWS, WORDS = 64, 400, 3, 96, 50
+"""INPUTS * HIDDEN elements are enough to be cut in blocks for up to three servers."""
+
+
+def data():
+    random = np.random.RandomState(0)
+    return random.randn(ROWS, INPUTS).astype("float32"), random.randint(0, CLASSES, (ROWS, 1))
+
+
+def batch(begin, end):
+    x, label = data()
+    rows = np.arange(begin, end) % ROWS
+    return {"x": x[rows], "label": label[rows]}
+
+
+def classifier(minimize):
+    """Two layers; returns (x, logits, loss)."""
+    x = pm.layers.data("x", shape=[-1, INPUTS])
+    label = pm.layers.data("label", shape=[-1, 1], dtype="int64")
+    logits = pm.layers.fc(pm.layers.fc(x, HIDDEN, act="tanh"), CLASSES)
+    loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
+    minimize(loss)
+    return x, logits, loss
+
+
+def begun(seed=3):
+    """A Trainer, when the startup program has run."""
+    exe = pm.Executor()
+    pm.seed(seed)
+    exe.run(pm.default_startup_program())
+    return pm.cluster.join(exe=exe)
+
+
+def values():
+    return {var.name: pm.global_scope().get(var.name) for var in pm.default_main_program().all_parameters()}
+
+
+def train(steps, optimizer, size=8, share=None):
+    """Trains the classifier, on the whole of each batch or, share=n, on the n-th part of it that is this trainer's;
+    returns the parameters."""
+    _, _, loss = classifier(lambda loss: optimizer().minimize(loss))
+    trainer = begun()
+    for step in range(steps):
+        begin = step * size
+        part = size if share is None else size // share
+        begin += 0 if share is None else part * trainer.number
+        trainer.run(batch(begin, begin + part), [loss])
+    trainer.pull()
+    return values()
+
+
+def alone(function, *args):
+    """What a function returns that trains with programs and a scope of its own, outside of a job."""
+    with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
+        return function(*args)
+
+
+def threads():
+    return sorted(thread.name for thread in threading.enumerate())

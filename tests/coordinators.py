@@ -1,0 +1,35 @@
+# Coordinators for tests, asked as a job asks them.
+from fake_clock import Clock
+
+from paddle_mini.cluster.coordinator import Coordinator
+from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.wire import request, understood
+
+
+class Asked:
+    """A coordinator in a directory, and a clock that a test moves; restart() makes another one that goes on."""
+
+    def __init__(self, directory, trainers=2, servers=2, **settings):
+        self.directory, self.clock = str(directory), Clock()
+        self.settings = CoordinatorSettings("job", trainers, servers, **settings)
+        self.restart()
+
+    def restart(self):
+        self.service = Coordinator(self.settings, self.directory, self.clock)
+
+    def ask(self, name, **fields):
+        reply, arrays = understood(*self.service.handle(request("job", name, **fields), []))
+        assert arrays == []
+        return reply
+
+    def trainer(self, key, number=None):
+        """A trainer that has joined: what its requests say of it."""
+        reply = self.ask("join", key=key, trainer=number)
+        return {"trainer": reply["trainer"], "incarnation": reply["incarnation"]}
+
+    def server(self, key, number=None, token=None):
+        reply = self.ask("register", key=key, server=number, address=f"at {key}", token=token)
+        return [reply["server"], reply["incarnation"]]
+
+    def beat(self, part, number, incarnation, **report):
+        return self.ask("beat", part=part, number=number, incarnation=incarnation, report=report)

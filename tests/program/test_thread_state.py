@@ -1,0 +1,67 @@
+"""What guards and seed() set: for all threads, or for one that began anew."""
+import threading
+
+import numpy as np
+
+import paddle_mini as pm
+from paddle_mini.thread_state import own_state
+
+
+def in_a_thread(function):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_other_threads_see_what_guards_set():
+    main, scope = pm.Program(), pm.Scope()
+    with pm.program_guard(main), pm.scope_guard(scope), pm.device_guard("cpu"):
+        assert in_a_thread(pm.default_main_program) is main and in_a_thread(pm.global_scope) is scope
+
+
+def drawn(seed, built, go_on):
+    """A parameter by its startup program, built while others build theirs."""
+    with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
+        pm.seed(seed)
+        exe = pm.Executor()
+        pm.layers.fc(pm.layers.data("x", [-1, 3]), 4)
+        built.set()
+        assert go_on.wait(10)
+        names = [parameter.name for parameter in pm.default_main_program().all_parameters()]
+        exe.run(pm.default_startup_program())
+        return names, pm.global_scope().get(names[0])
+
+
+def test_threads_that_begin_anew_do_not_meet():
+    before = pm.default_main_program(), pm.default_startup_program(), pm.global_scope()
+    results, events = [None] * 3, [threading.Event() for _ in range(3)]
+
+    def run(number):
+        results[number] = drawn(5 + number % 2, events[number], events[(number + 1) % 3])
+
+    threads = [threading.Thread(target=run, args=[number]) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [names for names, _ in results] == [["fc_0.w_0", "fc_0.b_0"]] * 3
+    np.testing.assert_array_equal(results[0][1], results[2][1])
+    assert not np.array_equal(results[0][1], results[1][1])
+    assert before == (pm.default_main_program(), pm.default_startup_program(), pm.global_scope())
+    assert pm.default_main_program().all_parameters() == []
+
+
+def test_it_ends_also_with_an_error_and_may_be_inside_another():
+    outside = pm.default_main_program()
+    try:
+        with own_state(), pm.program_guard(pm.Program(), pm.Program()):
+            inside = pm.default_main_program()
+            with own_state():
+                assert pm.default_main_program() is None
+            assert pm.default_main_program() is inside
+            raise KeyError
+    except KeyError:
+        pass
+    assert pm.default_main_program() is outside
