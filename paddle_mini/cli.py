@@ -13,6 +13,7 @@ import numpy as np
 
 import paddle_mini as pm
 from paddle_mini import _core
+from paddle_mini.cluster.checkpoint_command import add_checkpoint
 from paddle_mini.io.model import prefix_of
 from paddle_mini.show import provenance_text
 
@@ -78,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
                                  "PKG_CONFIG_PATH=\"$(paddle-mini prefix)/lib/pkgconfig\", or cmake "
                                  "-DCMAKE_PREFIX_PATH=\"$(paddle-mini prefix)\".")
     prefix.set_defaults(command=_prefix)
+
+    add_checkpoint(commands)
     return parser
 
 

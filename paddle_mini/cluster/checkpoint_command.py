@@ -1,0 +1,76 @@
+# paddle-mini checkpoint: what the checkpoints of a job's servers are, whether they are whole, and a state made of them.
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+from typing import Any, List, Optional
+
+from ..io.state import save_state
+from .convert import read_parameters
+from .errors import ClusterError, StorageError
+from .server_checkpoint import Found, blocks, found, verified
+
+
+def add_checkpoint(commands: Any) -> None:
+    """The command and its actions, for a parser's commands."""
+    parser = commands.add_parser("checkpoint", help="list, verify or convert the checkpoints of a cluster's servers")
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    for name, does, text in (("list", _list, "one line a checkpoint, newest first"),
+                             ("verify", _verify, "read all of them; status 1 when one is damaged or missing"),
+                             ("convert", _convert, "one file with all parameters, however the servers had cut them")):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("directory", type=Path, metavar="DIR", help="of the job")
+        action.set_defaults(command=does)
+        if name == "convert":
+            action.add_argument("out", type=Path, metavar="FILE", help=".pdparams or .safetensors")
+            action.add_argument("--average", type=int, metavar="K", help="one of the averages, from 0")
+
+
+def _list(arguments: argparse.Namespace) -> None:
+    for checkpoint in _some(arguments.directory):
+        print(_line(checkpoint))
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    damaged = 0
+    for checkpoint in _some(arguments.directory):
+        trouble = _trouble(checkpoint)
+        damaged += trouble is not None
+        print(f"{_line(checkpoint)}  {trouble or 'whole'}")
+    read_parameters(os.fspath(arguments.directory))  # of every server, one that is whole
+    return 1 if damaged else 0
+
+
+def _convert(arguments: argparse.Namespace) -> None:
+    if arguments.out.suffix not in (".pdparams", ".safetensors"):
+        raise StorageError(f"'{arguments.out}': the file is to end with .pdparams or .safetensors")
+    parameters = read_parameters(os.fspath(arguments.directory), arguments.average)
+    save_state(arguments.out, parameters)
+    print(f"{len(parameters)} parameters in {arguments.out}")
+
+
+def _some(directory: Path) -> List[Found]:
+    checkpoints = sorted(found(os.fspath(directory)), key=lambda one: (one.index, -one.facts["number"]))
+    if not checkpoints:
+        raise StorageError(f"there are no checkpoints of servers in '{directory}'")
+    return checkpoints
+
+
+def _line(checkpoint: Found) -> str:
+    facts = checkpoint.facts
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("timestamp", 0) / 1e9))
+    return (f"server {checkpoint.index} of {facts.get('servers')}  job {facts.get('job')}  number {facts['number']}  "
+            f"version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes  "
+            f"{os.path.basename(checkpoint.path)}")
+
+
+def _trouble(checkpoint: Found) -> Optional[str]:
+    try:
+        with verified(checkpoint.path) as (file, facts):
+            for _ in blocks(file, facts):
+                continue
+    except ClusterError as error:
+        return str(error)
+    return None

@@ -1,0 +1,80 @@
+"""paddle-mini checkpoint: list, verify, convert."""
+import pathlib
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from paddle_mini.cli import main
+from paddle_mini.cluster.convert import read_parameters
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("job")
+
+    def train():
+        w = pm.layers.create_parameter([300, 70], "float32")
+        loss = pm.layers.mean(pm.layers.square(w))
+        pm.optimizer.ParameterAverage(pm.optimizer.Momentum(0.5, 0.9), pm.averaging.Uniform()).minimize(loss)
+        pm.Executor().run(pm.default_startup_program())
+        trainer = pm.cluster.join()
+        for _ in range(3):
+            trainer.run({}, [loss])
+
+    pm.cluster.run(train, trainers=1, servers=2, directory=directory)
+    return directory
+
+
+@pytest.fixture
+def call(capsys):
+    def call(*words, status=0):
+        found = main(["checkpoint", *map(str, words)])
+        out, err = capsys.readouterr()
+        assert found == status, err
+        return out if status == 0 or not err else err
+    return call
+
+
+def test_list(job, call):
+    lines = call("list", job).splitlines()
+    assert {line.split("  ")[0] for line in lines} == {"server 0 of 2", "server 1 of 2"}
+    assert sorted(line.split()[-1] for line in lines) == sorted(path.name for path in job.glob("*.ckpt"))
+
+
+def test_verify(job, call):
+    assert all(line.endswith("  whole") for line in call("verify", job).splitlines())
+
+
+def test_verify_finds_a_damaged_one(job, call, tmp_path):
+    for path in job.glob("*.ckpt"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    newest = pathlib.Path(call("list", tmp_path).splitlines()[0].split()[-1])
+    data = bytearray((tmp_path / newest).read_bytes())
+    data[-100] ^= 1
+    (tmp_path / newest).write_bytes(data)
+    with pytest.warns(UserWarning, match="damaged"):
+        assert "damaged" in call("verify", tmp_path, status=1)
+
+
+@pytest.mark.parametrize("suffix", [".pdparams", ".safetensors"])
+@pytest.mark.parametrize("average", [None, 0])
+def test_convert(job, call, tmp_path, suffix, average):
+    out = tmp_path / f"model{suffix}"
+    assert "1 parameters" in call("convert", job, out, *(() if average is None else ("--average", average)))
+    wanted = read_parameters(str(job), average)
+    state = pm.io.load_state(out)
+    assert list(state) == list(wanted) and all(np.array_equal(state[name], wanted[name]) for name in wanted)
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["list", "nowhere"], "no checkpoints of servers in 'nowhere'"),
+    (["verify", "nowhere"], "no checkpoints of servers in 'nowhere'"),
+    (["convert", "nowhere", "a.txt"], "'a.txt': the file is to end with .pdparams or .safetensors"),
+    (["convert", "nowhere", "a.pdparams"], "no checkpoints of servers in 'nowhere'")])
+def test_mistakes(call, words, expected):
+    assert expected in call(*words, status=1)
+
+
+def test_an_average_that_is_not_there(job, call, tmp_path):
+    assert "average" in call("convert", job, tmp_path / "a.pdparams", "--average", 3, status=1)
