@@ -1,10 +1,8 @@
 // Loading cuBLAS, whose interface has been the same since CUDA 6.
 #include "cuda/cublas.h"
 
-#include <map>
-#include <mutex>
-
 #include "core/error.h"
+#include "cuda/per_stream.h"
 #include "cuda/runtime_api.h"
 #include "cuda/vendor_library.h"
 #include "cuda/workspace.h"
@@ -47,19 +45,16 @@ void check(int status, const char* what) {
   require<DeviceError>(status == 0, "cuBLAS failed (", what, "), status ", status);
 }
 
-// One for each stream, to the end of the process. Products of one stream run one after the other, so with a workspace
-// of ours they give the same bits every time.
+// Products of one stream run one after the other, so with a workspace of ours they give the same bits every time.
 Handle handle_of(const Device& device) {
-  static std::mutex mutex;
-  static std::map<void*, Handle>& handles = *new std::map<void*, Handle>;
-  std::lock_guard<std::mutex> lock(mutex);
-  Handle& handle = handles[device.stream];
-  if (handle) return handle;
-  Handle made = nullptr;
-  check(library().create(&made), "starting");
-  check(library().set_stream(made, static_cast<cudaStream_t>(device.stream)), "choosing a stream");
-  check(library().set_workspace(made, workspace(device), kWorkspace), "giving it memory");
-  return handle = made;
+  static PerStream<Handle>& handles = *new PerStream<Handle>;
+  return handles.of(device.stream, [&] {
+    Handle made = nullptr;
+    check(library().create(&made), "starting");
+    check(library().set_stream(made, static_cast<cudaStream_t>(device.stream)), "choosing a stream");
+    check(library().set_workspace(made, workspace(device), kWorkspace), "giving it memory");
+    return made;
+  });
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 // not those of Fourier's or Winograd's transforms, which lose digits and carry a NaN to pixels that do not see it.
 #include "cuda/cudnn.h"
 
-#include <map>
-#include <mutex>
-
 #include "core/error.h"
 #include "cuda/copy.h"
+#include "cuda/per_stream.h"
 #include "cuda/runtime_api.h"
 #include "cuda/vendor_library.h"
 #include "cuda/workspace.h"
@@ -96,17 +94,14 @@ void check(int status, const char* what) {
 // Of arguments that are bad (2000 and up) or not supported (3000 and up): then it has done nothing.
 bool refused(int status) { return status >= 2000 && status < 4000; }
 
-// One for each stream, to the end of the process.
 Handle handle_of(const Device& device) {
-  static std::mutex mutex;
-  static std::map<void*, Handle>& handles = *new std::map<void*, Handle>;
-  std::lock_guard<std::mutex> lock(mutex);
-  Handle& handle = handles[device.stream];
-  if (handle) return handle;
-  Handle made = nullptr;
-  check(library().create(&made), "starting");
-  check(library().set_stream(made, static_cast<cudaStream_t>(device.stream)), "choosing a stream");
-  return handle = made;
+  static PerStream<Handle>& handles = *new PerStream<Handle>;
+  return handles.of(device.stream, [&] {
+    Handle made = nullptr;
+    check(library().create(&made), "starting");
+    check(library().set_stream(made, static_cast<cudaStream_t>(device.stream)), "choosing a stream");
+    return made;
+  });
 }
 
 // Its interface counts in int.

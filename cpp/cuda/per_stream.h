@@ -1,0 +1,25 @@
+// PerStream: what each stream has one of, such as a library's handle, to the end of the process.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+namespace paddle_mini {
+
+template <class T>
+class PerStream {
+ public:
+  // That of the stream; the first time what make() gives.
+  template <class Make>
+  T of(void* stream, Make make) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto found = made_.find(stream);
+    return found != made_.end() ? found->second : made_.emplace(stream, make()).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<void*, T> made_;
+};
+
+}  // namespace paddle_mini
