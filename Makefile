@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test test-paddle build cuda cuda-on-host test-gpu-on-host tsan bench wheel clean check-tools
+.PHONY: demo experiments test test-paddle test-ray build cuda cuda-on-host test-gpu-on-host tsan bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -24,6 +24,11 @@ test-paddle: build $(VENV)/.test
 	@cd benchmarks && ../$(PY) -c 'from environments import python_of; python_of("paddle")'
 	$(call say,running the tests beside PaddlePaddle)
 	@$(PY) -m pytest tests/paddle
+
+# Jobs of several trainers on Ray (installed the first time: a download of about 80 MB).
+test-ray: build $(VENV)/.test $(VENV)/.ray
+	$(call say,running the tests of jobs on Ray)
+	@$(PY) -m pytest tests/cluster --engine ray
 
 # Compiles what has changed and puts it into the environment.
 build: $(VENV)/.installed
@@ -62,7 +67,7 @@ $(VENV)/.installed: pyproject.toml | check-tools
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(call say,installing what the $* needs)
 	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*?)\]", t, re.M).group(1))))')
 	@touch $@

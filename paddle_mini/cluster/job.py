@@ -26,7 +26,7 @@ from .server_part import ServerPart
 from .thread_engine import ThreadEngine
 from .trainer import JobTrainer, Trainer, Vars
 
-ENGINES: Dict[str, Callable[[], Engine]] = {"threads": ThreadEngine}
+ENGINES = ("threads", "ray")
 LOCK = "job.lock"
 
 
@@ -59,7 +59,7 @@ _here = _Here()
 
 def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode: str = "async",
         engine: Union[str, Engine] = "threads", directory: Optional[Path] = None, args: Sequence[Any] = (),
-        job: str = "job", restarts: int = 3, **settings: Any) -> JobResult:
+        job: str = "job", restarts: int = 3, address: Optional[str] = None, **settings: Any) -> JobResult:
     """Runs train_fn(*args) in several trainers, with parameter servers; returns when all of them have returned.
 
     train_fn is what would train on one machine, but that it calls join() after its startup program has run, and run()
@@ -68,7 +68,8 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode:
     "delta", trainers optimize, and after local_steps steps servers add 1 / trainers of the difference; "elastic",
     servers and trainers move towards each other by alpha of it (None: 0.9 / trainers). stale_limit: in async mode a
     gradient that is made from parameters more than stale_limit times the trainers' number updates old is dropped.
-    engine: "threads", all in this process; or an Engine.
+    engine: "threads", all in this process; "ray", each part an actor of Ray, on the cluster at `address` (None: that of
+    RAY_ADDRESS, else one on this machine, for this job); or an Engine.
     directory: what the job keeps: the coordinator's file and, every checkpoint_seconds, 600, and at the end, a
     checkpoint of each server. A job with the same name goes on from there. None: a temporary one.
     restarts: how often a trainer that dies is begun again. lease: seconds of silence after which the others go on
@@ -79,8 +80,8 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode:
     be used, or in which a job runs.
     """
     facts = JobSettings(job, trainers, servers, mode, **settings)
-    begun = _engine(engine)
     with _directory(directory) as folder:
+        begun = _engine(engine, address)
         try:
             begun.serve("coordinator", partial(_coordinator, facts, folder))
             for index in range(servers):
@@ -159,12 +160,18 @@ def _result(client: Client, servers: int, ended: Sequence[Any], keep: bool) -> J
     return JobResult([returned for returned, _ in ended], {**counts, "lost": max(0, trained - counts["applied"])}, said)
 
 
-def _engine(engine: Union[str, Engine]) -> Engine:
+def _engine(engine: Union[str, Engine], address: Optional[str]) -> Engine:
+    if address is not None and engine != "ray":
+        raise Malformed(f"address is {address!r}, which is of engine 'ray'")
     if isinstance(engine, Engine):
         return engine
     if engine not in ENGINES:
         raise Malformed(f"engine is {engine!r}, it must be one of {', '.join(ENGINES)}, or an Engine")
-    return ENGINES[engine]()
+    if engine == "threads":
+        return ThreadEngine()
+    from .ray_engine import RayEngine  # only here, as Ray is large and may not be installed
+
+    return RayEngine(address)
 
 
 @contextmanager

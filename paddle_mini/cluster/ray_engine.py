@@ -1,0 +1,228 @@
+# RayEngine: each part of a job is an actor of Ray, a process on one of a cluster's machines.
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import threading
+import time
+import uuid
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+from .engine import Answer, Engine, Link, Request, Service
+from .errors import ClusterError, Gone, Timeout, TrainerFailed
+
+try:
+    import ray
+except ImportError as error:
+    raise ImportError("engine='ray' needs Ray: pip install 'paddle_mini[ray]'") from error
+
+TICK = 0.1
+"""Seconds from one tick of a service to the next."""
+NAMESPACE = "paddle_mini"
+_log = logging.getLogger(__name__)
+
+
+class RayEngine(Engine):
+    """address: of a cluster of Ray, as of ray.init; None: the one of the environment's RAY_ADDRESS, or one that begins
+    and ends with the job, on this machine. A Ray that this process has begun is used as it is, and left running.
+    service_options, trainer_options: more options of Ray for these actors, such as {"num_gpus": 1}. start_timeout:
+    seconds in which the cluster must have begun them.
+
+    A service that dies is begun again by Ray, as often as it takes. Ray must not repeat what was asked of it: whether
+    a request without a reply was done is not known, and who asked asks again.
+    """
+
+    def __init__(self, address: Optional[str] = None, service_options: Optional[Mapping[str, Any]] = None,
+                 trainer_options: Optional[Mapping[str, Any]] = None, start_timeout: float = 300.0):
+        self._start_timeout = start_timeout
+        self._own, self._sockets = not ray.is_initialized(), ""
+        if self._own:
+            address = address or os.environ.get("RAY_ADDRESS") or "local"
+            of_local = {"include_dashboard": False} if address == "local" else {}
+            context = ray.init(address, namespace=NAMESPACE, **of_local)
+            if address == "local":
+                self._sockets = os.path.dirname(context.address_info["object_store_address"])
+        self._prefix = uuid.uuid4().hex
+        # A part computes in threads of its own choice and mostly waits for others: Ray need not count processors for it.
+        common = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
+        self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
+        self._of_trainers = {**common, "max_restarts": 0, **(trainer_options or {})}
+        self._services: Dict[str, Any] = {}
+        self._trainers: Dict[int, Tuple[Any, Any]] = {}  # the actor, and its process's number, of the newest life
+
+    def serve(self, name: str, make: Callable[[Link], Service]) -> None:
+        options = {**self._of_services, "name": _actor_name(self._prefix, name)}
+        actor = self._services[name] = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
+        begun = actor.error.remote()
+        self._require_begun({begun: name})
+        error = ray.get(begun)
+        if error is not None:
+            raise error
+
+    def link(self) -> Link:
+        return _RayLink(self._prefix)
+
+    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> List[Any]:
+        results: List[Any] = [None] * count
+        lives = [0] * count
+        running: Dict[Any, int] = {}
+
+        def begin(number: int) -> None:
+            lives[number] += 1
+            actor = ray.remote(_TrainerPart).options(**self._of_trainers).remote(number)
+            self._trainers[number] = actor, actor.process.remote()
+            running[actor.run.remote(work, self._prefix)] = number
+
+        try:
+            for number in range(count):
+                begin(number)
+            self._require_begun({begun: f"trainer {number}" for number, (_, begun) in self._trainers.items()})
+            while running:
+                (ended,), _ = ray.wait(list(running), num_returns=1)
+                number = running.pop(ended)
+                try:
+                    results[number] = ray.get(ended)
+                except ray.exceptions.RayActorError as error:
+                    ray.kill(self._trainers[number][0])  # if it was only out of reach
+                    if lives[number] > restarts:
+                        raise TrainerFailed(
+                            f"trainer {number} died, and was begun again {restarts} times before") from error
+                    _log.warning("trainer %d died; it is begun again", number)
+                    begin(number)
+                except Exception as error:
+                    raised = getattr(error, "cause", None) or error  # of Ray's, which has the part's traceback as well
+                    raise TrainerFailed(f"trainer {number}: {type(raised).__name__}: {raised}") from error
+            return results
+        finally:
+            self._end(actor for actor, _ in self._trainers.values())
+
+    def stop(self) -> None:
+        self._end(self._services.values())
+        if self._own:
+            ray.shutdown()
+            if self._sockets:  # of a cluster that has ended
+                shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def _require_begun(self, parts: Mapping[Any, str]) -> None:
+        """parts: the name by the first reply that each will give, or fail to."""
+        _, missing = ray.wait(list(parts), num_returns=len(parts), timeout=self._start_timeout)
+        if missing:
+            raise Timeout(f"Ray has no place for {parts[missing[0]]} since {self._start_timeout:g} s: see `ray status`")
+
+    def _end(self, actors: Iterable[Any]) -> None:
+        for actor in actors:
+            ray.kill(actor)
+
+    def kill(self, name: str) -> None:
+        """kill -9 of a part on this machine, for tests."""
+        if name.startswith("trainer "):
+            process = self._trainers[int(name.split()[1])][1]
+        else:
+            process = self._services[name].process.remote()
+        os.kill(ray.get(process), signal.SIGKILL)
+
+
+class _ServicePart:
+    """A service in a process of its own, one call at a time."""
+
+    def __init__(self, name: str, make: Callable[[Link], Service], prefix: str):
+        self._name, self._make, self._prefix = name, make, prefix
+        self._lock = threading.Lock()
+        self._service: Optional[Service] = None
+        self._error: Optional[Exception] = None
+        self._begin()
+        threading.Thread(target=self._tick, name=f"{name} ticks", daemon=True).start()
+
+    def __repr__(self) -> str:  # Ray shows it in front of what a part prints
+        return self._name
+
+    def error(self) -> Optional[Exception]:
+        """What the service could not begin for."""
+        return self._error
+
+    def process(self) -> int:
+        return os.getpid()
+
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
+        with self._lock:
+            if self._service is None:
+                return Gone(f"it could not begin: {self._error}")
+            return self._service.handle(header, arrays)
+
+    def _begin(self) -> None:
+        """An actor whose constructor raises would be begun again at once, without end."""
+        try:
+            self._service = self._make(_RayLink(self._prefix))
+            self._service.tick()
+        except Exception as error:
+            self._service, self._error = None, error
+
+    def _tick(self) -> None:
+        while True:
+            time.sleep(TICK)
+            with self._lock:
+                try:
+                    if self._service is not None:
+                        self._service.tick()
+                except ClusterError as error:
+                    _log.error("%s: %s", self._name, error)
+                except Exception:  # it may be better next time
+                    _log.exception("%s: a tick failed", self._name)
+
+
+class _TrainerPart:
+    """A trainer's life."""
+
+    def __init__(self, number: int):
+        self._number = number
+
+    def __repr__(self) -> str:
+        return f"trainer {self._number}"
+
+    def process(self) -> int:
+        return os.getpid()
+
+    def run(self, work: Callable[[int, Link], Any], prefix: str) -> Any:
+        return work(self._number, _RayLink(prefix))
+
+
+class _RayLink(Link):
+    """Requests go out together, and arrays of a request as one object of Ray."""
+
+    def __init__(self, prefix: str):
+        self._prefix = prefix
+        self._actors: Dict[str, Any] = {}
+
+    def send(self, requests: Sequence[Request], timeout: float) -> List[Answer]:
+        sent = [self._begin(request) for request in requests]
+        refs = [one for one in sent if not isinstance(one, ClusterError)]
+        if refs:
+            ray.wait(refs, num_returns=len(refs), timeout=timeout)
+        return [one if isinstance(one, ClusterError) else _answer(one, timeout) for one in sent]
+
+    def _begin(self, request: Request) -> Any:
+        actor = self._actors.get(request.service)
+        if actor is None:
+            try:
+                actor = ray.get_actor(_actor_name(self._prefix, request.service), NAMESPACE)
+            except ValueError:
+                return Gone("it is not there")
+            self._actors[request.service] = actor
+        return actor.handle.remote(request.header, request.arrays)
+
+
+def _answer(ref: Any, timeout: float) -> Answer:
+    try:
+        answer: Answer = ray.get(ref, timeout=0)
+        return answer
+    except ray.exceptions.GetTimeoutError:
+        return Timeout(f"no reply in {timeout:g} s")
+    except ray.exceptions.RayError as error:
+        return Gone(str(error).splitlines()[0])
+
+
+def _actor_name(prefix: str, service: str) -> str:
+    """Of one job among all that are on a cluster."""
+    return f"{prefix} {service}"
