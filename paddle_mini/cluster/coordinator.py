@@ -31,6 +31,7 @@ from .errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, S
 from .leases import Leases
 from .members import Members
 from .tasks import Tasks
+from .undo import all_or_nothing
 from .wire import Arrays, Header, Reply, answer, field, shown
 
 _INIT, _SAVE = "initialise", "save "
@@ -93,14 +94,14 @@ class Coordinator:
         self.tick()  # one request is one instant
         if not kept:
             return do(header), []
-        before, changes = self._snapshot(), self._changes()
+        changes = self._changes()
         try:
-            reply = do(header)
-            if self._changes() != changes:
-                write_state(self._directory, self.settings.job, self._snapshot())
-        except Exception as error:
-            self._restore(before)
-            self._storage_errors += isinstance(error, StorageError)
+            with all_or_nothing(self, self._tasks, self._leases, self._trainers, self._servers):
+                reply = do(header)
+                if self._changes() != changes:
+                    write_state(self._directory, self.settings.job, self._snapshot())
+        except StorageError:
+            self._storage_errors += 1
             raise
         return reply, []
 
@@ -207,8 +208,7 @@ class Coordinator:
         if missing:
             raise NotInitialised(f"server {missing[0]} has not finished, or began again since; begin_init says which "
                                  "servers need parameters")
-        for member in self._servers.present.values():
-            member.facts["initialised"] = True
+        self._servers.tell_of_all("initialised", True)
         self._finished.append(token)
         self._leases.end(_INIT, str(number))
         return {"repeated": False}

@@ -1,6 +1,7 @@
 # Members: who is in the job, by number, and who was not heard of for too long.
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Dict, List, Optional
 
 from .errors import Gone, Malformed, NotElected
@@ -30,6 +31,7 @@ class Members:
         self._incarnations: Dict[int, int] = {}
         self.version = 0
         self.changes = 0
+        self._nobody_lost_before = -math.inf
 
     def join(self, key: str, number: Optional[int], facts: Dict[str, Any]) -> int:
         """The number of a new life: the one it asks for, which ends a life that has it, or else the lowest free one.
@@ -51,6 +53,7 @@ class Members:
         incarnation = self._incarnations.get(number, 0) + 1
         self._incarnations[number] = incarnation
         self.present[number] = Member(key, incarnation, facts, self._clock() + self._lease)
+        self._nobody_lost_before = min(self._nobody_lost_before, self.present[number].deadline)
         self.version += 1
         self.changes += 1
         return number
@@ -73,11 +76,20 @@ class Members:
             self._end(number, lost=False)
             self.changes += 1
 
+    def tell_of_all(self, fact: str, value: Any) -> None:
+        """A fact of all that are there."""
+        for number, one in self.present.items():
+            self.present[number] = Member(one.key, one.incarnation, {**one.facts, fact: value}, one.deadline)
+            self.present[number].report = one.report
+
     def drop_lost(self) -> None:
         """Those whose lease has ended are not there any more."""
         now = self._clock()
+        if now < self._nobody_lost_before:  # comes with every request, of which there are many times more than members
+            return
         for number in [number for number, member in self.present.items() if now >= member.deadline]:
             self._end(number, lost=True)
+        self._nobody_lost_before = min((member.deadline for member in self.present.values()), default=math.inf)
 
     def status(self) -> Dict[str, Dict[str, Any]]:
         """By number, of all that ever were there: what it last reported, and how often it began again."""
@@ -102,7 +114,7 @@ class Members:
         self.present = {number: Member(key, incarnation, dict(facts), now + left)
                         for number, key, incarnation, facts, left in state["present"]}
         self._incarnations = {number: incarnation for number, incarnation in state["incarnations"]}
-        self.version = state["version"]
+        self.version, self._nobody_lost_before = state["version"], -math.inf
 
     def begin_anew(self) -> None:
         """After a restart: all that were there are taken for heard of now; and as losses since the snapshot are

@@ -36,11 +36,11 @@ class Tasks:
     def __init__(self, clock: Callable[[], float], timeout: float = 1200.0, failure_limit: int = 3):
         self._clock, self._timeout, self._failure_limit = clock, timeout, failure_limit
         self.changes = 0
-        self._chunks: List[Any] = []
+        self._chunks: Tuple[Any, ...] = ()
         self._per_task = 0
-        self._begin_with([])
+        self._begin_with(())
 
-    def _begin_with(self, tasks: List[List[Any]]) -> None:
+    def _begin_with(self, tasks: Tuple[List[Any], ...]) -> None:
         self._tasks = tasks
         self._pass = 0
         self._todo: Deque[int] = deque(range(len(tasks)))
@@ -59,7 +59,7 @@ class Tasks:
         if isinstance(chunks_per_task, bool) or not isinstance(chunks_per_task, int) or chunks_per_task < 1:
             raise Malformed(f"chunks_per_task is {chunks_per_task!r}, it must be a whole number, at least 1")
         try:
-            copy = json.loads(json.dumps(chunks, allow_nan=False))
+            copy = tuple(json.loads(json.dumps(chunks, allow_nan=False)))
         except (TypeError, ValueError) as error:
             raise Malformed(f"a chunk is no JSON value: {error}") from None
         if self._tasks:
@@ -151,7 +151,7 @@ class Tasks:
         """Goes on from a snapshot. A task that was pending has the time that was left then: no trainer gets less than
         it was promised, however long the way here took."""
         now = self._clock()
-        self._chunks, self._per_task = list(state["chunks"]), state["chunks_per_task"]
+        self._chunks, self._per_task = tuple(state["chunks"]), state["chunks_per_task"]
         self._begin_with(_tasks_of(self._chunks, self._per_task))
         self._pass, self._todo = state["pass"], deque(state["todo"])
         self._pending = {number: _Pending(trainer, epoch, now + left, (life, ask))
@@ -184,5 +184,5 @@ class Tasks:
         self._failures = [0] * len(self._tasks)
 
 
-def _tasks_of(chunks: List[Any], per_task: int) -> List[List[Any]]:
-    return [chunks[begin:begin + per_task] for begin in range(0, len(chunks), per_task or 1)]
+def _tasks_of(chunks: Tuple[Any, ...], per_task: int) -> Tuple[List[Any], ...]:
+    return tuple(list(chunks[begin:begin + per_task]) for begin in range(0, len(chunks), per_task or 1))

@@ -196,6 +196,24 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
     assert job.ask("status")["tasks"]["pending"] == 1
 
 
+def test_an_initialisation_whose_end_can_not_be_written_has_not_ended(job, monkeypatch):
+    a, servers = job.trainer("a"), [job.server("s"), job.server("t")]
+    token = job.ask("begin_init", **a)["token"]
+    before = job.service._snapshot()
+
+    def refuse(*given, **more):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(coordinator_file.os, "replace", refuse)
+        with pytest.raises(StorageError):
+            job.ask("finish_init", **a, token=token, servers=servers)
+    assert job.service._snapshot() == before and not job.ask("view")["initialised"]
+    assert job.ask("finish_init", **a, token=token, servers=servers) == {
+        "ok": True, "repeated": False, "membership": job.ask("view")["membership"]}
+    assert job.ask("view")["initialised"]
+
+
 def test_time_goes_on_while_the_disk_is_full(job, monkeypatch):
     job.trainer("a")
 
