@@ -31,7 +31,7 @@ class Executor {
  public:
   Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
            std::shared_ptr<ThreadCommunicator> communicator, int rank)
-      : placement_(machine(), parse_place(place), cpu_fallback),
+      : placement_(machine(), parse_place(place), cpu_fallback, communicator != nullptr),
         devices_(machine(), placement_.place, std::move(communicator), rank) {
     devices_.may_touch_files(files);
     devices_.seed(seed ? *seed : std::random_device{}());

@@ -35,6 +35,7 @@ py::dict contract(const std::string& type) {
   result["no_gradient"] = spec.has_gradient() ? py::object(py::none()) : py::object(py::str(spec.no_gradient_reason()));
   result["dtypes"] = dtypes;
   result["updates"] = spec.update_pairs();
+  result["checks_data"] = spec.may_refuse_data();
   result["on_gpu"] = spec.runs_on_gpu();
   result["cpu_only"] = spec.cpu_only_reason();
   result["has_kernels"] = spec.has_kernels();

@@ -67,8 +67,8 @@ class OpSpec {
 
   OpSpec& infer(InferFunction function);
 
-  // gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"}): one operator with these ports of the
-  // forward operator and gradients as its inputs, giving these gradients. Attributes are copied.
+  // gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"}): one operator with these ports of the forward operator and
+  // gradients as its inputs, giving these gradients. Attributes are copied. It accepts whatever data the forward does.
   OpSpec& gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs);
   OpSpec& gradient(GradientRule rule);
   OpSpec& no_gradient(const char* reason);
@@ -97,7 +97,7 @@ class OpSpec {
   // variables run part by part, while these are in cache. Not so where an input is selected rows.
   OpSpec& in_parts();
   OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
-  OpSpec& checks_data();   // run() may refuse the data: an id out of range, say
+  OpSpec& checks_data();   // run() may refuse the data, say an id out of range: on a processor before it has written
   // infer says which outputs are sequences. Elsewhere an output with as many rows as an input of
   // sequences has the same ones.
   OpSpec& decides_lod();

@@ -8,12 +8,14 @@ namespace paddle_mini {
 
 // Where an executor runs operators.
 struct Placement {
-  explicit Placement(Machine& machine, const Place& place = {}, bool cpu_fallback = false)
-      : machine(machine), place(place), cpu_fallback(cpu_fallback), host_queue(machine.new_host_queue()) {}
+  explicit Placement(Machine& machine, const Place& place = {}, bool cpu_fallback = false, bool replicated = false)
+      : machine(machine), place(place), cpu_fallback(cpu_fallback), replicated(replicated),
+        host_queue(machine.new_host_queue()) {}
 
   Machine& machine;
   Place place;        // of operators that name no device themselves
   bool cpu_fallback;  // an operator without kernel there runs on the processor; else that is an error
+  bool replicated;    // one of several replicas: a run must be undone where another one refuses its data
   std::shared_ptr<ThreadQueue> host_queue;  // where the processor works beside devices
 };
 

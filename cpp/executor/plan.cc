@@ -8,6 +8,33 @@
 #include "executor/fuse.h"
 
 namespace paddle_mini {
+namespace {
+
+bool holds_gradient(const std::string& port) {
+  size_t at = port.rfind(kGradSuffix);
+  return at != std::string::npos && port.substr(at) == kGradSuffix;
+}
+
+// Whether `op` is what the record of `forward` makes of it.
+bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
+  auto values = [](const OpDesc& desc) {
+    std::map<std::string, std::vector<std::string>> ports;
+    for (const Slot& slot : desc.inputs) if (!holds_gradient(slot.name)) ports[slot.name] = slot.arguments;
+    return ports;
+  };
+  if (!forward.spec->has_gradient()) return false;
+  for (const OpDesc& made : forward.spec->make_gradient(forward.desc)) {
+    bool same = made.type == op.desc.type && values(made) == values(op.desc);
+    for (const AttrSpec& attr : op.spec->attrs()) {
+      const AttrValue* value = made.attr(attr.name);
+      same = same && value && *value == *op.desc.attr(attr.name);
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Plan::Plan(InferredProgram inferred, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas)
     : inferred_(std::move(inferred)), placement_(placement), arenas_(std::move(arenas)), scope_(&scope) {
@@ -17,7 +44,7 @@ Plan::Plan(InferredProgram inferred, const Placement& placement, Scope& scope, s
   try {
     bind_scope(scope);
     make_steps(placed);
-    plan_undo();
+    plan_undo(on_devices);
     if (on_devices) make_flow();
   } catch (...) {
     unbind();
@@ -41,27 +68,52 @@ bool Plan::may_refuse(const Step& step) const {
   return step.count == 1 && step.lane == Lane::Compute && step.op->op->spec->may_refuse_data() && step.kernel->may_refuse();
 }
 
-int Plan::last_step_that_may_refuse() const {
+// Whether a step before is the operator whose gradient this step is, and has accepted the data that this step checks.
+bool Plan::accepted_before(int at) const {
+  const RunOp& op = *steps_[at].op;
+  std::set<int> read;
+  for (size_t s = 0; s < op.inputs.size(); ++s) {
+    const std::string& port = op.op->desc.inputs[s].name;
+    if (holds_gradient(port) || op.op->spec->reads_only_shape(port)) continue;
+    read.insert(op.inputs[s].begin(), op.inputs[s].end());
+  }
+  while (--at >= 0) {
+    const RunOp& other = *steps_[at].op;
+    bool forward = may_refuse(steps_[at]) && is_gradient_of(*op.op, *other.op), changed = false;
+    each_write(steps_[at], [&](int v) {  // what the operator has made its gradient may read
+      bool made = forward && std::none_of(other.inputs.begin(), other.inputs.end(), [v](const auto& slot) {
+        return std::find(slot.begin(), slot.end(), v) != slot.end();
+      });
+      changed = changed || (read.count(v) && !made);
+    });
+    if (forward || changed) return !changed;
+  }
+  return false;
+}
+
+// On devices the answer of an operator comes late, when its gradient may have been at work too: both are waited for.
+int Plan::last_step_that_may_refuse(bool on_devices) const {
   for (int i = static_cast<int>(steps_.size()) - 1; i >= 0; --i) {
-    if (may_refuse(steps_[i])) return i;
+    if (may_refuse(steps_[i]) && (on_devices || !accepted_before(i))) return i;
   }
   return -1;
 }
 
-// Values of the scope that are written before the last step that can still refuse the data are
-// kept, so that a refusal leaves the scope as it was. The rest of the run can't fail.
-void Plan::plan_undo() {
+// Values of the scope that are written before the last step that can still refuse the data are kept, so that a refusal
+// leaves the scope as it was. The rest of the run can't fail. What that step itself writes is not touched when it
+// refuses, but where that comes to light later, as on a device, or in another replica.
+void Plan::plan_undo(bool on_devices) {
   for (const RunOp& op : inferred_.ops) {
     for (const auto& slot : op.outputs) for (int v : slot) note_written(v);
     for (const auto& copy : op.copies_after) note_written(copy.second);
   }
-  int last = last_step_that_may_refuse();
+  int last = last_step_that_may_refuse(on_devices), end = last + (on_devices || placement_.replicated ? 1 : 0);
   std::set<Variable*> kept;
   stoppable_steps_ = steps_.size();
   for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
     each_write(steps_[i], [&](int v) {
       if (inferred_.variables[v].origin != Origin::InScope) return;
-      if (i <= last) {
+      if (i < end) {
         if (kept.insert(held_[v]).second) backups_.emplace_back(held_[v]);
       } else if (!kept.count(held_[v])) {
         stoppable_steps_ = std::min(stoppable_steps_, static_cast<size_t>(i));

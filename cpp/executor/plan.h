@@ -89,12 +89,13 @@ class Plan : public Pending {
   };
 
   // plan.cc
-  void plan_undo();
+  void plan_undo(bool on_devices);
   void note_written(int v);
   bool is_carried(size_t v) const;
   static bool fits(const Variable& there, const VarInfo& info);
-  int last_step_that_may_refuse() const;
+  int last_step_that_may_refuse(bool on_devices) const;
   bool may_refuse(const Step& step) const;
+  bool accepted_before(int at) const;
   template <class F>
   void each_write(const Step& step, F f) const {  // f(v) for each RunVariable
     for (const RunOp* op = step.first(); op != step.last(); ++op) {

@@ -22,8 +22,10 @@ std::string Plan::str() const {
   for (const auto& [place, block] : blocks_) {
     memory += text(memory.empty() ? "" : ", ", "arena of ", block.bytes, " bytes", place.is_cpu() ? "" : " on " + name_of(place));
   }
+  size_t kept = 0;  // copied in each run, so that a refusal leaves the scope as it was
+  for (const Backup& backup : backups_) kept += backup.kept.bytes();
   std::string out = text(inferred_.block ? text("block ", inferred_.block, ": ") : "", steps_.size(), " steps, ",
-                         memory.empty() ? "no arena" : memory, "\n");
+                         memory.empty() ? "no arena" : memory, kept ? text(", keeps ", kept, " bytes") : "", "\n");
   auto show = [&](const std::vector<Slot>& slots, const std::vector<std::vector<int>>& ports) {
     std::string line;
     for (size_t s = 0; s < slots.size(); ++s) {

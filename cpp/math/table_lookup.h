@@ -151,7 +151,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
   ops.add(OpSpec(lookup.type + "_grad")
               .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
                    "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")
-              .input("W", "as of the operator itself; its values are not read")
+              .shape_input("W", "as of the operator itself")
               .input("Ids", "as of the operator itself")
               .input("Out@GRAD", "shape of Out")
               .output("W@GRAD", "shape of W; a tensor, or selected rows of as many rows as Ids has elements")

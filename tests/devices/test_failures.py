@@ -61,6 +61,20 @@ def test_refused_data_behind_statistics_that_moved(place):
     assert_same_bits(values(), same_values())
 
 
+def test_what_an_operator_wrote_that_refuses(place):
+    """A GPU's kernel can't stop: what it has written when the host hears of its data is put back."""
+    table = pm.default_main_program().global_block().create_var("table", shape=[9, 2], dtype="float32", persistable=True)
+    ids, rows = pm.layers.data("ids", shape=[-1], dtype="int64"), pm.layers.data("rows", shape=[-1, 2])
+    table.block.append_op("scatter", {"X": table, "Ids": ids, "Updates": rows}, {"Out": table})
+    exe, scope = pm.Executor(place), pm.global_scope()
+    scope.set("table", np.zeros((9, 2), "float32"))
+    with pytest.raises(pm.OpError, match="Ids has 9 at position 1"):
+        exe.run(feed={"ids": np.array([3, 9]), "rows": np.ones((2, 2), "float32")})
+    assert not scope.get("table").any()
+    exe.run(feed={"ids": np.array([3, 8]), "rows": np.ones((2, 2), "float32")})
+    assert scope.get("table")[[3, 8]].tolist() == [[1, 1], [1, 1]]
+
+
 def test_what_fails_behind_a_run_is_told_to_the_next_one(place):
     """A parameter that is not finite: the run that made it has returned when the average looks at it."""
     model = averaged(place, non_finite="raise")

@@ -1,31 +1,13 @@
 """Every operator on a device gives what it gives on the processor: the facts are those of tests/ops."""
-import importlib.util
-import pathlib
-
 import numpy as np
 import pytest
 
-import harness
 import paddle_mini as pm
+from facts import all_facts, cases_of
 from one_op import OneOp, Rows, array_of, with_array
-
-OPS = pathlib.Path(__file__).resolve().parents[1] / "ops"
-for path in sorted(OPS.glob("test_*.py")):
-    spec = importlib.util.spec_from_file_location(f"device_facts_of_{path.stem}", path)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 # |value - the processor's| <= tolerance * (1 + |the processor's|): an emulated device has the processor's kernels.
 TOLERANCES = {"emulated": {}, "gpu": {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3}}
-
-
-def cases_of(op_type):
-    for cases, reference, unchecked in harness.FACTS[op_type]:
-        for name, (inputs, attrs) in cases.items():
-            cast = harness._each(inputs, lambda item: harness._cast(item, harness._dtypes_to_test(op_type, inputs)[0]))
-            expected = reference(harness._each(cast, lambda item: harness._cast(item, "float64")), {**harness.defaults(op_type), **attrs})
-            counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
-            counts.update({port: counts.get(port, 1) for port in unchecked})
-            yield name, cast, attrs, counts, [port for port in counts if port not in unchecked]
 
 
 def assert_alike(there, here, tolerances, what):
@@ -53,7 +35,7 @@ def run_there(one):
         pytest.skip(str(error).splitlines()[0])
 
 
-@pytest.mark.parametrize("op_type", sorted(harness.FACTS))
+@pytest.mark.parametrize("op_type", sorted(all_facts()))
 def test_operator(place, op_type):
     tolerances = TOLERANCES[place.name.split(":")[0]]
     for name, inputs, attrs, counts, checked in cases_of(op_type):

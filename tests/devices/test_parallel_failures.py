@@ -109,6 +109,27 @@ def interrupted_steps(model, other):
     return met, taken
 
 
+def test_the_last_operator_refuses_in_one_replica():
+    """Also a processor then keeps what that operator writes: the other replica refuses when here all is written."""
+    replicas, program = pm.DataParallel([pm.CPUPlace(), device(0)]), pm.Program()
+    with pm.program_guard(program):
+        table = program.global_block().create_var("table", shape=[9, 2], dtype="float32", persistable=True)
+        ids, rows = pm.layers.data("ids", shape=[-1], dtype="int64"), pm.layers.data("rows", shape=[-1, 2])
+        total = pm.layers.reduce_sum(rows)
+        program.global_block().append_op("c_allreduce_sum", {"X": total}, {"Out": total})
+        program.global_block().append_op("scatter", {"X": table, "Ids": ids, "Updates": rows}, {"Out": table})
+    for scope in replicas.scopes:
+        scope.set("table", np.zeros((9, 2), "float32"))
+    for wrong in range(2):
+        feed = {"ids": np.array([4, 5]), "rows": np.ones((2, 2), "float32")}
+        feed["ids"][wrong] = 9
+        with pytest.raises(pm.OpError, match=f"replica {wrong} of 2: scatter: Ids has 9"):
+            replicas.run(program, feed, [])
+        assert not any(scope.get("table").any() for scope in replicas.scopes)
+    replicas.run(program, {"ids": np.array([4, 5]), "rows": np.ones((2, 2), "float32")}, [])
+    assert [scope.get("table")[4 + i].tolist() for i, scope in enumerate(replicas.scopes)] == [[1, 1], [1, 1]]
+
+
 def test_replicas_that_do_not_come_to_the_same_sums():
     replicas, program = pm.DataParallel([device(0), device(1)]), pm.Program()
     with pm.program_guard(program):

@@ -45,6 +45,51 @@ def test_a_label_out_of_range_changes_nothing():
     assert np.isfinite(value) and snapshot() != before
 
 
+def test_what_the_last_operator_that_may_refuse_writes_is_not_copied():
+    """Rows of a table are written in place; where something may still refuse after that, the table is kept."""
+    block = pm.default_main_program().global_block()
+    table = block.create_var("table", shape=[50, 4], dtype="float32", persistable=True)
+    ids, rows = pm.layers.data("ids", shape=[-1], dtype="int64"), pm.layers.data("rows", shape=[-1, 4])
+    block.append_op("scatter", {"X": table, "Ids": ids, "Updates": rows}, {"Out": table})
+    exe, scope = pm.Executor(pm.CPUPlace()), pm.global_scope()
+    scope.set("table", np.zeros((50, 4), "float32"))
+    feed = {"ids": np.array([3, 49]), "rows": np.ones((2, 4), "float32")}
+
+    def refused(last_id, words):
+        before = scope.get("table")
+        with pytest.raises(pm.OpError, match=words):
+            exe.run(feed={**feed, "ids": np.array([7, last_id])})
+        np.testing.assert_array_equal(scope.get("table"), before)
+
+    assert "keeps" not in exe.plan_text(feed=feed)
+    exe.run(feed=feed)
+    refused(50, "scatter: Ids has 50 at position 1")
+    assert scope.get("table")[[3, 49]].min() == 1 and scope.get("table").sum() == 8
+    pm.layers.one_hot(ids, 49)
+    assert exe.plan_text(feed={**feed, "ids": np.array([3, 4])}).splitlines()[0].endswith(", keeps 800 bytes")
+    refused(49, "one_hot_v2")
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_gradient_refuses_nothing_that_the_operator_accepted(changed):
+    """One table is trained when the gradient of the other is made: only ids that changed since may be refused."""
+    ids = pm.layers.scale(pm.layers.data("ids", shape=[-1], dtype="int64"), scale=1.0)
+    rows = [pm.layers.embedding(ids, [50, 2], is_sparse=True, param_attr=name) for name in ("a", "b")]
+    loss = pm.layers.mean(pm.layers.elementwise_add(*rows))
+    pm.optimizer.SGD(1.0).minimize(loss, parameter_list=["a"])
+    if changed:
+        loss.block.append_op("scale", {"X": ids}, {"Out": ids}, {"scale": 30.0})
+    pm.optimizer.SGD(1.0).minimize(loss, parameter_list=["b"])
+    exe, scope = pm.Executor(pm.CPUPlace()), pm.global_scope()
+    exe.run(pm.default_startup_program())
+    assert (", keeps 400 bytes" in exe.plan_text(feed={"ids": np.array([1])})) == changed
+    exe.run(feed={"ids": np.array([1])})
+    before = snapshot()
+    with pytest.raises(pm.OpError, match="lookup_table_v2_grad: id 60" if changed else "lookup_table_v2: id 60"):
+        exe.run(feed={"ids": np.array([1, 2 if changed else 60])})
+    assert snapshot() == before
+
+
 def test_a_first_run_that_fails_leaves_no_variables():
     ids = pm.layers.data("ids", shape=[-1], dtype="int64")
     table = pm.layers.fill_constant([4, 2], "float32", 1.0)

@@ -1,11 +1,9 @@
 """The cases of tests/ops in PaddlePaddle: each operator in a program of its own, the same bytes run by both."""
-import importlib.util
-import pathlib
-
 import numpy as np
 import pytest
 
 import harness
+from facts import all_facts
 from harness import Rows
 from one_op import OneOp, array_of, with_array
 
@@ -52,11 +50,6 @@ DIFFERENT = {
     "trace": {"axes the other way round": "PaddlePaddle sorts the axes, but not the offset"},
 }
 
-OPS = pathlib.Path(__file__).resolve().parents[1] / "ops"
-for path in sorted(OPS.glob("test_*.py")):
-    spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
-
 
 def as_float32(value):
     numbers = array_of(value)
@@ -69,7 +62,7 @@ def each(inputs, change):
 
 def cases_of(op_type):
     """(name, the operator in a program, with its inputs)."""
-    for cases, reference, unchecked in harness.FACTS[op_type]:
+    for cases, reference, unchecked in all_facts()[op_type]:
         for name, (inputs, attrs) in cases.items():
             items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
             if any(isinstance(item, Rows) for item in items):
@@ -85,7 +78,7 @@ def cases_of(op_type):
             yield name, OneOp(op_type, cast, attrs, counts, aliased=False), list(expected)
 
 
-@pytest.mark.parametrize("op_type", sorted(set(harness.FACTS) - LEFT_OUT))
+@pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
 def test_operator(paddle, tmp_path, as_arrays, op_type):
     """What PaddlePaddle refuses, or leaves without value, is not compared."""
     fetched, ours = {}, {}

@@ -1,0 +1,109 @@
+"""What operators owe the executor, which keeps copies only of what a refusal would leave changed: one that refuses its
+data has written nothing, and its gradient refuses nothing that it has accepted."""
+import numpy as np
+
+import paddle_mini as pm
+from facts import all_facts, cases_of
+from one_op import OneOp, Rows, array, array_of, with_array
+from paddle_mini import _core
+from paddle_mini.contracts import contract
+
+# It refuses when another replica does, whose runs keep what they write: tests/devices/test_parallel_failures.py.
+NOT_BY_ITSELF = {"c_allreduce_sum"}
+CHECKING = {op_type for op_type in _core.op_types() if contract(op_type)["checks_data"]} - NOT_BY_ITSELF
+
+# Its shapes must be known, so that the harness can't ask about it.
+GATHER_ND = "gather_nd", {"X": array(5, 4), "Index": np.array([[3, 1], [0, 0]])}, {}, {"Out": 1}
+
+
+def all_cases():
+    """(type, inputs, attrs, outputs)"""
+    return [(op_type, *case[1:4]) for op_type in sorted(all_facts()) for case in cases_of(op_type)] + [GATHER_ND]
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def spoiled(inputs):
+    """The inputs, where the last element of one of them is a number that some operators refuse."""
+    for port, value in inputs.items():
+        items = listed(value)
+        for i, item in enumerate(items):
+            numbers = array_of(item)
+            odd = {"i": (-1, 0, 100), "f": (-1, 1e30), "b": (False, True)}.get(numbers.dtype.kind, ())
+            for number in odd if numbers.size else ():
+                other = numbers.copy()
+                other.reshape(-1)[-1] = number
+                yield {**inputs, port: [*items[:i], with_array(item, other), *items[i + 1:]]}
+
+
+def marked(value):
+    """A value of the same kind that no operator makes."""
+    numbers = array_of(value)
+    return with_array(value, np.full_like(numbers, True if numbers.dtype.kind == "b" else 93))
+
+
+def count_refusals(op_type, inputs, attrs, counts):
+    """How many spoiled inputs the operator refuses when it runs. Its outputs lie in the scope, and stay as they are."""
+    one, refused = OneOp(op_type, inputs, attrs, counts), 0
+    for names in one.outputs.values():
+        for name in names:
+            one.block.var(name).persistable = True
+    found = one.run()
+    made = {name: value for port, names in one.outputs.items() for name, value in zip(names, listed(found[port]))}
+    one.written = set()
+    assert "keeps" not in one.executor.plan_text(one.program, scope=one.scope)  # it is up to the kernel
+    for others in spoiled(inputs):
+        for name, value in made.items():
+            one.put(name, marked(value))
+        for port, names in one.arguments.items():
+            for name, value in zip(names, listed(others[port])):
+                one.put(name, value)
+        try:
+            one.run()
+        except pm.Error:
+            refused += 1
+            one.check_inputs_unchanged()
+    return refused
+
+
+def gradients_of(op_type, inputs, attrs, counts):
+    """(type, inputs, attrs, outputs) of operators of the gradient that check their data, with values of a run."""
+    if contract(op_type)["no_gradient"] is not None:
+        return
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    ops = [op for op in _core.gradient(one.op.describe()) if op["type"] in CHECKING]
+    found, values = one.run() if ops else {}, dict(one.values)
+    for port in found:
+        for name, value in zip(one.outputs[port], listed(found[port])):
+            values[name] = values[name + "@GRAD"] = value
+    for op in ops:
+        given = [values[name] for _, names in op["inputs"] for name in names if name.endswith("@GRAD")]
+        if any(isinstance(value, Rows) or array_of(value).dtype.kind != "f" for value in given):
+            continue  # these have no gradients
+        yield (op["type"], {port: [values[name] for name in names] for port, names in op["inputs"]},
+               {name: value for name, _, value in op["attrs"]}, {port: len(names) for port, names in op["outputs"]})
+
+
+def test_what_is_refused_has_not_been_written():
+    refused = dict.fromkeys(CHECKING, 0)
+    for case in all_cases():
+        asked = [case] if case[0] in CHECKING else []
+        for op_type, *arguments in [*asked, *gradients_of(*case)]:
+            refused[op_type] += count_refusals(op_type, *arguments)
+    assert [op_type for op_type, count in refused.items() if not count] == []
+
+
+def test_a_gradient_refuses_nothing_that_the_operator_has_accepted():
+    asked = set()
+    for op_type, inputs, *more in [case for case in all_cases() if case[0] in CHECKING]:
+        for others in [inputs, *spoiled(inputs)]:
+            try:
+                gradients = list(gradients_of(op_type, others, *more))
+            except pm.Error:
+                continue
+            for gradient in gradients:
+                OneOp(*gradient).run()
+                asked.add(gradient[0])
+    assert {name for name in CHECKING if name.endswith("_grad") and name[:-len("_grad")] in CHECKING} <= asked
