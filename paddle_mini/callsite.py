@@ -6,10 +6,13 @@ import linecache
 import os
 import re
 import sys
+import sysconfig
+import traceback
 from typing import List
 
 # contextlib runs the end of a `with` between this package's lines.
 _INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
+_INSTALLED = re.compile(rf"{re.escape(sysconfig.get_path('stdlib'))}/|.*/(site|dist)-packages/")
 _FRAME = re.compile(r'\s*File "(?P<path>[^"]*)", line (?P<line>\d+)')
 
 
@@ -24,10 +27,7 @@ def user_callstack() -> List[str]:
         return []
     path, line = frame.f_code.co_filename, frame.f_lineno
     code = linecache.getline(path, line, frame.f_globals).strip()
-    below = os.getcwd() + os.sep
-    if path.startswith(below):
-        path = path[len(below):]
-    return [f'  File "{path}", line {line}, in {frame.f_code.co_name}', f"    {code}"]
+    return [f'  File "{_short(path)}", line {line}, in {frame.f_code.co_name}', f"    {code}"]
 
 
 def place_of(callstack: List[str]) -> str:
@@ -43,3 +43,21 @@ def added_at(callstack: List[str]) -> str:
         return ""
     code = callstack[-1].strip() if not _FRAME.match(callstack[-1]) else ""
     return f"\n  added at {place}: {code}" if code else f"\n  added at {place}"
+
+
+def raised_at(error: BaseException) -> str:
+    """The last line of an error: "\\n  at train.py:12: rows = open(path)": the user's innermost line, which is outside
+    this package and, where there is such a one, outside all that is installed; or ""."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if not frame.filename.startswith((*_INSIDE, "<"))]
+    own = [frame for frame in frames if not _INSTALLED.match(frame.filename)]
+    if not frames:
+        return ""
+    last = (own or frames)[-1]
+    line = f"at {_short(last.filename)}:{last.lineno}: {last.line}"
+    return "" if str(error).endswith(line) else f"\n  {line}"
+
+
+def _short(path: str) -> str:
+    below = os.getcwd() + os.sep
+    return path[len(below):] if path.startswith(below) else path

@@ -1,4 +1,4 @@
-# The command paddle-mini: train, run and look at saved programs, and ask what this build runs on.
+# The command paddle-mini: train, run and look at saved programs, start jobs, and ask what this build runs on.
 from __future__ import annotations
 
 import argparse
@@ -14,6 +14,7 @@ import numpy as np
 import paddle_mini as pm
 from paddle_mini import _core
 from paddle_mini.cluster.checkpoint_command import add_checkpoint
+from paddle_mini.cluster.launch_command import add_launch
 from paddle_mini.io.model import prefix_of
 from paddle_mini.show import provenance_text
 
@@ -80,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
                                  "-DCMAKE_PREFIX_PATH=\"$(paddle-mini prefix)\".")
     prefix.set_defaults(command=_prefix)
 
+    add_launch(commands)
     add_checkpoint(commands)
     return parser
 

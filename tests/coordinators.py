@@ -1,8 +1,9 @@
-# Coordinators for tests, asked as a job asks them.
+# Coordinators for tests, asked as a job asks them, and a way to a service.
 from fake_clock import Clock
 
 from paddle_mini.cluster.coordinator import Coordinator
 from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.wire import request, understood
 
 
@@ -33,3 +34,13 @@ class Asked:
 
     def beat(self, part, number, incarnation, **report):
         return self.ask("beat", part=part, number=number, incarnation=incarnation, report=report)
+
+
+class ToService(Link):
+    """The way to one service."""
+
+    def __init__(self, service):
+        self.service = service
+
+    def send(self, requests, timeout):
+        return [self.service.handle(request.header, request.arrays) for request in requests]

@@ -7,10 +7,11 @@ from .errors import (
 from .job import JobResult, join, run, save_model
 from .shards import Block, ParameterInfo, plan_shards
 from .trainer import Trainer
+from .watch import ServerStatus, Snapshot, TrainerStatus
 
 __all__ = [
     "AlreadyInitialised", "Block", "ClusterError", "Gone", "JobResult", "Malformed", "NotElected", "NotFinite",
-    "NotInitialised", "ParameterInfo", "Stale", "StaleToken", "StorageError", "Timeout", "Trainer", "TrainerFailed",
-    "UnknownParameter", "WrongDtype", "WrongJob", "WrongRow", "WrongShape", "WrongVersion", "join", "plan_shards",
-    "run", "save_model",
+    "NotInitialised", "ParameterInfo", "ServerStatus", "Snapshot", "Stale", "StaleToken", "StorageError", "Timeout",
+    "Trainer", "TrainerFailed", "TrainerStatus", "UnknownParameter", "WrongDtype", "WrongJob", "WrongRow", "WrongShape",
+    "WrongVersion", "join", "plan_shards", "run", "save_model",
 ]

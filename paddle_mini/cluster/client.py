@@ -1,17 +1,17 @@
 # Client: how a part of a job asks services: until they answer, and as long as they say that it is to wait.
 from __future__ import annotations
 
-import logging
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from .engine import Link, Request
 from .errors import ClusterError, Timeout
+from .part_log import PartLogger
 from .wire import Arrays, Header, Reply, request, understood
 
 OnWait = Callable[[int, Header], None]
 Result = Union[Reply, ClusterError]
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class Ask(NamedTuple):

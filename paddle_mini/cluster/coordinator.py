@@ -5,8 +5,8 @@ headers have besides, and what the replies say ("…?": may be null):
 
     join         key, trainer?                      trainer, incarnation, lease, facts
     register     key, server?, address, token?      server, incarnation, lease, facts
-    beat         part, number, incarnation, report  (nothing)        part: "trainer" or "server"
-    leave        part, number, incarnation          (nothing)
+    beat         part, number, incarnation, report, events  (nothing)    part: "trainer" or "server"
+    leave        part, number, incarnation, report, events  (nothing)
     view                                            trainers, servers, started, initialised
     begin_init   trainer, incarnation               selected, token?, servers, or wait
     finish_init  trainer, incarnation, token, servers   repeated
@@ -14,13 +14,12 @@ headers have besides, and what the replies say ("…?": may be null):
     set_data     chunks, chunks_per_task            (nothing)
     get_task     trainer, incarnation, pass, ask?   what Tasks.get says
     end_task     trainer, incarnation, task, epoch, failed   counted
-    status                                          everything that is worth seeing
+    status       after                              everything that is worth seeing
 
 Each reply has "membership" too: it rises when trainers or servers come or go.
 """
 from __future__ import annotations
 
-import logging
 import posixpath
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -30,13 +29,13 @@ from .coordinator_settings import CoordinatorSettings
 from .errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError, WrongJob
 from .leases import Leases
 from .members import Members
+from .part_log import Board, events_sent, events_waiting, speaking
 from .tasks import Tasks
 from .undo import all_or_nothing
 from .wire import Arrays, Header, Reply, answer, field, shown
 
 _INIT, _SAVE = "initialise", "save "
 _REPORT_LIMIT = 32
-_log = logging.getLogger(__name__)
 
 
 class Coordinator:
@@ -55,10 +54,11 @@ class Coordinator:
         self._storage_errors, self._restarts, self._started = 0, 0, False
         self._finished: List[int] = []  # tokens of the initialisations that came to their end
         instant = self._instant
+        self._board = Board()
         self._tasks = Tasks(instant, settings.task_timeout, settings.task_failures)
         self._leases = Leases(instant)
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
-        self._servers = Members("server", instant, settings.lease, settings.servers, self._server_ends)
+        self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
         state = read_state(directory, settings.job)
         if state is not None:
             self._restore(state)
@@ -76,13 +76,15 @@ class Coordinator:
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]:
         """Answers one request; never raises. One call at a time."""
-        return answer(self.settings.job, self._call, header, arrays, self._membership)
+        with speaking("coordinator"):
+            return answer(self.settings.job, self._call, header, arrays, self._membership)
 
     def tick(self) -> None:
         """Trainers and servers that were silent for too long are lost, also while nobody asks."""
         self._now = max(self._now, self._clock())
-        self._trainers.drop_lost()
-        self._servers.drop_lost()
+        with speaking("coordinator"):
+            self._trainers.drop_lost()
+            self._servers.drop_lost()
 
     def _membership(self) -> Header:
         return {"membership": self._trainers.version + self._servers.version}
@@ -96,7 +98,7 @@ class Coordinator:
             return do(header), []
         changes = self._changes()
         try:
-            with all_or_nothing(self, self._tasks, self._leases, self._trainers, self._servers):
+            with all_or_nothing(self, self._board, self._tasks, self._leases, self._trainers, self._servers):
                 reply = do(header)
                 if self._changes() != changes:
                     write_state(self._directory, self.settings.job, self._snapshot())
@@ -127,19 +129,25 @@ class Coordinator:
                 "facts": dict(self.settings.facts)}
 
     def _beat(self, header: Header) -> Header:
+        members, number, incarnation = self._member(header)
+        self._reported(header, members, number, incarnation)
+        return {}
+
+    def _leave(self, header: Header) -> Header:
+        members, number, incarnation = self._member(header)
+        if members.has(number, incarnation):  # else the message comes twice
+            self._reported(header, members, number, incarnation)
+        members.leave(number, incarnation)
+        return {}
+
+    def _reported(self, header: Header, members: Members, number: int, incarnation: int) -> None:
         report = field(header, "report", dict, {})
         values = all(value is None or isinstance(value, (str, int, float)) and len(shown(value)) < 200
                      for value in report.values())
         if len(report) > _REPORT_LIMIT or not values:
             raise Malformed(f"a report has at most {_REPORT_LIMIT} numbers or short texts")
-        members, number, incarnation = self._member(header)
-        members.hear(number, incarnation).report = report
-        return {}
-
-    def _leave(self, header: Header) -> Header:
-        members, number, incarnation = self._member(header)
-        members.leave(number, incarnation)
-        return {}
+        members.report(number, incarnation, report)
+        self._board.add(field(header, "events", list, []))
 
     def _member(self, header: Header) -> Tuple[Members, int, int]:
         part = field(header, "part", str)
@@ -155,12 +163,8 @@ class Coordinator:
         return number, incarnation
 
     def _trainer_ends(self, number: int, lost: bool) -> None:
-        _log.info("trainer %d %s", number, "is lost" if lost else "left")
         self._tasks.give_back(str(number), failed=lost)
         self._leases.end(_INIT, str(number))
-
-    def _server_ends(self, number: int, lost: bool) -> None:
-        _log.info("server %d %s", number, "is lost" if lost else "left")
 
     def _view(self, header: Header) -> Header:
         trainers = [[number, member.incarnation] for number, member in sorted(self._trainers.present.items())]
@@ -242,9 +246,15 @@ class Coordinator:
     # What is seen and what is kept
 
     def _status(self, header: Header) -> Header:
+        """after: the "events_end" of the last reply, so that events come once."""
+        own = events_waiting()
+        self._board.add(own)
+        events_sent(own)
+        end, events = self._board.after(field(header, "after", int, 0))
         return {"trainers": self._trainers.status(), "servers": self._servers.status(), "tasks": self._tasks.counts(),
                 "leases": self._leases.holders(), "started": self._started, "initialised": self._initialised(),
-                "restarts": self._restarts, "storage_errors": self._storage_errors}
+                "restarts": self._restarts, "storage_errors": self._storage_errors, "events": events,
+                "events_end": end}
 
     def _instant(self) -> float:
         return self._now

@@ -111,6 +111,11 @@ class Gone(ClusterError):
 class TrainerFailed(ClusterError):
     """A trainer's function raised, which is the cause of this, or it died too often. It is in no message."""
 
+    @classmethod
+    def of(cls, number: int, error: BaseException) -> TrainerFailed:
+        """For what trainer `number` raised; its last line is the user's line that did."""
+        return cls(f"trainer {number}: {type(error).__name__}: {error}{getattr(error, 'raised_at', '')}")
+
 
 ERRORS: Dict[str, Type[ClusterError]] = {
     error.kind: error for error in (

@@ -6,11 +6,12 @@ import os
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .._core import Scope
+from ..callsite import raised_at
 from ..executor import Executor
 from ..guards import default_main_program, program_guard
 from ..io.parameters import Path
@@ -22,9 +23,12 @@ from .coordinator import Coordinator
 from .engine import Engine, Link
 from .errors import Malformed, NotInitialised, StorageError
 from .job_settings import JobSettings
+from .part_log import speaking
 from .server_part import ServerPart
+from .tensorboard import TensorBoard
 from .thread_engine import ThreadEngine
 from .trainer import JobTrainer, Trainer, Vars
+from .watch import OnStatus, watching
 
 ENGINES = ("threads", "ray")
 LOCK = "job.lock"
@@ -59,7 +63,8 @@ _here = _Here()
 
 def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode: str = "async",
         engine: Union[str, Engine] = "threads", directory: Optional[Path] = None, args: Sequence[Any] = (),
-        job: str = "job", restarts: int = 3, address: Optional[str] = None, **settings: Any) -> JobResult:
+        job: str = "job", restarts: int = 3, address: Optional[str] = None, on_status: Optional[OnStatus] = None,
+        status_seconds: float = 1.0, tensorboard: Optional[Path] = None, **settings: Any) -> JobResult:
     """Runs train_fn(*args) in several trainers, with parameter servers; returns when all of them have returned.
 
     train_fn is what would train on one machine, but that it calls join() after its startup program has run, and run()
@@ -75,21 +80,37 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode:
     restarts: how often a trainer that dies is begun again. lease: seconds of silence after which the others go on
     without a trainer. timeout: seconds in which a server must be back. wait_timeout: seconds for which a trainer waits
     for the others. task_timeout: seconds for a task of Trainer.batches.
+    on_status(snapshot) is called with a Snapshot of what all parts do every status_seconds, by another thread, and at
+    the end. tensorboard: a directory to which the same figures are written as scalars (pip install
+    'paddle_mini[cluster]').
 
     TrainerFailed, from what the function raised, when it does so in a trainer; StorageError for a directory that can't
-    be used, or in which a job runs.
+    be used, or in which a job runs. Ctrl-C ends a job, with checkpoints as at its end.
     """
+    if _here.place is not None:
+        raise Malformed(f"this is trainer {_here.place.number} of a job, which can't run() another one: a script that "
+                        "calls run() is started by itself, one that only calls join() by `paddle-mini launch`")
     facts = JobSettings(job, trainers, servers, mode, **settings)
-    with _directory(directory) as folder:
+    with _directory(directory) as folder, ExitStack() as ends:
+        seen_by: List[OnStatus] = [] if on_status is None else [on_status]
+        if tensorboard is not None:
+            seen_by.append(ends.enter_context(TensorBoard(tensorboard)))
         begun = _engine(engine, address)
+        ends.callback(begun.stop)
+        begun.serve("coordinator", partial(_coordinator, facts, folder))
+        client = Client(begun.link(), **facts.of_clients())
+        ends.enter_context(watching(client, seen_by, status_seconds))
+        for index in range(servers):
+            begun.serve(f"server {index}", partial(ServerPart, index, facts, folder))
         try:
-            begun.serve("coordinator", partial(_coordinator, facts, folder))
-            for index in range(servers):
-                begun.serve(f"server {index}", partial(ServerPart, index, facts, folder))
             ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts), trainers, restarts)
-            return _result(Client(begun.link(), **facts.of_clients()), servers, ended, directory is not None)
-        finally:
-            begun.stop()
+        except KeyboardInterrupt:
+            if directory is not None:
+                _checkpoint(client, servers)
+            raise
+        if directory is not None:
+            _checkpoint(client, servers)
+        return _result(client, servers, ended)
 
 
 def join(main_program: Optional[Program] = None, exe: Optional[Executor] = None,
@@ -131,13 +152,18 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
 def _train(train_fn: Callable[..., Any], args: Tuple[Any, ...], settings: JobSettings, number: int, link: Link) -> Any:
     """A trainer's life; returns what its function returns, and its counts."""
     place = _Place(number, link, settings)
-    with own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
+    with speaking(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
         _here.place = place
         try:
             returned = train_fn(*args)
             if place.trainer is not None:
                 place.trainer.finish()
             return returned, dict(place.trainer.counts) if place.trainer is not None else {}
+        except Exception as error:
+            vars(error)["raised_at"] = raised_at(error)  # it goes to where a traceback does not
+            if place.trainer is not None:
+                place.trainer.fail()
+            raise
         finally:
             _here.place = None
             if place.trainer is not None:
@@ -148,11 +174,13 @@ def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
     return Coordinator(settings.of_coordinator(), folder)
 
 
-def _result(client: Client, servers: int, ended: Sequence[Any], keep: bool) -> JobResult:
-    if keep:
-        now = {"timestamp": time.time_ns()}
-        written = client.ask_all([Ask(f"server {index}", "checkpoint", now) for index in range(servers)])
-        required([one for one in written if not isinstance(one, NotInitialised)])  # where no trainer has joined
+def _checkpoint(client: Client, servers: int) -> None:
+    now = {"timestamp": time.time_ns()}
+    written = client.ask_all([Ask(f"server {index}", "checkpoint", now) for index in range(servers)])
+    required([one for one in written if not isinstance(one, NotInitialised)])  # where no trainer has joined
+
+
+def _result(client: Client, servers: int, ended: Sequence[Any]) -> JobResult:
     replies = required(client.ask_all([Ask(f"server {index}", "status") for index in range(servers)]))
     said = [{word: value for word, value in header.items() if word != "ok"} for header, _ in replies]
     counts = {word: sum(one["pushes"][word] for one in said) for word in ("sent", "applied", "dropped", "repeated")}

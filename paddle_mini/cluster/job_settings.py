@@ -42,6 +42,12 @@ class JobSettings:
         """Whether trainers optimize, and push differences."""
         return self.mode in ("delta", "elastic")
 
+    @property
+    def beat_seconds(self) -> float:
+        """From one beat of a part to the next, which also says what it does: often enough to be watched, and at most
+        1000 a second of all parts together, as long as that is four times a lease."""
+        return min(self.lease / 4, max(1.0, (self.trainers + self.servers) / 1000))
+
     def of_servers(self) -> ServerSettings:
         return ServerSettings(self.job, self.servers, self.trainers, self.mode, self.stale_limit, self.alpha,
                               self.checkpoint_seconds)

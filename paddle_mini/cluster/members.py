@@ -5,6 +5,9 @@ import math
 from typing import Any, Callable, Dict, List, Optional
 
 from .errors import Gone, Malformed, NotElected
+from .part_log import PartLogger
+
+_log = PartLogger(__name__)
 
 
 class Member:
@@ -12,7 +15,6 @@ class Member:
 
     def __init__(self, key: str, incarnation: int, facts: Dict[str, Any], deadline: float):
         self.key, self.incarnation, self.facts, self.deadline = key, incarnation, facts, deadline
-        self.report: Dict[str, Any] = {}
 
 
 class Members:
@@ -29,6 +31,7 @@ class Members:
         self.what, self._clock, self._lease, self._limit, self._on_end = what, clock, lease, limit, on_end
         self.present: Dict[int, Member] = {}
         self._incarnations: Dict[int, int] = {}
+        self._reports: Dict[int, Dict[str, Any]] = {}
         self.version = 0
         self.changes = 0
         self._nobody_lost_before = -math.inf
@@ -58,7 +61,7 @@ class Members:
         self.changes += 1
         return number
 
-    def hear(self, number: int, incarnation: int) -> Member:
+    def hear(self, number: int, incarnation: int) -> None:
         """A member is there, and so for another lease. Gone when the job goes on without it."""
         member = self.present.get(number)
         if member is None or member.incarnation != incarnation:
@@ -67,12 +70,20 @@ class Members:
                 "another one has its number" if incarnation < last else "it left, or was not heard of for too long"
             raise Gone(f"{self.what} {number}, incarnation {incarnation}, is not in this job: {why}")
         member.deadline = self._clock() + self._lease
-        return member
+
+    def has(self, number: int, incarnation: int) -> bool:
+        """Whether this life of a member is there."""
+        member = self.present.get(number)
+        return member is not None and member.incarnation == incarnation
+
+    def report(self, number: int, incarnation: int, report: Dict[str, Any]) -> None:
+        """A member is there, and says what it does. Gone as of hear()."""
+        self.hear(number, incarnation)
+        self._reports[number] = report
 
     def leave(self, number: int, incarnation: int) -> None:
         """A member goes; nothing when it is gone already."""
-        member = self.present.get(number)
-        if member is not None and member.incarnation == incarnation:
+        if self.has(number, incarnation):
             self._end(number, lost=False)
             self.changes += 1
 
@@ -80,7 +91,6 @@ class Members:
         """A fact of all that are there."""
         for number, one in self.present.items():
             self.present[number] = Member(one.key, one.incarnation, {**one.facts, fact: value}, one.deadline)
-            self.present[number].report = one.report
 
     def drop_lost(self) -> None:
         """Those whose lease has ended are not there any more."""
@@ -88,6 +98,7 @@ class Members:
         if now < self._nobody_lost_before:  # comes with every request, of which there are many times more than members
             return
         for number in [number for number, member in self.present.items() if now >= member.deadline]:
+            _log.warning("%s %d was not heard of for %g s: the job goes on without it", self.what, number, self._lease)
             self._end(number, lost=True)
         self._nobody_lost_before = min((member.deadline for member in self.present.values()), default=math.inf)
 
@@ -98,7 +109,7 @@ class Members:
             member = self.present.get(number)
             rows[str(number)] = {"present": member is not None, "restarts": count - 1,
                                  "silent": None if member is None else self._clock() + self._lease - member.deadline,
-                                 "report": {} if member is None else member.report}
+                                 "report": self._reports.get(number, {})}
         return rows
 
     def snapshot(self) -> Dict[str, Any]:

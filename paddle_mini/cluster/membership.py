@@ -1,7 +1,6 @@
 # Membership: a trainer's place in a job, for as long as it beats.
 from __future__ import annotations
 
-import logging
 import threading
 import uuid
 from typing import Any, Callable, Dict, Optional
@@ -9,23 +8,25 @@ from typing import Any, Callable, Dict, Optional
 from .client import Ask, Client
 from .engine import Killed
 from .errors import ClusterError, Gone
+from .part_log import PartLogger, events_sent, events_waiting, speaking
 from .wire import Header
 
 _JOINS = 3
 """How often in one request: a trainer that is lost again and again is too slow for the lease."""
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class Membership:
-    """Trainer `number` of a job. report(): what the coordinator shows of it.
+    """Trainer `number` of a job. report(): what the coordinator shows of it, every beat_seconds.
 
     incarnation rises whenever it joins, and membership with everybody who comes or goes; a push says both. is_lost: the
     job goes on without it, so that it is to join again.
     """
 
-    def __init__(self, number: int, servers: int, client: Client, lease: float, report: Callable[[], Dict[str, Any]]):
+    def __init__(self, number: int, servers: int, client: Client, beat_seconds: float,
+                 report: Callable[[], Dict[str, Any]]):
         self.number, self.incarnation, self.membership, self.is_lost = number, 0, 0, False
-        self._servers, self._client, self._lease, self._report = servers, client, lease, report
+        self._servers, self._client, self._beat_seconds, self._report = servers, client, beat_seconds, report
         self._beats: Optional[threading.Thread] = None
         self._left = threading.Event()
 
@@ -37,14 +38,26 @@ class Membership:
         self._announce()
         if self._beats is None:
             self._left.clear()
-            self._beats = threading.Thread(target=self._beat, name=f"trainer {self.number} beats", daemon=True)
+            self._beats = threading.Thread(target=self._beats_on, name=f"trainer {self.number} beats", daemon=True)
             self._beats.start()
 
     def leave(self) -> None:
         """The others do not wait for this trainer any more."""
         self.fall_silent()
-        self._client.ask("coordinator", "leave", part="trainer", number=self.number, incarnation=self.incarnation)
+        events = events_waiting()
+        self._client.ask("coordinator", "leave", part="trainer", number=self.number, incarnation=self.incarnation,
+                         report=self._report(), events=events)
+        events_sent(events)
         self._announce()
+
+    def last_words(self) -> None:
+        """Before an error ends this trainer: what it has logged goes along with one more beat."""
+        self.fall_silent()
+        if events_waiting():
+            try:
+                self._beat()
+            except ClusterError as error:  # the one that ends the trainer is what counts
+                _log.info("%s", error)
 
     def fall_silent(self) -> None:
         """No more beats."""
@@ -75,15 +88,21 @@ class Membership:
             fields = {"membership": view["membership"], "trainers": view["trainers"]}
             self._client.tell_all([Ask(f"server {index}", "members", fields) for index in range(self._servers)])
 
+    def _beats_on(self) -> None:
+        with speaking(f"trainer {self.number}"):
+            while not self._left.wait(self._beat_seconds):
+                try:
+                    self._beat()
+                except Killed:
+                    return
+                except ClusterError as error:  # the trainer's next request says so too
+                    _log.info("%s", error)
+
     def _beat(self) -> None:
-        while not self._left.wait(self._lease / 4):
-            incarnation = self.incarnation
-            try:
-                self._client.once("coordinator", "beat", part="trainer", number=self.number, incarnation=incarnation,
-                                  report=self._report())
-            except Killed:
-                return
-            except Gone:
-                self.is_lost = self.incarnation == incarnation  # else it has joined again meanwhile
-            except ClusterError as error:  # the trainer's next request says so too
-                _log.info("trainer %d: %s", self.number, error)
+        incarnation, events = self.incarnation, events_waiting()
+        try:
+            self._client.once("coordinator", "beat", part="trainer", number=self.number, incarnation=incarnation,
+                              report=self._report(), events=events)
+            events_sent(events)
+        except Gone:
+            self.is_lost = self.incarnation == incarnation  # else it has joined again meanwhile

@@ -1,7 +1,6 @@
 # RayEngine: each part of a job is an actor of Ray, a process on one of a cluster's machines.
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from .engine import Answer, Engine, Link, Request, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
+from .part_log import PartLogger, forward_log
 
 try:
     import ray
@@ -20,8 +20,10 @@ except ImportError as error:
 
 TICK = 0.1
 """Seconds from one tick of a service to the next."""
+SHOWN = 0.5
+"""Seconds after which Ray has shown what parts printed."""
 NAMESPACE = "paddle_mini"
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class RayEngine(Engine):
@@ -93,7 +95,7 @@ class RayEngine(Engine):
                     begin(number)
                 except Exception as error:
                     raised = getattr(error, "cause", None) or error  # of Ray's, which has the part's traceback as well
-                    raise TrainerFailed(f"trainer {number}: {type(raised).__name__}: {raised}") from error
+                    raise TrainerFailed.of(number, raised) from error
             return results
         finally:
             self._end(actor for actor, _ in self._trainers.values())
@@ -101,6 +103,7 @@ class RayEngine(Engine):
     def stop(self) -> None:
         self._end(self._services.values())
         if self._own:
+            time.sleep(SHOWN)
             ray.shutdown()
             if self._sockets:  # of a cluster that has ended
                 shutil.rmtree(self._sockets, ignore_errors=True)
@@ -132,6 +135,7 @@ class _ServicePart:
         self._lock = threading.Lock()
         self._service: Optional[Service] = None
         self._error: Optional[Exception] = None
+        forward_log(name)
         self._begin()
         threading.Thread(target=self._tick, name=f"{name} ticks", daemon=True).start()
 
@@ -167,9 +171,9 @@ class _ServicePart:
                     if self._service is not None:
                         self._service.tick()
                 except ClusterError as error:
-                    _log.error("%s: %s", self._name, error)
+                    _log.error("%s", error)
                 except Exception:  # it may be better next time
-                    _log.exception("%s: a tick failed", self._name)
+                    _log.exception("a tick failed")
 
 
 class _TrainerPart:
@@ -177,6 +181,7 @@ class _TrainerPart:
 
     def __init__(self, number: int):
         self._number = number
+        forward_log(repr(self))
 
     def __repr__(self) -> str:
         return f"trainer {self._number}"

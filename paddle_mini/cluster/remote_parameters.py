@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import base64
-import logging
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from .client import Ask, Client, OnWait, Result, required
 from .errors import AlreadyInitialised
 from .held import about
+from .part_log import PartLogger
 from .shards import Block, ParameterInfo, join, part, plan_shards
 from .wire import Arrays, Header
 
@@ -19,7 +19,7 @@ Gradient = Union[np.ndarray, Rows]
 Pulled = Tuple[Dict[str, np.ndarray], Dict[str, Rows]]
 _AT_ONCE = 200
 """Blocks in one message of an initialiser, whose headers are limited."""
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class Held(NamedTuple):

@@ -2,19 +2,19 @@
 from __future__ import annotations
 
 import base64
-import logging
 import time
 import uuid
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 from .errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
 from .held import Held, Key, from_about, named, told_of
+from .part_log import PartLogger
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
 from .updates import Updates
 from .wire import Arrays, Header, Reply, answer, field, shown
 
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class ParameterServer:
@@ -33,6 +33,7 @@ class ParameterServer:
         self._token = 0
         self._held: Dict[Key, Held] = {}
         self._updates = Updates(settings)
+        self._received = self._given = 0  # bytes of arrays
         self._clock, self._tried = clock, clock()
         self._checkpoints = ServerCheckpoints(directory, settings.job, index, settings.servers) if directory else None
         self._about_checkpoints: Dict[str, Any] = {
@@ -65,7 +66,10 @@ class ParameterServer:
     def _do(self, name: str, asked: Header, arrays: Arrays) -> Reply:
         if name not in self._requests:
             raise Malformed(f"a server knows no request {shown(name)}")
-        return self._requests[name](asked, arrays)
+        header, results = self._requests[name](asked, arrays)
+        self._received += sum(array.nbytes for array in arrays)
+        self._given += sum(array.nbytes for array in results)
+        return header, results
 
     def _init(self, asked: Header, arrays: Arrays) -> Reply:
         """"token" of the initialiser; "blocks", each as about() says, with "config" in base64; an array each. A newer
@@ -167,7 +171,7 @@ class ParameterServer:
             if self._checkpoints:
                 self._write_checkpoint(self._checkpoints)
         except ClusterError as error:
-            _log.error("server %d: %s", self.index, error)
+            _log.error("%s", error)
 
     def _write_checkpoint(self, checkpoints: ServerCheckpoints, timestamp: Optional[int] = None) -> Dict[str, Any]:
         begin, about = self._clock(), self._about_checkpoints
@@ -204,4 +208,6 @@ class ParameterServer:
             "bytes": sum((block.block.end - block.block.begin) * block.info.unit_bytes for block in held),
             "membership": ledger.membership, "members": [list(pair) for pair in ledger.members.items()],
             "pushes": {**ledger.counts(), "waiting": len(self._updates.rounds)}, "checkpoints": self._about_checkpoints,
+            "received": self._received, "given": self._given, "behind": self._updates.behind,
+            "worst_behind": self._updates.worst_behind,
         }, []

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import re
 import stat
@@ -24,12 +23,13 @@ from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, Named
 from ..io.checkpoint_files import NewFile, sync_directory
 from .errors import ClusterError, Gone, StorageError, WrongJob
 from .held import Held, about, from_about, told_of
+from .part_log import PartLogger
 from .wire import Header, field, pack, shown, unpack
 
 MAGIC = b"paddle_mini server checkpoint 1\n"
 _NAME = re.compile(r"server-(0|[1-9][0-9]{0,8})-([0-9a-f]{32})\.ckpt")
 _SUM, _CHUNK = 32, 1 << 20
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class Found(NamedTuple):

@@ -1,7 +1,6 @@
 # ServerPart: a parameter server as a part of a job: the coordinator knows of it, and it knows who the trainers are.
 from __future__ import annotations
 
-import logging
 import time
 import uuid
 from typing import Any, Callable, Optional, Sequence, Tuple
@@ -10,10 +9,11 @@ from .client import Client
 from .engine import Link
 from .errors import Gone, Timeout
 from .job_settings import JobSettings
+from .part_log import PartLogger, events_sent, events_waiting, speaking
 from .server import ParameterServer
 from .wire import Arrays, Header, answer, request, understood
 
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class ServerPart:
@@ -22,42 +22,55 @@ class ServerPart:
 
     def __init__(self, index: int, settings: JobSettings, directory: Optional[str], link: Link,
                  clock: Callable[[], float] = time.monotonic):
-        self.server = ParameterServer(index, settings.of_servers(), directory, clock)
+        self._name = f"server {index}"
+        with speaking(self._name):
+            self.server = ParameterServer(index, settings.of_servers(), directory, clock)
         self._settings, self._clock = settings, clock
         self._client = Client(link, **settings.of_clients())
         self._key = uuid.uuid4().hex
         self._incarnation: Optional[int] = None  # None: the coordinator is to be told
         self._replaced = False
         self._membership, self._next_beat = 0, clock()
+        self._reported = (clock(), 0, 0, 0, 0)
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]:
-        if self._replaced:
-            return answer(self._settings.job, self._refuse, header, arrays)
-        return self.server.handle(header, arrays)
+        with speaking(self._name):
+            if self._replaced:
+                return answer(self._settings.job, self._refuse, header, arrays)
+            return self.server.handle(header, arrays)
 
     def tick(self) -> None:
         """Checkpoints and beats, where they are due. Raises what the coordinator refuses."""
+        with speaking(self._name):
+            self._tick()
+
+    def _tick(self) -> None:
         if self._replaced:
             return
         self.server.tick()
         if self._clock() < self._next_beat:
             return
         try:
-            self._beat() if self._incarnation is not None else self._register()
-            self._next_beat = self._clock() + self._settings.lease / 4
+            if self._incarnation is None:
+                self._register()  # and the first beat at the next tick
+            else:
+                self._beat()
+                self._next_beat = self._clock() + self._settings.beat_seconds
         except Timeout:  # again at the next tick; trainers are told when they ask a coordinator that is away
             pass
 
     def _register(self) -> None:
         reply = self._client.once("coordinator", "register", key=self._key, server=self.server.index,
-                                  address=f"server {self.server.index}", token=self.server.token)
+                                  address=self._name, token=self.server.token)
         self._incarnation = reply["incarnation"]
         self._follow(reply)
 
     def _beat(self) -> None:
+        events = events_waiting()
         try:
             self._follow(self._client.once("coordinator", "beat", part="server", number=self.server.index,
-                                           incarnation=self._incarnation, report=self._report()))
+                                           incarnation=self._incarnation, report=self._report(), events=events))
+            events_sent(events)
         except Gone as error:
             self._incarnation = None
             rows = self._client.once("coordinator", "view")["servers"]
@@ -76,10 +89,18 @@ class ServerPart:
     def _report(self) -> Header:
         status, _ = understood(*self.server.handle(request(self._settings.job, "status"), []))
         checkpoints = status["checkpoints"]
-        newest = checkpoints["newest"] or checkpoints["recovered"] or {}
+        newest = checkpoints["newest"] or checkpoints["recovered"]
+        before, now = self._reported, (self._clock(), status["received"], status["given"], status["behind"],
+                                       status["pushes"]["sent"])
+        self._reported = now
+        seconds, received, given, behind, sent = (after - earlier for after, earlier in zip(now, before))
         return {"version": status["version"], "bytes": status["bytes"], **status["pushes"],
-                "checkpoint": newest.get("number"), "checkpoint_seconds": checkpoints["seconds"],
-                "checkpoint_errors": checkpoints["errors"]}
+                "received": status["received"], "received_per_second": received / max(seconds, 1e-9),
+                "given": status["given"], "given_per_second": given / max(seconds, 1e-9),
+                "behind": behind / sent if sent > 0 else None, "worst_behind": status["worst_behind"],
+                "checkpoint": newest["number"] if newest else None,
+                "checkpoint_age": max(0, time.time_ns() - newest["timestamp"]) / 1e9 if newest else None,
+                "checkpoint_seconds": checkpoints["seconds"], "checkpoint_errors": checkpoints["errors"]}
 
     def _refuse(self, name: str, asked: Header, arrays: Arrays) -> Any:
         raise Gone(f"another process is server {self.server.index} now")

@@ -69,7 +69,7 @@ class ThreadEngine(Engine):
                     results[number] = result
                     running -= 1
                 elif not isinstance(error, Killed):
-                    raise TrainerFailed(f"trainer {number}: {type(error).__name__}: {error}") from error
+                    raise TrainerFailed.of(number, error) from error
                 elif lives[number] > restarts:
                     raise TrainerFailed(f"trainer {number} died, and was begun again {restarts} times before")
                 else:

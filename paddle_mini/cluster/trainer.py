@@ -125,12 +125,18 @@ class JobTrainer(Trainer):
             own = {name: self._scope.get(name) for name in names if name not in self._held}
             return {**own, **self._part.pull(others, {})[0], **self._part.pull(averaged, {}, average=0)[0]}
 
-        return save_elected(where, str(self.number), ask, model_writer(values, feed_vars, fetch_vars, self._main))
+        saved = save_elected(where, str(self.number), ask, model_writer(values, feed_vars, fetch_vars, self._main))
+        self._part.saves += saved is not None
+        return saved
 
     def finish(self) -> None:
         """The end of its work: the others do not wait for it any more."""
         self._way.settle()
         self._part.membership.leave()
+
+    def fail(self) -> None:
+        """An error is about to end it."""
+        self._part.membership.last_words()
 
     def abandon(self) -> None:
         """The end without a word: as if it had died."""

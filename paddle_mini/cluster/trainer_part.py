@@ -1,7 +1,6 @@
 # TrainerPart: a trainer as a part of a job: it joins, initialises the servers if it is selected, pulls and pushes.
 from __future__ import annotations
 
-import logging
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -12,18 +11,20 @@ from .engine import Link
 from .errors import ClusterError, Gone, NotFinite, NotInitialised, Stale, StaleToken
 from .job_settings import JobSettings
 from .membership import Membership
+from .part_log import PartLogger
 from .remote_parameters import Gradient, Held, Pulled, RemoteParameters
 from .wire import Header
 
 Again = Callable[[Sequence[int]], None]
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class TrainerPart:
     """values(): the parameters that this trainer has, by name: the beginning, if it is selected to give it.
 
     counts: pushes by what became of them, each at each server: "sent" is "applied" and "dropped" together. An applied
-    one is lost if its server begins again from an older checkpoint. steps: what the trainer says that it has made.
+    one is lost if its server begins again from an older checkpoint. steps: what the trainer says that it has made;
+    saves: models that it has saved.
     """
 
     def __init__(self, number: int, link: Link, settings: JobSettings, held: Sequence[Held],
@@ -31,9 +32,9 @@ class TrainerPart:
         self.settings, self._values = settings, values
         self.client = Client(link, **settings.of_clients())
         self.parameters = RemoteParameters(self.client, held, settings.servers)
-        self.membership = Membership(number, settings.servers, self.client, settings.lease, self._report)
+        self.membership = Membership(number, settings.servers, self.client, settings.beat_seconds, self._report)
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
-        self.steps = 0
+        self.steps = self.saves = 0
         self._reported = time.monotonic(), 0
 
     def begin(self) -> None:
@@ -52,7 +53,7 @@ class TrainerPart:
                 self.parameters.give([index for index, _ in servers], reply["token"], self._values())
                 self.membership.ask("finish_init", token=reply["token"], servers=servers)
             except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or began again
-                _log.warning("trainer %d initialises once more: %s", self.membership.number, error)
+                _log.warning("it initialises once more: %s", error)
 
     def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], min_version: int = 0,
              average: Optional[int] = None, again: Optional[Again] = None) -> Pulled:
@@ -82,7 +83,7 @@ class TrainerPart:
                 self.counts["applied"] += 1
             elif isinstance(error, (Stale, Gone)):
                 self.counts["dropped"] += 1
-                _log.warning("trainer %d: %s", self.membership.number, error)
+                _log.warning("%s", error)
                 if isinstance(error, Gone):
                     self.membership.is_lost = True
             else:
@@ -128,4 +129,4 @@ class TrainerPart:
         (before, steps), now = self._reported, time.monotonic()
         self._reported = now, self.steps
         return {"steps": self.steps, "steps_per_second": (self.steps - steps) / max(now - before, 1e-9), **self.counts,
-                "server_restarts": self.parameters.restarts}
+                "saves": self.saves, "server_restarts": self.parameters.restarts}

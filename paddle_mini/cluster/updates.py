@@ -1,25 +1,27 @@
 # What a server makes of pushes: which it takes, when it applies them, and what it tells those that it drops.
 from __future__ import annotations
 
-import logging
 from typing import Dict, List, Mapping
 
 from .errors import ClusterError, Malformed, NotFinite, Stale
 from .held import Held, Key, Part, mean, named
 from .ledger import Ledger, Sender
+from .part_log import PartLogger
 from .rounds import Push, Rounds
 from .settings import ServerSettings
 from .wire import Arrays, Header, Reply, field
 
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 class Updates:
-    """version: steps that were made, in sync mode; pushes that were applied, in the others. A push is checked first,
-    then applied as a whole."""
+    """version: steps that were made, in sync mode; pushes that were applied, in the others. behind: how many versions
+    behind it each push was made from, all together, in this life of the server; worst_behind: the most of one. A push
+    is checked first, then applied as a whole."""
 
     def __init__(self, settings: ServerSettings):
         self.settings, self.version = settings, 0
+        self.behind = self.worst_behind = 0
         self.ledger, self.rounds = Ledger(settings.trainers), Rounds()
 
     def push(self, held: Mapping[Key, Held], asked: Header, arrays: Arrays) -> Reply:
@@ -34,6 +36,8 @@ class Updates:
         if self.settings.mode == "sync":
             return self._push_in_step(held, sender, asked, arrays)
         push = self._taken(held, sender, asked, arrays)
+        self.behind += max(0, behind)  # below 0: it was made from a version that was lost
+        self.worst_behind = max(self.worst_behind, behind)
         limit, trainers = self.settings.stale_limit, len(self.ledger.members)
         if self.settings.mode == "async" and limit is not None and behind > limit * trainers:
             self.ledger.settle(sender, Stale.kind)

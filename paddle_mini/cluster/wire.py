@@ -7,12 +7,12 @@ float32, float64 or int64, and travel beside the header as they are.
 from __future__ import annotations
 
 import json
-import logging
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from .errors import ERRORS, ClusterError, Malformed, WrongDtype, WrongJob, WrongVersion
+from .part_log import PartLogger
 
 PROTOCOL = 1
 HEADER_LIMIT = 1 << 20
@@ -25,7 +25,7 @@ Arrays = List[np.ndarray]
 Reply = Tuple[Header, Arrays]
 _TEXT_LIMIT = 2000
 _REQUIRED = object()
-_log = logging.getLogger(__name__)
+_log = PartLogger(__name__)
 
 
 def pack(header: Mapping[str, Any]) -> bytes:

@@ -1,5 +1,6 @@
 """Async, delta and elastic modes on threads, data tasks, and what run() and join() refuse."""
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -203,12 +204,14 @@ def test_settings_that_can_not_be(settings, problem):
 
 
 def test_a_directory_has_one_job_at_a_time(tmp_path):
-    def nested():
-        with pytest.raises(StorageError, match="a job runs in"):
-            pm.cluster.run(train, directory=tmp_path, args=(1, sgd))
+    def meanwhile():
+        with ThreadPoolExecutor() as pool, pytest.raises(StorageError, match="a job runs in"):
+            pool.submit(pm.cluster.run, train, directory=tmp_path, args=(1, sgd)).result()
+        with pytest.raises(Malformed, match=r"this is trainer 0 of a job, which can't run\(\) another one"):
+            pm.cluster.run(train, args=(1, sgd))
         return True
 
-    assert pm.cluster.run(nested, directory=tmp_path).returned == [True]
+    assert pm.cluster.run(meanwhile, directory=tmp_path).returned == [True]
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="can't use"):
         pm.cluster.run(train, directory=tmp_path / "file" / "below")

@@ -1,5 +1,6 @@
 """What is Ray's own in jobs on Ray: processes, errors from afar, large arrays, what is left behind."""
 import glob
+import logging
 import os
 import stat
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 import paddle_mini as pm
 from paddle_mini.cluster import Gone, Malformed, StorageError, Timeout, TrainerFailed
 from paddle_mini.cluster.engine import Request
+from paddle_mini.cluster.part_log import PartLogger
 
 ray = pytest.importorskip("ray")
 RayEngine = pytest.importorskip("paddle_mini.cluster.ray_engine").RayEngine
@@ -148,6 +150,42 @@ def test_what_can_not_be_sent_is_told_of(end, problem):
     with pytest.raises(TrainerFailed, match="trainer 0: ") as caught:
         pm.cluster.run(ends, 1, 1, engine="ray")
     assert problem in str(caught.value)
+
+
+def test_what_parts_log_arrives_once_with_its_origin(caplog, tmp_path):
+    def logs(folder):
+        pm.optimizer.SGD(0.1).minimize(pm.layers.reduce_sum(pm.layers.create_parameter([3], "float32")))
+        pm.Executor().run(pm.default_startup_program())
+        trainer = pm.cluster.join()
+        logging.getLogger("paddle_mini.cluster.other").info("nobody needs this")
+        PartLogger("paddle_mini.cluster.other").warning("careful, it is %s", "hot")
+        os.remove(os.path.join(folder, "server-0.json"))
+        os.makedirs(os.path.join(folder, "server-0.json", "in the way"))
+        while not os.path.exists(os.path.join(folder, "seen")):
+            trainer.run()
+
+    def sees(now):
+        if now.servers and now.servers[0].checkpoint_errors:
+            (tmp_path / "seen").touch()
+
+    with caplog.at_level(logging.WARNING), pytest.raises(StorageError):
+        pm.cluster.run(logs, 1, 1, engine="ray", args=[str(tmp_path)], directory=tmp_path, checkpoint_seconds=0.3,
+                       on_status=sees)
+    assert caplog.messages.count("trainer 0: careful, it is hot") == 1
+    assert any(text.startswith("server 0: can't write a checkpoint") for text in caplog.messages), caplog.messages
+
+
+def test_what_a_trainer_logs_before_it_fails_arrives(caplog):
+    def fails():
+        pm.optimizer.SGD(0.1).minimize(pm.layers.reduce_sum(pm.layers.create_parameter([3], "float32")))
+        pm.Executor().run(pm.default_startup_program())
+        pm.cluster.join()
+        PartLogger("paddle_mini.cluster.other").warning("it is too hot")
+        raise ValueError("melted")
+
+    with pytest.raises(TrainerFailed, match="trainer 0: ValueError: melted\n  at .*test_ray_engine.py:"):
+        pm.cluster.run(fails, 1, 1, engine="ray")
+    assert caplog.messages.count("trainer 0: it is too hot") == 1
 
 
 def test_an_address_is_of_ray():

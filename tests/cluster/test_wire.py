@@ -27,6 +27,7 @@ def reply(header, arrays=()):
     return wire.answer("j", service, header, arrays, lambda: {"life": "1"})
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=5), VALUES, max_size=5))
 def test_a_header_comes_back(header):
     assert wire.unpack(wire.pack(header)) == header
@@ -70,7 +71,7 @@ def test_arrays_of_a_message():
     assert header == {"life": "1", "ok": True, "name": "x"} and all(a is b for a, b in zip(found, arrays))
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=200)
        | st.dictionaries(st.sampled_from(["protocol", "job", "request", "x"]), VALUES).map(wire.pack),
        st.none() | st.integers() | st.lists(st.integers(), max_size=2))

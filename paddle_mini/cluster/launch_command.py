@@ -1,0 +1,78 @@
+# paddle-mini launch: a script for one machine, run by each trainer of a job.
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any, List, Sequence
+
+from .errors import ClusterError, TrainerFailed
+from .job import ENGINES, run
+from .job_settings import JobSettings
+from .settings import MODES
+from .status_view import status_view
+
+_LINES = 12
+"""The most that an error's message has."""
+_OWN = ("job", "trainers", "servers", "mode")
+"""Settings whose options are written here."""
+
+
+def add_launch(commands: Any) -> None:
+    """The command, for a parser's commands."""
+    parser = commands.add_parser(
+        "launch", help="run a script as a job of several trainers and parameter servers",
+        description="Each trainer runs SCRIPT, which calls paddle_mini.cluster.join() and trains with what that "
+        "returns. Options that are not explained here are those of paddle_mini.cluster.run().")
+    parser.add_argument("--trainers", type=int, default=1, metavar="N")
+    parser.add_argument("--servers", type=int, default=1, metavar="N")
+    parser.add_argument("--mode", choices=MODES, default="async")
+    parser.add_argument("--engine", choices=ENGINES, default="threads")
+    parser.add_argument("--address", help="of a cluster of Ray; default: RAY_ADDRESS, or this machine")
+    parser.add_argument("--directory", type=Path, metavar="DIR", help="what the job keeps; it goes on from there")
+    parser.add_argument("--job", default="job", metavar="NAME")
+    parser.add_argument("--restarts", type=int, default=argparse.SUPPRESS, metavar="N")
+    parser.add_argument("--tensorboard", type=Path, metavar="DIR", help="write scalars for TensorBoard there")
+    for one in fields(JobSettings):
+        if one.name not in _OWN:
+            kind = int if one.type == "int" else float
+            parser.add_argument(f"--{one.name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, metavar="N")
+    parser.add_argument("script", type=Path, metavar="SCRIPT")
+    parser.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS", help="of the script")
+    parser.set_defaults(command=_launch)
+
+
+def _launch(arguments: argparse.Namespace) -> None:
+    settings = {name: value for name, value in vars(arguments).items() if name not in ("command", "script", "args")}
+    script = os.path.abspath(arguments.script)
+    with open(script, "rb") as file:  # what is not there, or no Python, needs no job to be told
+        compile(file.read(), script, "exec", dont_inherit=True)
+    try:
+        with status_view(sys.stderr) as show:
+            counts = run(partial(_run_script, script, arguments.args), on_status=show, **settings).counts
+    except TrainerFailed as error:
+        raise TrainerFailed(_shortened(str(error))) from error
+    print("pushes: " + ", ".join(f"{count} {word}" for word, count in counts.items()), file=sys.stderr)
+
+
+def _run_script(script: str, args: Sequence[str]) -> None:
+    """As `python script args`. On threads the trainers share what a process has once, as runpy documents: sys.argv
+    and sys.path are the same for all, sys.modules["__main__"] is that of one of them; each has a module of its own."""
+    folder = os.path.dirname(script)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    sys.argv = [script, *args]
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise ClusterError(f"the script ended with status {end.code}").with_traceback(end.__traceback__) from end
+
+
+def _shortened(text: str) -> str:
+    lines: List[str] = text.splitlines()
+    return text if len(lines) <= _LINES else "\n".join([*lines[:_LINES - 6], "  …", *lines[-5:]])

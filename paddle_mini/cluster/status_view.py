@@ -1,0 +1,144 @@
+# The live status of a job on a terminal: tables with `rich`; one line every few seconds without it, or into a file.
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import Any, Iterator, List, Optional, Sequence, TextIO, Tuple
+
+from .watch import OnStatus, ServerStatus, Snapshot, TrainerStatus
+
+LINE_SECONDS = 5.0
+"""From one plain line to the next."""
+TRAINERS = ("trainer", "steps", "steps/s", "applied", "dropped", "saved", "restarts", "silent")
+SERVERS = ("server", "version", "in", "out", "behind", "checkpoint", "errors", "restarts", "silent")
+
+Table = Tuple[Sequence[str], List[List[str]]]
+
+
+@contextmanager
+def status_view(stream: TextIO) -> Iterator[OnStatus]:
+    """What shows snapshots on a stream; the last one stays there."""
+    live = _live(stream)
+    if live is None:
+        lines = _Lines(stream)
+        yield lines
+        lines.end()
+        return
+    with live:
+        yield lambda now: live.update(_rich(now), refresh=True)
+
+
+def tables(now: Snapshot) -> List[Table]:
+    """One for trainers and one for servers: headings, and a row for each. behind: the mean, and the worst; checkpoint:
+    number and age."""
+    return [(TRAINERS, [_trainer(one) for one in now.trainers]), (SERVERS, [_server(one) for one in now.servers])]
+
+
+def line(now: Snapshot) -> str:
+    """All of the job in one line; what servers are behind is the mean of theirs."""
+    servers, behind = now.servers, [one.behind for one in now.servers if one.behind is not None]
+    present = [one for one in now.trainers if one.silent is not None]
+    said = [f"{now.seconds:.0f} s", f"{len(present)} trainer" + "s" * (len(present) != 1),
+            f"{sum(one.steps for one in now.trainers)} steps",
+            f"{sum(one.steps_per_second for one in present):.1f} steps/s",
+            f"{size(sum(one.received_per_second for one in servers))}/s in",
+            f"{size(sum(one.given_per_second for one in servers))}/s out"]
+    said += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
+    for count, word in ((sum(one.dropped for one in now.trainers), "dropped"),
+                        (sum(one.restarts for one in now.trainers) + sum(one.restarts for one in servers)
+                         + now.restarts, "restarts"),
+                        (sum(one.checkpoint_errors for one in servers), "checkpoint errors")):
+        said += [f"{count} {word}"] if count else []
+    return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
+
+
+def tasks(now: Snapshot) -> str:
+    """"pass 0: 3 of 20 tasks done, 1 failed", or "" where there are none."""
+    ended = {word: now.tasks[word] for word in ("todo", "pending", "done", "failed")}
+    if not sum(ended.values()):
+        return ""
+    failed = f", {ended['failed']} failed" if ended["failed"] else ""
+    return f"pass {now.tasks['pass']}: {ended['done']} of {sum(ended.values())} tasks done{failed}"
+
+
+def savers(now: Snapshot) -> str:
+    """"trainer 1 saves to models", or "" where no one does."""
+    return ", ".join(f"trainer {trainer} saves to {directory}" for directory, trainer in now.saving.items())
+
+
+def size(count: float) -> str:
+    """1234567 as "1.2 MB"."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} GB"
+
+
+def seconds(count: float) -> str:
+    """"0.2 s", "12 s" or "5 min"."""
+    return f"{count:.1f} s" if count < 10 else f"{count:.0f} s" if count < 120 else f"{count / 60:.0f} min"
+
+
+def _trainer(one: TrainerStatus) -> List[str]:
+    return [str(one.number), f"{one.steps:,}", "–" if one.silent is None else f"{one.steps_per_second:.1f}",
+            f"{one.applied:,}", f"{one.dropped:,}", str(one.saves), str(one.restarts), _silent(one.silent)]
+
+
+def _server(one: ServerStatus) -> List[str]:
+    behind = "–" if one.behind is None else f"{one.behind:.1f}"
+    checkpoint = "–" if one.checkpoint_age is None else f"#{one.checkpoint}, {seconds(one.checkpoint_age)}"
+    return [str(one.number), f"{one.version:,}", f"{size(one.received_per_second)}/s",
+            f"{size(one.given_per_second)}/s", f"{behind} ({one.worst_behind})", checkpoint,
+            str(one.checkpoint_errors), str(one.restarts), _silent(one.silent)]
+
+
+def _silent(silent: Optional[float]) -> str:
+    return "gone" if silent is None else seconds(silent)
+
+
+class _Lines:
+    def __init__(self, stream: TextIO):
+        self._stream, self._shown, self._last = stream, 0.0, ""
+
+    def __call__(self, now: Snapshot) -> None:
+        self._last = line(now)
+        if now.seconds - self._shown >= LINE_SECONDS:
+            self._shown = now.seconds
+            self.end()
+
+    def end(self) -> None:
+        if self._last:
+            print(self._last, file=self._stream, flush=True)
+        self._last = ""
+
+
+def _live(stream: TextIO) -> Any:
+    """None where there is no terminal, or no `rich`."""
+    if not stream.isatty():
+        return None
+    try:
+        from rich.console import Console
+        from rich.live import Live
+    except ImportError:
+        return None
+    # What the script prints appears above the tables, unless it goes elsewhere.
+    return Live(console=Console(file=stream), auto_refresh=False, redirect_stdout=sys.stdout.isatty())
+
+
+def _rich(now: Snapshot) -> Any:
+    from rich.console import Group
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown: List[Any] = []
+    for headings, rows in tables(now):
+        table = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+        for heading in headings:
+            table.add_column(heading, justify="right")
+        for row in rows:
+            table.add_row(*row)
+        shown.append(table)
+    footer = [text for text in (time.strftime("%H:%M:%S", time.gmtime(now.seconds)), tasks(now), savers(now)) if text]
+    return Group(*shown, Text("  ".join(footer)))
