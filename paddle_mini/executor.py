@@ -44,7 +44,8 @@ class Executor:
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
-        self._core = self._new_core(state().seed, bool(files), bool(allow_cpu_fallback))
+        self.allow_cpu_fallback = bool(allow_cpu_fallback)
+        self._core = self._new_core(state().seed, bool(files), self.allow_cpu_fallback)
         state().executors.add(self)
 
     def _new_core(self, seed: Optional[int], files: bool, cpu_fallback: bool) -> Any:

@@ -281,6 +281,10 @@ class Program:
         """A copy without the operators whose op_role has any of these bits, and without what only they name."""
         return self._copy(transform.without(self.describe(), left_out_roles))
 
+    def only(self, kept_roles: int) -> Program:
+        """A copy with just the operators whose op_role has any of these bits, and without what only others name."""
+        return self._copy(transform.only(self.describe(), kept_roles))
+
     def prune(self, feeds: Sequence[Union[Variable, str]], fetches: Sequence[Union[Variable, str]]) -> Program:
         """A copy with only what computes `fetches` from `feeds`. ProgramError when a variable that
         is neither fed, nor persistable, nor computed is needed."""

@@ -1,7 +1,7 @@
 # Programs made from programs: descriptions in, descriptions out.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set
+from typing import Any, Callable, Dict, List, Set
 
 from . import dtypes, roles
 from ._core import ProgramError
@@ -21,10 +21,19 @@ def for_test(program: Description) -> Description:
 
 def without(program: Description, left_out_roles: int) -> Description:
     """Without the operators that have any of these roles, and what only they name."""
+    return _keeping(program, lambda op: not _role(op) & left_out_roles)
+
+
+def only(program: Description, kept_roles: int) -> Description:
+    """With the operators that have any of these roles, and without what only others name."""
+    return _keeping(program, lambda op: bool(_role(op) & kept_roles))
+
+
+def _keeping(program: Description, is_kept: Callable[[Description], bool]) -> Description:
     blocks = []
     for block in program["blocks"]:
-        kept = [op for op in block["ops"] if not _role(op) & left_out_roles]
-        left_out = [op for op in block["ops"] if _role(op) & left_out_roles]
+        kept = [op for op in block["ops"] if is_kept(op)]
+        left_out = [op for op in block["ops"] if not is_kept(op)]
         gone = _named(left_out) - _named(kept)
         vars = [var for var in block["vars"] if var["name"] not in gone or _is_kept(var)]
         blocks.append({**block, "ops": kept, "vars": vars})

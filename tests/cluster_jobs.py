@@ -43,6 +43,12 @@ def values():
     return {var.name: pm.global_scope().get(var.name) for var in pm.default_main_program().all_parameters()}
 
 
+def everything():
+    """All that persists."""
+    names = sorted(var.name for var in pm.default_main_program().list_vars() if var.persistable)
+    return {name: pm.global_scope().get(name) for name in names}
+
+
 def train(steps, optimizer, size=8, share=None):
     """Trains the classifier, on the whole of each batch or, share=n, on the n-th part of it that is this trainer's;
     returns the parameters."""

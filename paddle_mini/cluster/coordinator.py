@@ -14,6 +14,7 @@ headers have besides, and what the replies say ("…?": may be null):
     set_data     chunks, chunks_per_task            (nothing)
     get_task     trainer, incarnation, pass, ask?   what Tasks.get says
     end_task     trainer, incarnation, task, epoch, failed   counted
+    enter, given, meet, depart   trainer, incarnation, and what Meeting says
     status       after                              everything that is worth seeing
 
 Each reply has "membership" too: it rises when trainers or servers come or go.
@@ -22,12 +23,14 @@ from __future__ import annotations
 
 import posixpath
 import time
+from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .coordinator_file import read_state, write_state
 from .coordinator_settings import CoordinatorSettings
 from .errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError, WrongJob
 from .leases import Leases
+from .meeting import Meeting
 from .members import Members
 from .part_log import Board, events_sent, events_waiting, speaking
 from .tasks import Tasks
@@ -59,9 +62,11 @@ class Coordinator:
         self._leases = Leases(instant)
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
         self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
+        self._meeting = Meeting(self._incarnations, lambda: self._started)
         state = read_state(directory, settings.job)
         if state is not None:
             self._restore(state)
+            self._started = self._started and state["run"] == settings.run
             self._restarts += 1
             self._trainers.begin_anew()
             self._servers.begin_anew()
@@ -72,7 +77,7 @@ class Coordinator:
             "begin_init": (self._begin_init, kept), "finish_init": (self._finish_init, kept),
             "ask_save": (self._ask_save, kept), "set_data": (self._set_data, kept), "get_task": (self._get_task, kept),
             "end_task": (self._end_task, kept), "beat": (self._beat, seen), "view": (self._view, seen),
-            "status": (self._status, seen)}
+            "status": (self._status, seen), **{name: (partial(self._meet, name), seen) for name in Meeting.REQUESTS}}
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]:
         """Answers one request; never raises. One call at a time."""
@@ -163,11 +168,12 @@ class Coordinator:
         return number, incarnation
 
     def _trainer_ends(self, number: int, lost: bool) -> None:
+        self._meeting.end(number)
         self._tasks.give_back(str(number), failed=lost)
         self._leases.end(_INIT, str(number))
 
     def _view(self, header: Header) -> Header:
-        trainers = [[number, member.incarnation] for number, member in sorted(self._trainers.present.items())]
+        trainers = sorted(self._incarnations().items())
         return {"trainers": trainers, "servers": self._server_rows(), "started": self._started,
                 "initialised": self._initialised()}
 
@@ -243,6 +249,13 @@ class Coordinator:
         end = self._tasks.fail if field(header, "failed", bool, False) else self._tasks.finish
         return {"counted": end(field(header, "task", int), field(header, "epoch", int))}
 
+    def _incarnations(self) -> Dict[int, int]:
+        return {number: member.incarnation for number, member in self._trainers.present.items()}
+
+    def _meet(self, name: str, header: Header) -> Header:
+        number, _ = self._trainer(header)
+        return self._meeting.handle(name, number, header)
+
     # What is seen and what is kept
 
     def _status(self, header: Header) -> Header:
@@ -266,7 +279,7 @@ class Coordinator:
     def _snapshot(self) -> Dict[str, Any]:
         return {"tasks": self._tasks.snapshot(), "leases": self._leases.snapshot(),
                 "trainers": self._trainers.snapshot(), "servers": self._servers.snapshot(), "started": self._started,
-                "finished": list(self._finished), "restarts": self._restarts}
+                "finished": list(self._finished), "restarts": self._restarts, "run": self.settings.run}
 
     def _restore(self, state: Dict[str, Any]) -> None:
         for part, name in ((self._tasks, "tasks"), (self._leases, "leases"), (self._trainers, "trainers"),

@@ -13,7 +13,8 @@ from .errors import Malformed
 class CoordinatorSettings:
     """Malformed for what can't be.
 
-    job: its name; what another job says is refused. trainers: the job starts when so many are there; servers: how many
+    job: its name; what another job says is refused. run: which begin of it this is: one that goes on in a directory of
+    an earlier one waits for its trainers anew. trainers: the job starts when so many are there; servers: how many
     there are. lease: seconds that a part may be silent. init_lease: seconds in which an initialiser must be done, or
     ask again. task_timeout, task_failures: as of Tasks. facts: what each part is told when it comes, JSON values.
     """
@@ -25,6 +26,7 @@ class CoordinatorSettings:
     init_lease: float = 60.0
     task_timeout: float = 1200.0
     task_failures: int = 3
+    run: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

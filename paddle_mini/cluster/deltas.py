@@ -16,14 +16,14 @@ from .gradients import fixed
 from .remote_parameters import Held
 from .shards import ParameterInfo
 from .trainer_part import TrainerPart
+from .transpile import require_trained
 
 
 def held_of(main: Program) -> List[Held]:
     """What servers hold: the parameters that an optimizer changes, each with its averages, and those that nothing
     changes. ProgramError for a table, whose rows would have to be compared one by one."""
     block, held = main.global_block(), []
-    if not main.minimizers:
-        raise ProgramError("no optimizer changes a parameter of this program: call minimize() first")
+    require_trained(main)
     for name, (minimizer, gradient_name) in sorted(main.minimizers.items()):
         parameter, gradient = block.var(name), block.find_var(gradient_name)
         if gradient is not None and gradient.kind == dtypes.SELECTED_ROWS:

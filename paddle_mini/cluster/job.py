@@ -19,11 +19,13 @@ from ..program import Program
 from ..scope import global_scope, scope_guard
 from ..thread_state import own_state
 from .client import Ask, Client, required
+from .collective import CollectiveTrainer
 from .coordinator import Coordinator
-from .engine import Engine, Link
+from .engine import Engine, Link, Service
 from .errors import Malformed, NotInitialised, StorageError
-from .job_settings import JobSettings
+from .job_settings import COLLECTIVE, JobSettings
 from .part_log import speaking
+from .reducer import Reducer
 from .server_part import ServerPart
 from .tensorboard import TensorBoard
 from .thread_engine import ThreadEngine
@@ -48,9 +50,14 @@ class JobResult(NamedTuple):
 class _Place:
     """Where a thread or process is in a job, and its Trainer when it has joined."""
 
-    def __init__(self, number: int, link: Link, settings: JobSettings):
-        self.number, self.link, self.settings = number, link, settings
-        self.trainer: Optional[JobTrainer] = None
+    def __init__(self, number: int, link: Link, settings: JobSettings, folder: str):
+        self.number, self.link, self.settings, self.folder = number, link, settings, folder
+        self.trainer: Union[JobTrainer, CollectiveTrainer, None] = None
+
+    def join(self, main: Program, exe: Executor, scope: Scope) -> Union[JobTrainer, CollectiveTrainer]:
+        if self.settings.is_collective:
+            return CollectiveTrainer(self.number, self.link, self.settings, self.folder, main, exe, scope)
+        return JobTrainer(self.number, self.link, self.settings, main, exe, scope)
 
 
 class _Here(threading.local):
@@ -61,7 +68,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode: str = "async",
+def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] = None, mode: str = "async",
         engine: Union[str, Engine] = "threads", directory: Optional[Path] = None, args: Sequence[Any] = (),
         job: str = "job", restarts: int = 3, address: Optional[str] = None, on_status: Optional[OnStatus] = None,
         status_seconds: float = 1.0, tensorboard: Optional[Path] = None, **settings: Any) -> JobResult:
@@ -71,12 +78,15 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode:
     of the Trainer that this gives. It has default programs, a global scope and seeds of its own.
     mode: "async", each gradient is applied as it comes; "sync", the mean of all trainers' gradients is, step by step;
     "delta", trainers optimize, and after local_steps steps servers add 1 / trainers of the difference; "elastic",
-    servers and trainers move towards each other by alpha of it (None: 0.9 / trainers). stale_limit: in async mode a
+    servers and trainers move towards each other by alpha of it (None: 0.9 / trainers); "collective", trainers optimize
+    with the mean of all trainers' gradients, of which each server makes its share. servers: None: 1, or in collective
+    mode as many as trainers. stale_limit: in async mode a
     gradient that is made from parameters more than stale_limit times the trainers' number updates old is dropped.
     engine: "threads", all in this process; "ray", each part an actor of Ray, on the cluster at `address` (None: that of
     RAY_ADDRESS, else one on this machine, for this job); or an Engine.
     directory: what the job keeps: the coordinator's file and, every checkpoint_seconds, 600, and at the end, a
-    checkpoint of each server. A job with the same name goes on from there. None: a temporary one.
+    checkpoint of each server, or, in collective mode, of one trainer. A job with the same name goes on from there.
+    None: a temporary one.
     restarts: how often a trainer that dies is begun again. lease: seconds of silence after which the others go on
     without a trainer. timeout: seconds in which a server must be back. wait_timeout: seconds for which a trainer waits
     for the others. task_timeout: seconds for a task of Trainer.batches.
@@ -90,7 +100,10 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode:
     if _here.place is not None:
         raise Malformed(f"this is trainer {_here.place.number} of a job, which can't run() another one: a script that "
                         "calls run() is started by itself, one that only calls join() by `paddle-mini launch`")
+    if servers is None:
+        servers = trainers if mode == COLLECTIVE else 1
     facts = JobSettings(job, trainers, servers, mode, **settings)
+    keeps = directory is not None and not facts.is_collective  # in that mode trainers keep what there is
     with _directory(directory) as folder, ExitStack() as ends:
         seen_by: List[OnStatus] = [] if on_status is None else [on_status]
         if tensorboard is not None:
@@ -101,14 +114,14 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int = 1, mode:
         client = Client(begun.link(), **facts.of_clients())
         ends.enter_context(watching(client, seen_by, status_seconds))
         for index in range(servers):
-            begun.serve(f"server {index}", partial(ServerPart, index, facts, folder))
+            begun.serve(f"server {index}", partial(_server, index, facts, folder))
         try:
-            ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts), trainers, restarts)
+            ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
         except KeyboardInterrupt:
-            if directory is not None:
+            if keeps:
                 _checkpoint(client, servers)
             raise
-        if directory is not None:
+        if keeps:
             _checkpoint(client, servers)
         return _result(client, servers, ended)
 
@@ -119,7 +132,8 @@ def join(main_program: Optional[Program] = None, exe: Optional[Executor] = None,
     on one machine.
 
     main_program: on which minimize() was called; None: the default one. scope: where its startup program has run; None:
-    the global one. Returns when all parameters are at their servers, with the values of one of the trainers.
+    the global one. Returns when all parameters are at their servers, with the values of one of the trainers; in
+    collective mode, when this trainer has the state that all have.
     ProgramError for what servers can't do; Malformed for a second call, as a trainer trains one program.
     """
     main = default_main_program() if main_program is None else main_program
@@ -130,7 +144,7 @@ def join(main_program: Optional[Program] = None, exe: Optional[Executor] = None,
         return _here.alone
     if place.trainer is not None:
         raise Malformed("join() was called before: a trainer trains one program")
-    place.trainer = JobTrainer(place.number, place.link, place.settings, main, own_exe, own_scope)
+    place.trainer = place.join(main, own_exe, own_scope)
     place.trainer.begin()
     return place.trainer
 
@@ -140,8 +154,9 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     averages where parameters are averaged. Returns its folder; None: "not you".
 
     In a job all trainers call this, and the one that is elected saves; the others are not for so many seconds. The
-    parameters are the servers' now; in async modes they may be of different updates. Batch normalization's statistics
-    are those of the trainer that saves. Outside of a job it just saves. Call it after join().
+    parameters are the servers' now; in async modes they may be of different updates. In collective mode they are those
+    of the trainer that saves, as batch normalization's statistics always are. Outside of a job it just saves. Call it
+    after join().
     """
     trainer = _here.place.trainer if _here.place is not None else _here.alone
     if trainer is None:
@@ -149,9 +164,10 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     return trainer.save_model(directory, feed_vars, fetch_vars, seconds)
 
 
-def _train(train_fn: Callable[..., Any], args: Tuple[Any, ...], settings: JobSettings, number: int, link: Link) -> Any:
+def _train(train_fn: Callable[..., Any], args: Tuple[Any, ...], settings: JobSettings, folder: str, number: int,
+           link: Link) -> Any:
     """A trainer's life; returns what its function returns, and its counts."""
-    place = _Place(number, link, settings)
+    place = _Place(number, link, settings, folder)
     with speaking(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
         _here.place = place
         try:
@@ -172,6 +188,10 @@ def _train(train_fn: Callable[..., Any], args: Tuple[Any, ...], settings: JobSet
 
 def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
     return Coordinator(settings.of_coordinator(), folder)
+
+
+def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Service:
+    return Reducer(index, settings) if settings.is_collective else ServerPart(index, settings, folder, link)
 
 
 def _checkpoint(client: Client, servers: int) -> None:

@@ -1,17 +1,21 @@
 # JobSettings: what is the same for all parts of a job.
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, field
 from typing import Any, Dict, Optional
 
 from .coordinator_settings import CoordinatorSettings
 from .errors import Malformed
-from .settings import ServerSettings
+from .settings import MODES, ServerSettings
+from .wire import shown
+
+COLLECTIVE = "collective"
 
 
 @dataclass(frozen=True)
 class JobSettings:
-    """Malformed for what can't be. As of run(); job is the job's name."""
+    """Malformed for what can't be. As of run(); job is the job's name, run another text each time."""
 
     job: str
     trainers: int
@@ -25,8 +29,11 @@ class JobSettings:
     timeout: float = 60.0
     wait_timeout: float = 600.0
     task_timeout: float = 1200.0
+    run: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __post_init__(self) -> None:
+        if self.mode not in (*MODES, COLLECTIVE):
+            raise Malformed(f"mode is {shown(self.mode)}, it must be one of {', '.join((*MODES, COLLECTIVE))}")
         self.of_servers()
         if type(self.local_steps) is not int or self.local_steps < 1:
             raise Malformed(f"local_steps is {self.local_steps!r}, it must be a whole number, at least 1")
@@ -48,12 +55,19 @@ class JobSettings:
         1000 a second of all parts together, as long as that is four times a lease."""
         return min(self.lease / 4, max(1.0, (self.trainers + self.servers) / 1000))
 
+    @property
+    def is_collective(self) -> bool:
+        """Whether trainers keep the parameters, and servers only add up."""
+        return self.mode == COLLECTIVE
+
     def of_servers(self) -> ServerSettings:
-        return ServerSettings(self.job, self.servers, self.trainers, self.mode, self.stale_limit, self.alpha,
+        mode = "sync" if self.is_collective else self.mode  # of which only the numbers are looked at, then
+        return ServerSettings(self.job, self.servers, self.trainers, mode, self.stale_limit, self.alpha,
                               self.checkpoint_seconds)
 
     def of_coordinator(self) -> CoordinatorSettings:
-        return CoordinatorSettings(self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout)
+        return CoordinatorSettings(self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout,
+                                   run=self.run)
 
     def of_clients(self) -> Dict[str, Any]:
         return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout}

@@ -12,14 +12,14 @@ from typing import Any, List, Sequence
 
 from .errors import ClusterError, TrainerFailed
 from .job import ENGINES, run
-from .job_settings import JobSettings
+from .job_settings import COLLECTIVE, JobSettings
 from .settings import MODES
 from .status_view import status_view
 
 _LINES = 12
 """The most that an error's message has."""
-_OWN = ("job", "trainers", "servers", "mode")
-"""Settings whose options are written here."""
+_OWN = ("job", "trainers", "servers", "mode", "run")
+"""Settings whose options are written here, or that have none."""
 
 
 def add_launch(commands: Any) -> None:
@@ -29,8 +29,8 @@ def add_launch(commands: Any) -> None:
         description="Each trainer runs SCRIPT, which calls paddle_mini.cluster.join() and trains with what that "
         "returns. Options that are not explained here are those of paddle_mini.cluster.run().")
     parser.add_argument("--trainers", type=int, default=1, metavar="N")
-    parser.add_argument("--servers", type=int, default=1, metavar="N")
-    parser.add_argument("--mode", choices=MODES, default="async")
+    parser.add_argument("--servers", type=int, default=argparse.SUPPRESS, metavar="N")
+    parser.add_argument("--mode", choices=(*MODES, COLLECTIVE), default="async")
     parser.add_argument("--engine", choices=ENGINES, default="threads")
     parser.add_argument("--address", help="of a cluster of Ray; default: RAY_ADDRESS, or this machine")
     parser.add_argument("--directory", type=Path, metavar="DIR", help="what the job keeps; it goes on from there")

@@ -17,7 +17,8 @@ _log = PartLogger(__name__)
 
 
 class Membership:
-    """Trainer `number` of a job. report(): what the coordinator shows of it, every beat_seconds.
+    """Trainer `number` of a job. servers: how many are to know who the trainers are. report(): what the coordinator
+    shows of it, every beat_seconds.
 
     incarnation rises whenever it joins, and membership with everybody who comes or goes; a push says both. is_lost: the
     job goes on without it, so that it is to join again.
@@ -83,6 +84,8 @@ class Membership:
 
     def _announce(self) -> None:
         """Servers come to know of members by themselves; this is sooner."""
+        if not self._servers:
+            return
         view, _ = self._client.ask("coordinator", "view")
         if view["started"]:
             fields = {"membership": view["membership"], "trainers": view["trainers"]}

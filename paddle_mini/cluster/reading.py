@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import time
 from itertools import count
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Optional, Sequence
 
+from .client import Client
 from .errors import ClusterError
+from .membership import Membership
 from .tasks import ALL_FAILED, EARLIER, OVER, TASK
-from .trainer_part import TrainerPart
 from .wire import Header
 
 _PAUSE = 0.02
@@ -15,38 +16,39 @@ _PAUSE = 0.02
 
 
 class Reading:
-    """settle(): returns when what was pushed is applied. In sync mode the others would wait for a trainer that waits
-    for a task, while it waits for theirs: so it leaves the job until there is one."""
+    """step_aside(), where trainers wait for each other: what this one has done is the others' when it returns. They
+    would wait for a trainer that waits for a task, while it waits for theirs: so it leaves the job until there is one.
+    """
 
-    def __init__(self, part: TrainerPart, settle: Callable[[], None]):
-        self._part, self._settle, self._asks = part, settle, count()
+    def __init__(self, client: Client, membership: Membership, step_aside: Optional[Callable[[], None]]):
+        self._client, self._membership, self._step_aside, self._asks = client, membership, step_aside, count()
 
     def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int) -> Iterator[Any]:
         """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
         task. A task is done when the next chunk is asked for."""
-        self._part.client.ask("coordinator", "set_data", chunks=list(chunks), chunks_per_task=chunks_per_task)
+        self._client.ask("coordinator", "set_data", chunks=list(chunks), chunks_per_task=chunks_per_task)
         for number in range(passes):
             while (task := self._get(number))["answer"] not in (OVER, EARLIER):
                 if task["answer"] == ALL_FAILED:
                     raise ClusterError(f"every task of pass {number} failed: there is nothing to read")
                 if task["answer"] == TASK:
                     yield from task["chunks"]
-                    self._part.membership.ask("end_task", task=task["task"], epoch=task["epoch"])
+                    self._membership.ask("end_task", task=task["task"], epoch=task["epoch"])
                 else:
                     self._wait()
 
     def _get(self, number: int) -> Header:
-        return self._part.membership.ask("get_task", **{"pass": number, "ask": next(self._asks)})
+        return self._membership.ask("get_task", **{"pass": number, "ask": next(self._asks)})
 
     def _wait(self) -> None:
-        if self._part.settings.mode != "sync":
+        if self._step_aside is None:
             time.sleep(_PAUSE)
             return
-        self._settle()
-        self._part.membership.leave()
+        self._step_aside()
+        self._membership.leave()
         while True:
-            tasks = self._part.client.ask("coordinator", "status")[0]["tasks"]
+            tasks = self._client.ask("coordinator", "status")[0]["tasks"]
             if tasks["todo"] or not tasks["pending"]:
                 break
             time.sleep(_PAUSE)
-        self._part.membership.join()
+        self._membership.join()

@@ -16,8 +16,9 @@ from ..variable import Variable
 from . import deltas, gradients
 from .engine import Link
 from .job_settings import JobSettings
+from .membership import Membership
 from .reading import Reading
-from .saving import model_writer, save_alone, save_elected
+from .saving import Ask, model_writer, save_alone, save_elected
 from .trainer_part import TrainerPart
 from .transpile import transpile
 
@@ -42,10 +43,10 @@ class Trainer:
 
     def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
             return_numpy: bool = True) -> List[Any]:
-        """One step on a batch, in place of Executor.run: with the servers' parameters, which it changes.
+        """One step on a batch, in place of Executor.run: with the parameters of the job, which it changes.
 
-        Returns the values of fetch_list. NotFinite, when a gradient is not: then nothing has changed. Timeout, when the
-        servers do not answer, or, in sync mode, the other trainers do not come to this step.
+        Returns the values of fetch_list. NotFinite, when a gradient is not: it has changed nothing. Timeout, when the
+        servers do not answer, or, in modes sync and collective, the other trainers do not come to this step.
         """
         return self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
 
@@ -77,6 +78,15 @@ class Trainer:
             return {name: self._scope.get(name) for name in names}
 
 
+def asking(membership: Membership, directory: str, seconds: float) -> Ask:
+    """Asks the coordinator whether this trainer saves to a directory."""
+    def ask() -> Optional[int]:
+        token: Optional[int] = membership.ask("ask_save", directory=directory, seconds=float(seconds))["token"]
+        return token
+
+    return ask
+
+
 class JobTrainer(Trainer):
     """A trainer of a job. counts: of TrainerPart."""
 
@@ -99,11 +109,13 @@ class JobTrainer(Trainer):
     def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
             return_numpy: bool = True) -> List[Any]:
         results = self._way.run(feed or {}, list(fetch_list or ()), return_numpy)
-        self._part.steps += 1
+        self._part.pace.steps += 1
         return results
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
-        return Reading(self._part, self._way.settle).chunks(chunks, chunks_per_task, passes)
+        step_aside = self._way.settle if self._part.settings.mode == "sync" else None
+        reading = Reading(self._part.client, self._part.membership, step_aside)
+        return reading.chunks(chunks, chunks_per_task, passes)
 
     def pull(self) -> None:
         self._way.settle()
@@ -111,11 +123,6 @@ class JobTrainer(Trainer):
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
         where, names = os.path.abspath(directory), self._names(feed_vars, fetch_vars)
-
-        def ask() -> Optional[int]:
-            reply = self._part.membership.ask("ask_save", directory=where, seconds=float(seconds))
-            token: Optional[int] = reply["token"]
-            return token
 
         def values() -> Dict[str, np.ndarray]:
             averaged = [name for name in names if name in self._held and self._held[name].average]
@@ -125,8 +132,9 @@ class JobTrainer(Trainer):
             own = {name: self._scope.get(name) for name in names if name not in self._held}
             return {**own, **self._part.pull(others, {})[0], **self._part.pull(averaged, {}, average=0)[0]}
 
-        saved = save_elected(where, str(self.number), ask, model_writer(values, feed_vars, fetch_vars, self._main))
-        self._part.saves += saved is not None
+        write = model_writer(values, feed_vars, fetch_vars, self._main)
+        saved = save_elected(where, str(self.number), asking(self._part.membership, where, seconds), write)
+        self._part.pace.saves += saved is not None
         return saved
 
     def finish(self) -> None:

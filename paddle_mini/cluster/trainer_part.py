@@ -1,7 +1,6 @@
 # TrainerPart: a trainer as a part of a job: it joins, initialises the servers if it is selected, pulls and pushes.
 from __future__ import annotations
 
-import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from .engine import Link
 from .errors import ClusterError, Gone, NotFinite, NotInitialised, Stale, StaleToken
 from .job_settings import JobSettings
 from .membership import Membership
+from .pace import Pace
 from .part_log import PartLogger
 from .remote_parameters import Gradient, Held, Pulled, RemoteParameters
 from .wire import Header
@@ -23,8 +23,7 @@ class TrainerPart:
     """values(): the parameters that this trainer has, by name: the beginning, if it is selected to give it.
 
     counts: pushes by what became of them, each at each server: "sent" is "applied" and "dropped" together. An applied
-    one is lost if its server begins again from an older checkpoint. steps: what the trainer says that it has made;
-    saves: models that it has saved.
+    one is lost if its server begins again from an older checkpoint.
     """
 
     def __init__(self, number: int, link: Link, settings: JobSettings, held: Sequence[Held],
@@ -34,8 +33,7 @@ class TrainerPart:
         self.parameters = RemoteParameters(self.client, held, settings.servers)
         self.membership = Membership(number, settings.servers, self.client, settings.beat_seconds, self._report)
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
-        self.steps = self.saves = 0
-        self._reported = time.monotonic(), 0
+        self.pace = Pace()
 
     def begin(self) -> None:
         """Returns when all servers have all parameters."""
@@ -126,7 +124,4 @@ class TrainerPart:
         self.membership.leave()
 
     def _report(self) -> Dict[str, Any]:
-        (before, steps), now = self._reported, time.monotonic()
-        self._reported = now, self.steps
-        return {"steps": self.steps, "steps_per_second": (self.steps - steps) / max(now - before, 1e-9), **self.counts,
-                "saves": self.saves, "server_restarts": self.parameters.restarts}
+        return {**self.pace.report(), **self.counts, "server_restarts": self.parameters.restarts}

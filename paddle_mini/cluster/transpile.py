@@ -64,14 +64,19 @@ def transpile(main: Program) -> Transpiled:
     return Transpiled(program, trained, sorted(persistable - written), sorted(persistable & written))
 
 
+def require_trained(main: Program) -> None:
+    """ProgramError where minimize() was not called."""
+    if not main.minimizers:
+        raise ProgramError("no optimizer changes a parameter of this program: call minimize() first")
+
+
 def _require_known(main: Program) -> None:
     changed = {name: op for op in _optimizing(main) for name in op.output("ParamOut")}
     missing = sorted(changed.keys() - main.minimizers.keys())
     if missing:  # the operators were read from a file, or appended by hand
         raise ProgramError(f"nothing says which optimizer changes '{missing[0]}': give the program on which minimize() "
                            f"was called, not one made from its bytes{added_at(changed[missing[0]].callstack)}")
-    if not main.minimizers:
-        raise ProgramError("no optimizer changes a parameter of this program: call minimize() first")
+    require_trained(main)
 
 
 def _require_complete(main: Program, program: Program) -> None:

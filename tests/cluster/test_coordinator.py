@@ -1,6 +1,7 @@
 """The coordinator: who is there, what survives a restart, what is refused. Elections: test_elections.py."""
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from coordinators import Asked
@@ -73,6 +74,17 @@ def test_the_job_starts_when_all_expected_trainers_are_there_and_does_not_stop_w
     job.trainer("b")
     job.ask("leave", part="trainer", number=0, incarnation=1)
     job.restart()
+    assert job.ask("view")["started"] is True
+
+
+def test_a_job_that_goes_on_in_the_same_directory_waits_for_all_its_trainers_again(job):
+    for one in (job.trainer("a"), job.trainer("b")):
+        job.ask("leave", part="trainer", number=one["trainer"], incarnation=1)
+    job.settings = replace(job.settings, run="again")
+    job.restart()
+    job.trainer("c")
+    assert job.ask("view")["started"] is False
+    job.trainer("d")
     assert job.ask("view")["started"] is True
 
 

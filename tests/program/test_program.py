@@ -108,6 +108,19 @@ def test_clone_is_a_copy_of_its_own():
     assert op_types(copy) == op_types() + ["relu"]
 
 
+def test_two_halves_of_a_program_are_all_of_it():
+    x = pm.layers.data("x", shape=[-1, 4])
+    hidden = pm.layers.fc(x, 3, act="relu")
+    merged = pm.optimizer.GradientMerge(pm.optimizer.Adam(0.1, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0)), 2)
+    merged.minimize(pm.layers.mean(hidden))
+    main, of_training = pm.default_main_program(), 2 | 16  # the roles of optimizers and their schedules
+    rest, training = main.without(of_training), main.only(of_training)
+    assert op_types(rest) and op_types(training)
+    assert sorted(op_types(rest) + op_types(training)) == sorted(op_types(main))
+    assert "adam" in [op.type for block in training.blocks for op in block.ops]
+    assert {*names(rest), *names(training)} == {*names(main)} and hidden.name not in names(training)
+
+
 def test_prune_keeps_what_the_fetches_need():
     x, logits, loss = trained_network()
     pruned = pm.default_main_program().prune([x], [logits])
