@@ -1,21 +1,30 @@
-# ChaoticThreads: a job on threads whose messages are lost, doubled, late, and whose parts die.
+# ChaoticThreads: a job on threads whose messages are lost, doubled, late, and whose parts stop, die, and have no disk.
+import errno
+import os
 import random
 import threading
 import time
 
+from cluster_meetings import begin_again
+
 from paddle_mini.cluster import Timeout
 from paddle_mini.cluster.thread_engine import ThreadEngine
+
+_fsync = os.fsync
 
 
 class ChaoticThreads(ThreadEngine):
     """Of each 100 requests, by a seed, `lost` do not arrive, as many have no reply, as many come twice, once more at a
-    later time, or late. deaths: {number of the request: name of a part that dies then}; a service is back `absent`
-    seconds later."""
+    later time, only then, when their sender has sent others, or late. deaths: {number of the request: name of a part
+    that dies then}; a service is back `absent` seconds later. stops: {number of the request: name of a service that
+    does nothing for `absent` seconds}. full: numbers of requests at which the disk is full, and not any more, by
+    turns; fsync() is that of this disk."""
 
-    def __init__(self, seed, lost=3, deaths=None, absent=0.05):
+    def __init__(self, seed, lost=3, deaths=None, absent=0.05, stops=None, full=()):
         super().__init__()
         self._random, self._rolling = random.Random(seed), threading.Lock()
-        self._lost, self._deaths, self._absent = lost, dict(deaths or {}), absent
+        self._lost, self._absent, self._full = lost, absent, full
+        self._deaths, self._stops = dict(deaths or {}), dict(stops or {})
         self._count, self._back, self._later = 0, [], []
         self.deaths = 0
 
@@ -25,9 +34,13 @@ class ChaoticThreads(ThreadEngine):
             self._count += 1
             due = self._later if self._random.randrange(10) == 0 else []
             self._later = [] if due else self._later
-            dead = [self._deaths.pop(at) for at in [at for at in self._deaths if at <= self._count]]
+            self._random.shuffle(due)
+            dead, stopped = ([names.pop(at) for at in [at for at in names if at <= self._count]]
+                             for names in (self._deaths, self._stops))
         for name in dead:
             self._die(name)
+        for name in stopped:
+            self._begin(threading.Thread(target=self._stop_for_a_while, args=[name]))
         for late in due:
             super().call(late, timeout)
         if fate == 0:
@@ -40,17 +53,32 @@ class ChaoticThreads(ThreadEngine):
         if fate == 3:
             self._later.append(request)
         if fate == 4:
+            self._later.append(request)
+            return Timeout("it is not there yet")
+        if fate == 5:
             time.sleep(0.002)
         return super().call(request, timeout)
+
+    def fsync(self, descriptor):
+        if sum(at <= self._count for at in self._full) % 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        _fsync(descriptor)
 
     def _die(self, name):
         self.kill(name)
         self.deaths += 1
         if not name.startswith("trainer"):
-            self._back.append(threading.Timer(self._absent, self.restart, [name]))
-            self._back[-1].start()
+            self._begin(threading.Timer(self._absent, begin_again, [self, name]))
+
+    def _stop_for_a_while(self, name):
+        with self._served[name].lock:
+            time.sleep(self._absent)
+
+    def _begin(self, thread):
+        self._back.append(thread)
+        thread.start()
 
     def stop(self):
-        for timer in self._back:
-            timer.join()
+        for thread in self._back:
+            thread.join()
         super().stop()

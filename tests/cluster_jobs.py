@@ -63,6 +63,17 @@ def train(steps, optimizer, size=8, share=None):
     return values()
 
 
+class ByPasses(pm.lr.LRScheduler):
+    """1 in the first pass, 0.5 in the second, 0.25 in the third."""
+
+    def get_lr(self):
+        return 1.0
+
+    def config_values(self):
+        segments = [{"bound": number, "rate": 0.5**number} for number in range(3)]
+        return {"lr_policy": "PassManual", "pass_manual_lr": {"learning_rate": 1.0, "segments": segments}}
+
+
 def alone(function, *args):
     """What a function returns that trains with programs and a scope of its own, outside of a job."""
     with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):

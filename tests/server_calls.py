@@ -2,8 +2,8 @@
 import base64
 
 import numpy as np
-
 from one_parameter import KINDS
+
 from paddle_mini.cluster.held import about
 from paddle_mini.cluster.server import ParameterServer
 from paddle_mini.cluster.settings import ServerSettings
@@ -38,6 +38,10 @@ T = generator("t").standard_normal((20, 3)).astype("float32")
 AVERAGES = [{"scheme": "uniform", "start_step": 2}, {"scheme": "exponential", "decay": 0.9}]
 BOTH = {"w": (W, config("Adam", averaging=AVERAGES), False), "t": (T, config("Adagrad"), True)}
 """Of a small job: a dense parameter with averages and a table."""
+SMALL = {"w": (np.arange(6, dtype="float32"), config(), False),
+         "t": (np.zeros((5, 2), "float32"), config("Adagrad"), True)}
+OTHER = np.ones(6, "float32")
+ROWS = (np.array([3, 1]), np.ones((2, 2), "float32"))
 
 
 def gradients(step):
@@ -123,3 +127,9 @@ class Group:
 
     def status(self, index=0):
         return call(self.servers[index], "status")[0]
+
+
+def untouched(group):
+    """What a refused request must leave as it was."""
+    status = group.status()
+    return {name: value.tobytes() for name, value in group.pull().items()}, status["version"], status["pushes"]

@@ -52,7 +52,7 @@ def _convert(arguments: argparse.Namespace) -> None:
 
 
 def _some(directory: Path) -> List[Found]:
-    checkpoints = sorted(found(os.fspath(directory)), key=lambda one: (one.index, -one.facts["number"]))
+    checkpoints = sorted(found(os.fspath(directory)), key=lambda one: (one.server, -one.facts["number"]))
     if not checkpoints:
         raise StorageError(f"there are no checkpoints of servers in '{directory}'")
     return checkpoints
@@ -61,7 +61,7 @@ def _some(directory: Path) -> List[Found]:
 def _line(checkpoint: Found) -> str:
     facts = checkpoint.facts
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("timestamp", 0) / 1e9))
-    return (f"server {checkpoint.index} of {facts.get('servers')}  job {facts.get('job')}  number {facts['number']}  "
+    return (f"server {checkpoint.server} of {facts.get('servers')}  job {facts.get('job')}  number {facts['number']}  "
             f"version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes  "
             f"{os.path.basename(checkpoint.path)}")
 

@@ -5,7 +5,7 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from .engine import Link, Request
-from .errors import ClusterError, Timeout
+from .errors import ClusterError, StorageError, Timeout
 from .part_log import PartLogger
 from .wire import Arrays, Header, Reply, request, understood
 
@@ -39,7 +39,8 @@ class _Open:
 
 
 class Client:
-    """timeout: seconds in which a service must be reached; it may not be there yet, or be begun again meanwhile.
+    """timeout: seconds in which a service must be reached; it may not be there yet, or be begun again meanwhile, or its
+    disk be full for a while, so that what it is asked for does not happen.
     wait_timeout: seconds for a reply that depends on others. attempt: seconds for one message.
 
     Every request may come twice to a service, which has to know it: (trainer, step), a token, a key.
@@ -95,13 +96,13 @@ class Client:
     def _result(self, one: _Open, answer: Any, on_wait: Optional[OnWait]) -> Optional[Result]:
         """None while the service is to be asked again."""
         service, now = one.message.service, self._clock()
-        if isinstance(answer, ClusterError):
+        result = answer if isinstance(answer, ClusterError) else _understood(service, answer)
+        if result is answer or isinstance(result, StorageError):
             one.again(now, False, 0.01, 0.5)
-            self._log_once(service, now - one.since, answer)
-            if now - one.since >= self._timeout:
-                return Timeout(f"{service}: no answer in {self._timeout:g} s: {answer}")
-            return None
-        result = _understood(service, answer)
+            self._log_once(service, now - one.since, result)
+            if now - one.since < self._timeout:
+                return None
+            return Timeout(f"{service}: no answer in {self._timeout:g} s: {answer}") if result is answer else result
         if isinstance(result, ClusterError) or "wait" not in result[0]:
             return result
         one.again(now, True, 0.001, 0.02)
@@ -115,7 +116,7 @@ class Client:
         now = self._clock()
         if seconds > 0.5 and now - self._logged.get(service, -1e9) >= self.LOG_SECONDS:
             self._logged[service] = now
-            _log.warning("%s does not answer, since %.1f s: %s", service, seconds, error)
+            _log.warning("%s does not do what it is asked for, since %.1f s: %s", service, seconds, error)
 
 
 def required(results: Sequence[Result]) -> List[Reply]:
@@ -123,7 +124,7 @@ def required(results: Sequence[Result]) -> List[Reply]:
     for result in results:
         if isinstance(result, ClusterError):
             raise result
-    return list(results)  # type: ignore[arg-type]
+    return list(results)
 
 
 def _understood(service: str, answer: Any) -> Result:

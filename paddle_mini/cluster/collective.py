@@ -93,7 +93,7 @@ class CollectiveTrainer(Trainer):
         return self._exchange.at.step
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
-        return self._reading.chunks(chunks, chunks_per_task, passes)
+        return self._reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def pull(self) -> None:
         """Where this trainer waited for data without the others, it gets the state that they have now."""

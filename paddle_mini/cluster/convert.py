@@ -24,7 +24,7 @@ def read_parameters(directory: str, average: Optional[int] = None) -> Dict[str, 
     pieces: Dict[str, List[Tuple[int, int, np.ndarray]]] = {}
     infos: Dict[str, ParameterInfo] = {}
     all_facts: Dict[int, Header] = {}
-    for index in sorted({checkpoint.index for checkpoint in found(directory)}):
+    for index in sorted({checkpoint.server for checkpoint in found(directory)}):
         facts, held = _newest_whole(directory, index, average)
         all_facts[index] = facts
         for info, begin, end, values in held:

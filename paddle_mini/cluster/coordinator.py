@@ -284,7 +284,7 @@ class Coordinator:
     def _restore(self, state: Dict[str, Any]) -> None:
         for part, name in ((self._tasks, "tasks"), (self._leases, "leases"), (self._trainers, "trainers"),
                            (self._servers, "servers")):
-            part.restore(state[name])  # type: ignore[attr-defined]
+            part.restore(state[name])
         self._started, self._finished, self._restarts = state["started"], list(state["finished"]), state["restarts"]
 
 

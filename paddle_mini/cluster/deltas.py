@@ -66,7 +66,7 @@ class Deltas:
         assert base is not None
         delta = {name: local[name] - base[name] for name in self._names}
         self._part.require_finite(delta, self._step)
-        self._part.push(delta, self._step)
+        self._part.push(delta, self._step, self._part.pass_number)
         self._step, self._since = self._step + 1, 0
         if self._alpha is None:
             self._take(self._center())

@@ -47,7 +47,7 @@ class Gradients:
         self._sync = part.settings.mode == "sync"
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
-        self._step, self._incarnation = -1, -1  # of the last push, and of this trainer when it pushed that
+        self._step, self._pass, self._incarnation = -1, 0, -1  # of the last push; of this trainer when it pushed that
         self._pushed: Dict[str, Gradient] = {}
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> List[Any]:
@@ -78,10 +78,11 @@ class Gradients:
         pushed = {one.name: _gradient(one, result) for one, result in zip(self._trained, results)}
         self._part.require_finite(pushed, step)
         self._step, self._pushed, self._incarnation = step, pushed, self._part.membership.incarnation
-        self._part.push(pushed, step)
+        self._pass = self._part.pass_number
+        self._part.push(pushed, step, self._pass)
 
     def _push_again(self, servers: Sequence[int]) -> None:
-        self._part.push_again(self._pushed, self._step, servers)
+        self._part.push_again(self._pushed, self._step, self._pass, servers)
 
     def settle(self) -> None:
         """Returns when all that was pushed is applied, after which nothing is lost when this trainer leaves."""

@@ -109,9 +109,10 @@ class Part(NamedTuple):
     values: np.ndarray
     rows: Optional[np.ndarray]
 
-    def update(self) -> None:
-        """One step of the block's optimizer."""
+    def update(self, pass_number: int) -> None:
+        """One step of the block's optimizer, in this pass over the data."""
         with told_of(self.held):
+            self.held.native.set_pass(pass_number)
             if self.rows is None:
                 self.held.native.update(self.values)
             else:

@@ -168,7 +168,9 @@ class _ServicePart:
             time.sleep(TICK)
             with self._lock:
                 try:
-                    if self._service is not None:
+                    if self._service is None:  # what it could not begin for, as a full disk, may be over
+                        self._begin()
+                    else:
                         self._service.tick()
                 except ClusterError as error:
                     _log.error("%s", error)

@@ -23,15 +23,18 @@ class Reading:
     def __init__(self, client: Client, membership: Membership, step_aside: Optional[Callable[[], None]]):
         self._client, self._membership, self._step_aside, self._asks = client, membership, step_aside, count()
 
-    def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int) -> Iterator[Any]:
+    def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int,
+               set_pass: Callable[[int], None]) -> Iterator[Any]:
         """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
-        task. A task is done when the next chunk is asked for."""
+        task. A task is done when the next chunk is asked for. set_pass(number) is called when chunks of a pass follow.
+        """
         self._client.ask("coordinator", "set_data", chunks=list(chunks), chunks_per_task=chunks_per_task)
         for number in range(passes):
             while (task := self._get(number))["answer"] not in (OVER, EARLIER):
                 if task["answer"] == ALL_FAILED:
                     raise ClusterError(f"every task of pass {number} failed: there is nothing to read")
                 if task["answer"] == TASK:
+                    set_pass(number)
                     yield from task["chunks"]
                     self._membership.ask("end_task", task=task["task"], epoch=task["epoch"])
                 else:

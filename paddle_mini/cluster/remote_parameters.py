@@ -59,7 +59,7 @@ class RemoteParameters:
 
     def _give_one(self, ask: Ask) -> None:
         result, = self._client.ask_all([ask])
-        if not isinstance(result, AlreadyInitialised):  # by one who was selected before, and could not say so
+        if not isinstance(result, AlreadyInitialised):  # by this trainer, which did not hear of it; or it is in use
             required([result])
 
     def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], min_version: int = 0,

@@ -8,10 +8,12 @@ from .ledger import Sender
 
 
 class Push(NamedTuple):
-    """Who pushes what. parts: None when it was dropped, and only its being there counts."""
+    """Who pushes what. parts: None when it was dropped, and only its being there counts. pass_number: the pass over
+    the data that it was made in."""
 
     sender: Sender
     parts: Optional[List[Part]]
+    pass_number: int = 0
 
 
 class Rounds:

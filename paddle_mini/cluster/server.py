@@ -7,7 +7,7 @@ import uuid
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 from .errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
-from .held import Held, Key, from_about, named, told_of
+from .held import Held, Key, from_about, named
 from .part_log import PartLogger
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
@@ -30,6 +30,7 @@ class ParameterServer:
             raise Malformed(f"server {index!r} is none of {settings.servers}")
         self.index, self.settings, self.life = index, settings, uuid.uuid4().hex
         self.initialised = False
+        self._in_use = False  # whether a trainer has had or changed the parameters
         self._token = 0
         self._held: Dict[Key, Held] = {}
         self._updates = Updates(settings)
@@ -40,8 +41,7 @@ class ParameterServer:
             "recovered": None, "newest": None, "seconds": 0.0, "errors": 0, "last_error": ""}
         self._requests: Dict[str, Callable[[Header, Arrays], Reply]] = {
             "init": self._init, "finish_init": self._finish_init, "push": self._push, "push_delta": self._push,
-            "pull": self._pull, "members": self._members, "set_pass": self._set_pass, "checkpoint": self._checkpoint,
-            "status": self._status,
+            "pull": self._pull, "members": self._members, "checkpoint": self._checkpoint, "status": self._status,
         }
         self._recover()
 
@@ -55,7 +55,7 @@ class ParameterServer:
 
     @property
     def token(self) -> Optional[int]:
-        """Of the initialiser that gave the parameters; None before they are all there."""
+        """Of the initialiser that gave the parameters; None before they are all here."""
         return self._token if self.initialised else None
 
     def tick(self) -> None:
@@ -73,7 +73,9 @@ class ParameterServer:
 
     def _init(self, asked: Header, arrays: Arrays) -> Reply:
         """"token" of the initialiser; "blocks", each as about() says, with "config" in base64; an array each. A newer
-        token begins anew: its initialiser gives all blocks."""
+        token begins anew: its initialiser gives all blocks. That is so, too, when this server has all of its blocks,
+        and the one before died while others had not: trainers pull and push only when all servers are initialised, so
+        the first of these requests is what ends it."""
         token, given = field(asked, "token", int), field(asked, "blocks", list)
         self._require_token(token)
         if len(given) != len(arrays):
@@ -111,14 +113,14 @@ class ParameterServer:
         return {}, []
 
     def _require_token(self, token: int) -> None:
-        if self.initialised:
+        if self.initialised and (self._in_use or token <= self._token):
             raise AlreadyInitialised("the server has its parameters")
         if token < self._token:
             raise StaleToken(f"token {token} is over: the initialiser has {self._token}")
 
     def _begin_anew(self, token: int) -> None:
         if token > self._token:
-            self._token, self._held = token, {}
+            self._token, self._held, self.initialised = token, {}, False
 
     def _push(self, asked: Header, arrays: Arrays) -> Reply:
         """As Updates.push says; "push_delta", differences, where trainers optimize."""
@@ -126,6 +128,7 @@ class ParameterServer:
         if asked["request"] != right:
             raise Malformed(f"in {self.settings.mode} mode a server takes {right}")
         self._require_initialised()
+        self._in_use = True
         return self._updates.push(self._held, asked, arrays)
 
     def _pull(self, asked: Header, arrays: Arrays) -> Reply:
@@ -133,6 +136,7 @@ class ParameterServer:
         names rows. "min_version": the reply waits until there is that one. "average": one of the averages, from 0."""
         if not self.initialised or self._updates.version < field(asked, "min_version", int, 0):
             return {"wait": True}, []
+        self._in_use = True
         average = field(asked, "average", int, None)
         blocks = named(self._held, field(asked, "blocks", list, []))
         tables = named(self._held, field(asked, "rows", list, []))
@@ -144,15 +148,6 @@ class ParameterServer:
     def _members(self, asked: Header, arrays: Arrays) -> Reply:
         """As Updates.set_members says."""
         return {} if self._updates.set_members(asked) else {"repeated": True}, []
-
-    def _set_pass(self, asked: Header, arrays: Arrays) -> Reply:
-        """"pass": what the learning-rate policy PassManual goes by."""
-        number = field(asked, "pass", int)
-        self._require_initialised()
-        for held in self._held.values():
-            with told_of(held):
-                held.native.set_pass(number)
-        return {}, []
 
     def _require_initialised(self) -> None:
         if not self.initialised:
@@ -178,7 +173,7 @@ class ParameterServer:
         state = {"mode": self.settings.mode, "token": self._token, "version": self._updates.version,
                  "ledger": self._updates.ledger.state(len(self._updates.rounds))}
         try:
-            about["newest"] = checkpoints.write(state, list(self._held.values()), timestamp)
+            written = about["newest"] = checkpoints.write(state, list(self._held.values()), timestamp)
         except ClusterError as error:
             about["errors"] += 1
             about["last_error"] = str(error)
@@ -186,7 +181,7 @@ class ParameterServer:
         finally:
             self._tried = self._clock()
             about["seconds"] = self._tried - begin
-        return about["newest"]
+        return written
 
     def _recover(self) -> None:
         found = self._checkpoints.recover() if self._checkpoints else None
@@ -195,6 +190,7 @@ class ParameterServer:
         facts, held = found
         self._token, self._updates.version = field(facts, "token", int), field(facts, "version", int)
         self._updates.ledger.restore(field(facts, "ledger", dict))
+        self._in_use = self._updates.version > 0
         self._held = {block.key: block for block in held}
         words = ("uuid", "number", "timestamp", "version")
         self._about_checkpoints["recovered"] = {word: facts[word] for word in words}

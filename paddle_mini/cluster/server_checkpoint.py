@@ -21,12 +21,13 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..io.checkpoint_files import NewFile, sync_directory
-from .errors import ClusterError, Gone, StorageError, WrongJob
+from .errors import ClusterError, Gone, StorageError, WrongJob, WrongVersion
 from .held import Held, about, from_about, told_of
 from .part_log import PartLogger
 from .wire import Header, field, pack, shown, unpack
 
 MAGIC = b"paddle_mini server checkpoint 1\n"
+_ANY_VERSION = re.compile(rb"paddle_mini server checkpoint \d")
 _NAME = re.compile(r"server-(0|[1-9][0-9]{0,8})-([0-9a-f]{32})\.ckpt")
 _SUM, _CHUNK = 32, 1 << 20
 _log = PartLogger(__name__)
@@ -36,13 +37,13 @@ class Found(NamedTuple):
     """A checkpoint by its name and the facts at its beginning; verified() says whether the rest is whole."""
 
     path: str
-    index: int
+    server: int
     facts: Header
 
 
 def found(directory: str, index: Optional[int] = None) -> List[Found]:
     """The checkpoints in a directory, of one server or of all, newest first; what can't be read is left out and
-    logged."""
+    logged. WrongVersion for a whole one of another format."""
     names = []
     with _told_storage(f"can't read '{directory}'"), suppress(FileNotFoundError):
         names = sorted(os.listdir(directory))
@@ -57,6 +58,8 @@ def found(directory: str, index: Optional[int] = None) -> List[Found]:
                 if (field(facts, "index", int), field(facts, "uuid", str)) == (int(match[1]), match[2]):
                     field(facts, "number", int)
                     checkpoints.append(Found(path, int(match[1]), facts))
+            except WrongVersion:
+                raise
             except ClusterError as error:
                 _log.warning("%s: it is left out", error)
     return sorted(checkpoints, key=lambda checkpoint: checkpoint.facts["number"], reverse=True)
@@ -66,13 +69,7 @@ def found(directory: str, index: Optional[int] = None) -> List[Found]:
 def verified(path: str) -> Iterator[Tuple[BinaryIO, Header]]:
     """The file, open after its facts, and these, when it is whole; StorageError when it is not."""
     with _opened(path) as file:
-        left, total = os.fstat(file.fileno()).st_size - _SUM, hashlib.sha256()
-        while left > 0 and (chunk := file.read(min(left, _CHUNK))):
-            total.update(chunk)
-            left -= len(chunk)
-        if left != 0 or file.read() != total.digest():
-            raise StorageError(f"'{path}' is cut off or damaged: its SHA-256 is another one")
-        file.seek(0)
+        _require_whole(file)
         facts = _facts(file)
         yield file, facts
 
@@ -92,13 +89,13 @@ class ServerCheckpoints:
 
     def __init__(self, directory: str, job: str, index: int, servers: int):
         self.directory = os.path.abspath(directory)
-        self._who = {"job": job, "index": index, "servers": servers}
+        self._who: Dict[str, Any] = {"job": job, "index": index, "servers": servers}
         self._number = 0  # of the newest one that was seen
         self._current: Optional[Dict[str, Any]] = None  # about the newest whole one
 
     def recover(self) -> Optional[Tuple[Header, List[Held]]]:
         """Facts and blocks of the newest whole checkpoint, None when there is none. WrongJob when it is of another job,
-        or of another number of servers; StorageError when the directory can't be read."""
+        or of another number of servers; StorageError when the directory can't be read; WrongVersion as of found()."""
         newest_first = found(self.directory, self._who["index"])
         self._number = max((checkpoint.facts["number"] for checkpoint in newest_first), default=0)
         for path, _, _ in newest_first:
@@ -212,9 +209,25 @@ def _published(path: str, facts: Mapping[str, Any], checksum: str, size: int) ->
 
 def _facts(file: BinaryIO) -> Header:
     """Of an open file, which then stands before its first block."""
-    if file.read(len(MAGIC)) != MAGIC:
-        raise StorageError(f"'{file.name}' is no checkpoint of a server, or of another format")
-    return unpack(_record(file))
+    begin = file.read(len(MAGIC))
+    if begin == MAGIC:
+        return unpack(_record(file))
+    if not _ANY_VERSION.match(begin):
+        raise StorageError(f"'{file.name}' is no checkpoint of a server")
+    _require_whole(file)
+    raise WrongVersion(f"'{file.name}' is '{begin.decode('ascii', 'replace').strip()}', this is of another version")
+
+
+def _require_whole(file: BinaryIO) -> None:
+    """The file then stands at its beginning."""
+    file.seek(0)
+    left, total = os.fstat(file.fileno()).st_size - _SUM, hashlib.sha256()
+    while left > 0 and (chunk := file.read(min(left, _CHUNK))):
+        total.update(chunk)
+        left -= len(chunk)
+    if left != 0 or file.read() != total.digest():
+        raise StorageError(f"'{file.name}' is cut off or damaged: its SHA-256 is another one")
+    file.seek(0)
 
 
 def _record(file: BinaryIO) -> bytes:

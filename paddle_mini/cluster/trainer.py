@@ -15,12 +15,14 @@ from ..program import Program
 from ..variable import Variable
 from . import deltas, gradients
 from .engine import Link
+from .errors import Malformed
 from .job_settings import JobSettings
 from .membership import Membership
 from .reading import Reading
 from .saving import Ask, model_writer, save_alone, save_elected
 from .trainer_part import TrainerPart
 from .transpile import transpile
+from .wire import shown
 
 Vars = Sequence[Union[str, Variable]]
 
@@ -55,6 +57,13 @@ class Trainer:
         pass. One that a trainer was lost with goes to another, once more. All trainers give the same list."""
         for _ in range(passes):
             yield from chunks
+
+    def set_pass(self, number: int) -> None:
+        """The pass over the data, from 0, that the next batches are of; batches() says it by itself. Learning rates of
+        the policy PassManual go by it: each gradient has that of its own pass, and the mean of several that of the
+        latest. Malformed for what is no pass."""
+        if type(number) is not int or not 0 <= number < 1 << 63:
+            raise Malformed(f"pass {shown(number)}: it must be a whole number, at least 0 and below 2^63")
 
     def pull(self) -> None:
         """Brings the servers' parameters, tables with all rows, into the scope, with all that this trainer has done: to
@@ -115,7 +124,11 @@ class JobTrainer(Trainer):
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
         step_aside = self._way.settle if self._part.settings.mode == "sync" else None
         reading = Reading(self._part.client, self._part.membership, step_aside)
-        return reading.chunks(chunks, chunks_per_task, passes)
+        return reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
+
+    def set_pass(self, number: int) -> None:
+        super().set_pass(number)
+        self._part.pass_number = number
 
     def pull(self) -> None:
         self._way.settle()

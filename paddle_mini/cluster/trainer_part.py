@@ -23,7 +23,7 @@ class TrainerPart:
     """values(): the parameters that this trainer has, by name: the beginning, if it is selected to give it.
 
     counts: pushes by what became of them, each at each server: "sent" is "applied" and "dropped" together. An applied
-    one is lost if its server begins again from an older checkpoint.
+    one is lost if its server begins again from an older checkpoint. pass_number: of the data, from 0.
     """
 
     def __init__(self, number: int, link: Link, settings: JobSettings, held: Sequence[Held],
@@ -34,6 +34,7 @@ class TrainerPart:
         self.membership = Membership(number, settings.servers, self.client, settings.beat_seconds, self._report)
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
         self.pace = Pace()
+        self.pass_number = 0
 
     def begin(self) -> None:
         """Returns when all servers have all parameters."""
@@ -73,10 +74,10 @@ class TrainerPart:
 
         return self.parameters.pull(names, rows, min_version, average, on_wait)
 
-    def push(self, gradients: Mapping[str, Gradient], step: int) -> None:
+    def push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int) -> None:
         """Sends each server its part, once. What a server drops is counted."""
         self.counts["sent"] += self.settings.servers
-        for index, error in self._push(gradients, step, range(self.settings.servers)):
+        for _, error in self._push(gradients, step, pass_number, range(self.settings.servers)):
             if error is None:
                 self.counts["applied"] += 1
             elif isinstance(error, (Stale, Gone)):
@@ -89,19 +90,21 @@ class TrainerPart:
         if self.membership.is_lost:
             self.membership.join()
 
-    def push_again(self, gradients: Mapping[str, Gradient], step: int, servers: Sequence[int]) -> None:
+    def push_again(self, gradients: Mapping[str, Gradient], step: int, pass_number: int,
+                   servers: Sequence[int]) -> None:
         """What servers may not have any more; one that has it takes no notice."""
-        for _, error in self._push(gradients, step, servers):
+        for _, error in self._push(gradients, step, pass_number, servers):
             if error is not None and not isinstance(error, (Stale, Gone)):
                 raise error
 
-    def _push(self, gradients: Mapping[str, Gradient], step: int,
+    def _push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int,
               servers: Sequence[int]) -> List[Tuple[int, Optional[ClusterError]]]:
         name = "push_delta" if self.settings.by_trainers else "push"
         done: List[Tuple[int, Optional[ClusterError]]] = []
         left: Sequence[int] = servers
         while left:
-            sender = {**self.membership.who, "membership": self.membership.membership, "step": step}
+            sender = {**self.membership.who, "membership": self.membership.membership, "step": step,
+                      "pass": pass_number}
             results, left = self.parameters.push(gradients, name, sender, left), []
             for index, result in results:
                 if isinstance(result, NotInitialised):

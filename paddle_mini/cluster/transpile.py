@@ -119,8 +119,8 @@ def row_feeds(program: Program, table: str) -> Optional[FrozenSet[str]]:
     None when an operator reads the table otherwise, or a number is computed."""
     writers: Dict[str, List[Operator]] = {}
     for op in _ops(program):
-        for name in op.output_names:
-            writers.setdefault(name, []).append(op)
+        for output in op.output_names:
+            writers.setdefault(output, []).append(op)
     feeds = set()
     for op in _ops(program):
         if table not in op.input_names:

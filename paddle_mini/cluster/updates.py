@@ -26,7 +26,8 @@ class Updates:
 
     def push(self, held: Mapping[Key, Held], asked: Header, arrays: Arrays) -> Reply:
         """"trainer", "incarnation", "step" and "membership" say whose push this is; "blocks" are [name, number] pairs.
-        Arrays: one for a dense block; rows and values for a table. "version": of the pull that it was made from."""
+        Arrays: one for a dense block; rows and values for a table. "version": of the pull that it was made from.
+        "pass": over the data; a step of several pushes is in the latest of theirs."""
         sender = Sender(*(field(asked, word, int) for word in ("trainer", "incarnation", "step")))
         behind = self.version - field(asked, "version", int, self.version)
         if not self.ledger.admits(sender, field(asked, "membership", int, 0)):
@@ -68,7 +69,7 @@ class Updates:
         self.rounds.add(push)
         self._end_steps()
         if self.rounds.of(sender.trainer) is push:  # its sender may use the arrays' memory again
-            self.rounds.add(Push(sender, [part.copied() for part in push.parts or []]))
+            self.rounds.add(push._replace(parts=[part.copied() for part in push.parts or []]))
         return {}, []
 
     def _end_steps(self) -> None:
@@ -82,7 +83,7 @@ class Updates:
 
     def _taken(self, held: Mapping[Key, Held], sender: Sender, asked: Header, arrays: Arrays) -> Push:
         """A push that fits; it is counted as sent."""
-        parts, rest = [], list(arrays)
+        parts, rest, pass_number = [], list(arrays), field(asked, "pass", int, 0)
         for block in named(held, field(asked, "blocks", list)):
             count = 2 if block.info.sparse else 1
             if len(rest) < count:
@@ -93,7 +94,7 @@ class Updates:
         if rest:
             raise Malformed(f"there are {len(rest)} arrays more than the blocks need")
         self.ledger.sent += 1
-        return Push(sender, parts)
+        return Push(sender, parts, pass_number)
 
     def _require_finite(self, push: Push) -> None:
         bad = next((part for part in push.parts or [] if not part.is_finite()), None)
@@ -110,10 +111,11 @@ class Updates:
                 by_block.setdefault(part.held.key, []).append(part)
         # What an optimizer may still refuse is a table's rows: tables come first, before anything has changed.
         steps = sorted(by_block.values(), key=lambda parts: parts[0].rows is None)
+        pass_number = max((push.pass_number for push in pushes), default=0)
         became, done, self.version = ClusterError.kind, 0, version
         try:
             for parts in steps:
-                self._step(mean(parts, len(pushes)))
+                self._step(mean(parts, len(pushes)), pass_number)
                 done += 1
             became = "applied"
         except ClusterError as error:
@@ -122,13 +124,13 @@ class Updates:
             for push in pushes:
                 self.ledger.settle(push.sender, became)
 
-    def _step(self, part: Part) -> None:
+    def _step(self, part: Part, pass_number: int) -> None:
         if self.settings.mode == "delta":
             part.add(1 / len(self.ledger.members))
         elif self.settings.mode == "elastic":
             part.add(self.settings.elastic_alpha)
         else:
-            part.update()
+            part.update(pass_number)
 
     def set_members(self, asked: Header) -> bool:
         """"membership" rises with every change, "trainers" are [number, incarnation] pairs. What a trainer that is gone

@@ -107,7 +107,7 @@ def field(header: Mapping[str, Any], name: str, kind: type, default: Any = _REQU
             raise Malformed(f"'{name}' is missing")
         return default
     value = header[name]
-    kinds = (int, float) if kind is float else (kind,)
+    kinds: Any = (int, float) if kind is float else (kind,)
     if not isinstance(value, kinds) or (isinstance(value, bool) and kind is not bool):
         raise Malformed(f"'{name}' is {shown(value)}, it must be of type {kind.__name__}")
     if kind is int and not 0 <= value < 1 << 63:

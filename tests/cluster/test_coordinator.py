@@ -1,19 +1,16 @@
-"""The coordinator: who is there, what survives a restart, what is refused. Elections: test_elections.py."""
+"""The coordinator: who is there, and what survives a restart."""
 import json
 import os
 from dataclasses import replace
 
 import pytest
 from coordinators import Asked
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from paddle_mini.cluster import coordinator_file
 from paddle_mini.cluster.coordinator import Coordinator
 from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.errors import (AlreadyInitialised, Gone, Malformed, NotElected, StorageError, WrongJob,
                                         WrongVersion)
-from paddle_mini.cluster.wire import request, unpack
 
 
 @pytest.fixture
@@ -266,47 +263,3 @@ def test_a_directory_that_can_not_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="coordinator.json"):
         Asked(tmp_path / "file" / "below")
-
-
-@pytest.mark.parametrize("wrong", [{"job": ""}, {"job": 3}, {"trainers": 0}, {"servers": 2.0}, {"servers": True},
-                                   {"lease": 0.0}, {"lease": float("nan")}, {"init_lease": "1"}, {"task_timeout": -1},
-                                   {"task_failures": 0}, {"facts": {"a": {1}}}, {"facts": {"a": float("inf")}}])
-def test_settings_that_can_not_be(wrong):
-    with pytest.raises(Malformed, match=next(iter(wrong))):
-        CoordinatorSettings(**{"job": "job", "trainers": 1, "servers": 1, **wrong})
-
-
-# What others may send
-
-FIELDS = ["key", "trainer", "server", "address", "token", "part", "number", "incarnation", "pass", "report",
-          "directory", "seconds", "chunks", "chunks_per_task", "task", "epoch", "servers", "failed"]
-VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-2, 3), st.integers(), st.just(1e300), st.text(max_size=3),
-    st.lists(st.integers(-1, 2), max_size=2), st.lists(st.lists(st.integers(0, 2))),
-    st.dictionaries(st.text(max_size=2), st.integers(), max_size=2))
-
-
-def test_the_service_outlives_what_it_is_sent(job):
-    job.trainer("a")
-
-    @settings(max_examples=300, deadline=None, derandomize=True)
-    @given(st.one_of(st.binary(max_size=60), st.builds(
-        lambda name, fields: request("job", name, **fields),
-        st.sampled_from(sorted(job.service._requests)),
-        st.dictionaries(st.sampled_from(FIELDS), VALUES))))
-    def send(header):
-        reply, arrays = job.service.handle(header, [])
-        facts = unpack(reply)
-        assert arrays == [] and ("ok" in facts) != ("error" in facts) and facts["membership"] >= 0
-        assert facts.get("error", {}).get("kind") != "failed", facts
-
-    send()
-    job.restart()
-    assert job.trainer("fresh")["incarnation"] >= 1
-
-
-@pytest.mark.parametrize("header, error", [
-    (request("job", "no such thing"), "malformed"), (request("other", "view"), "wrong_job"),
-    (b'{"protocol": 2, "job": "job", "request": "view"}', "wrong_version"), (b"\x00\xff", "malformed")])
-def test_kinds_of_refusals(job, header, error):
-    assert unpack(job.service.handle(header, [])[0])["error"]["kind"] == error

@@ -1,4 +1,5 @@
-"""Messages lost, doubled and late, servers and trainers that die: nothing is applied twice, and all is counted."""
+"""Messages lost, doubled, late and out of order, parts that stop and die, a full disk: nothing is applied twice, and
+all is counted."""
 import itertools
 import os
 
@@ -31,16 +32,19 @@ def marks(tickets, size):
     return [pm.global_scope().get(name) for name in "ab"]
 
 
-def run(seed, directory=None, deaths=None, **settings):
+def run(seed, directory=None, chaos=None, **settings):
     """A job in async or sync mode, by turns; the result, how many pushes there were, and what the trainers saw last of
     each parameter: 0, or -1 for a push that was applied once."""
     mode = ("async", "sync")[seed % 2]
-    engine, tickets = ChaoticThreads(seed, deaths=deaths), itertools.count()
+    engine, tickets = ChaoticThreads(seed, **(chaos or {})), itertools.count()
     before = threads()
-    result = pm.cluster.run(marks, TRAINERS, 2, mode, engine, directory, [tickets, 1 if mode == "async" else TRAINERS],
-                            checkpoint_seconds=0.03, **settings)
+    arguments = [tickets, 1 if mode == "async" else TRAINERS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", engine.fsync)
+        result = pm.cluster.run(marks, TRAINERS, 2, mode, engine, directory, arguments, checkpoint_seconds=0.03,
+                                **settings)
     assert threads() == before
-    assert engine.deaths == len(deaths or {})
+    assert engine.deaths == len((chaos or {}).get("deaths", {}))
     return result, next(tickets), [np.min([seen[index] for seen in result.returned], axis=0) for index in range(2)]
 
 
@@ -69,11 +73,13 @@ def test_chunks_whose_messages_are_lost_doubled_and_late(seed):
 
 @pytest.mark.filterwarnings("ignore:.*of different")
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_parts_that_die(seed, tmp_path):
+def test_parts_that_stop_and_die_while_the_disk_is_full(seed, tmp_path):
     random = np.random.RandomState(seed)
-    times = random.choice(np.arange(20, 100), 3, replace=False)
-    deaths = {int(at): name for at, name in zip(times, random.choice(PARTS, 3, replace=False))}
-    result, _, seen = run(seed, tmp_path, deaths, lease=0.3, restarts=9)
+    times = random.choice(np.arange(20, 100), 7, replace=False).tolist()
+    deaths = dict(zip(times, random.choice(PARTS, 3, replace=False)))
+    stops = dict(zip(times[3:], random.choice([part for part in PARTS if "trainer" not in part], 2)))
+    result, _, seen = run(seed, tmp_path, {"deaths": deaths, "stops": stops, "full": sorted(times[5:])}, lease=0.3,
+                          restarts=9)
     counts = result.counts
     assert counts["sent"] == counts["applied"] + counts["dropped"]
     for places in seen:

@@ -1,10 +1,11 @@
-"""Async, delta and elastic modes on threads, data tasks, and what run() and join() refuse."""
-import threading
+"""Async, delta and elastic modes, data tasks, and what run() and join() refuse."""
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from cluster_jobs import alone, batch, begun, classifier, threads, train
+from cluster_jobs import ByPasses, alone, batch, begun, classifier, train
+from cluster_meetings import wait_for
 from small_model import assert_same_bits
 
 import paddle_mini as pm
@@ -20,12 +21,13 @@ def adam():
 
 
 @pytest.mark.parametrize("servers", [1, 2])
-def test_async_with_one_trainer_is_one_machine(servers):
-    assert_same_bits(pm.cluster.run(train, 1, servers, args=(6, adam)).returned[0], alone(train, 6, adam))
+def test_async_with_one_trainer_is_one_machine(servers, engine):
+    found = pm.cluster.run(train, 1, servers, "async", engine(), args=(6, adam)).returned[0]
+    assert_same_bits(found, alone(train, 6, adam))
 
 
-@pytest.mark.parametrize("limit", [None, 0, 0.5, 100])
-def test_async_counts_what_it_drops(limit):
+@pytest.mark.parametrize("limit", [None, 0, 0.5])
+def test_async_counts_what_it_drops(limit, engine):
     def counted(steps):
         _, _, loss = classifier(lambda loss: sgd().minimize(loss))
         trainer = begun()
@@ -33,7 +35,7 @@ def test_async_counts_what_it_drops(limit):
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
         return trainer.counts
 
-    result = pm.cluster.run(counted, 3, 2, stale_limit=limit, args=(30,))
+    result = pm.cluster.run(counted, 3, 2, "async", engine(), stale_limit=limit, args=(30,))
     counts = result.counts
     assert counts["sent"] == 3 * 30 * 2 == counts["applied"] + counts["dropped"] and counts["lost"] == 0
     for word in ("sent", "applied", "dropped"):
@@ -42,28 +44,28 @@ def test_async_counts_what_it_drops(limit):
         assert counts["dropped"] == 0
 
 
-def test_delta_after_each_step_of_sgd_is_gradient_mode():
+def test_delta_after_each_step_of_sgd_is_gradient_mode(engine):
     expected = alone(train, 6, sgd)
-    found = pm.cluster.run(train, 1, 2, "delta", args=(6, sgd)).returned[0]
+    found = pm.cluster.run(train, 1, 2, "delta", engine(), args=(6, sgd)).returned[0]
     for name, value in expected.items():
         np.testing.assert_allclose(found[name], value, rtol=1e-5, atol=1e-6)
 
 
-def test_delta_of_local_steps_with_any_optimizer():
+def test_delta_of_local_steps_with_any_optimizer(engine):
     def merged():
         return pm.optimizer.GradientMerge(pm.optimizer.Adam(0.01), 2)
 
     expected = alone(train, 10, merged)
-    result = pm.cluster.run(train, 1, 2, "delta", local_steps=4, args=(10, merged))
+    result = pm.cluster.run(train, 1, 2, "delta", engine(), local_steps=4, args=(10, merged))
     for name, value in expected.items():
         np.testing.assert_allclose(result.returned[0][name], value, rtol=1e-5, atol=1e-6)
     assert result.counts["applied"] == 3 * 2  # after 4, 8, and the rest at the end
 
 
-def one_parameter(mode, trainers, targets, steps=4, rate=0.25, **settings):
+def one_parameter(mode, engine, folder, targets, steps=4, rate=0.25, **settings):
     """Each trainer goes by SGD from 0 towards a target of its own, in turn: what each has after each of its steps, and
     what the servers have at its end."""
-    turns = [threading.Semaphore(number == 0) for number in range(trainers)]
+    (folder / "turn 0").touch()
 
     def train():
         w = pm.layers.create_parameter([1], "float64", name="w", default_initializer=pm.initializer.Constant(0.0))
@@ -71,17 +73,18 @@ def one_parameter(mode, trainers, targets, steps=4, rate=0.25, **settings):
         sgd = pm.optimizer.SGD(rate)
         sgd.minimize(pm.layers.mean(pm.layers.square(w - target)) * 0.5)
         trainer, scope, seen = begun(), pm.global_scope(), []
-        for _ in range(steps):
-            turns[trainer.number].acquire()
+        for turn in itertools.islice(itertools.count(trainer.number, len(targets)), steps):
+            wait_for(folder / f"turn {turn}")
             trainer.run({"target": np.array([targets[trainer.number]])})
             seen.append(scope.get("w").item())
-            turns[(trainer.number + 1) % trainers].release()
+            (folder / f"turn {turn + 1}").touch()
+        wait_for(folder / f"turn {len(targets) * steps}")  # who leaves earlier makes the others' share larger
         return seen
 
-    return pm.cluster.run(train, trainers, 1, mode, **settings).returned
+    return pm.cluster.run(train, len(targets), 1, mode, engine, **settings).returned
 
 
-def test_delta_moves_the_center_by_the_mean():
+def test_delta_moves_the_center_by_the_mean(engine, tmp_path):
     center, expected, begun_from = 0.0, [[], []], [None, None]
     for _ in range(4):
         for number, target in enumerate([1.0, 3.0]):
@@ -89,11 +92,11 @@ def test_delta_moves_the_center_by_the_mean():
             center += (0.25 * (target - begin)) / 2
             begun_from[number] = center
             expected[number].append(center)
-    np.testing.assert_allclose(one_parameter("delta", 2, [1.0, 3.0]), expected, rtol=1e-12)
+    np.testing.assert_allclose(one_parameter("delta", engine(), tmp_path, [1.0, 3.0]), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [None, 0.3])
-def test_elastic_formulas(alpha):
+def test_elastic_formulas(alpha, engine, tmp_path):
     share = 0.45 if alpha is None else alpha
     center, local, expected = 0.0, [None, None], [[], []]
     for _ in range(4):
@@ -103,7 +106,8 @@ def test_elastic_formulas(alpha):
             difference = stepped - center
             center, local[number] = center + share * difference, stepped - share * difference
             expected[number].append(local[number])
-    np.testing.assert_allclose(one_parameter("elastic", 2, [1.0, 3.0], alpha=alpha), expected, rtol=1e-12)
+    found = one_parameter("elastic", engine(), tmp_path, [1.0, 3.0], alpha=alpha)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def read(chunks, passes, mode="async", **settings):
@@ -120,17 +124,43 @@ def read(chunks, passes, mode="async", **settings):
 
 
 @pytest.mark.parametrize("mode", ["async", "sync", "delta"])
-def test_each_chunk_is_read_once_a_pass(mode):
-    for trainers in (1, 3):
-        seen = read(list(range(17)), 2, mode, trainers=trainers, servers=2)
-        assert sorted(sum(seen, [])) == sorted([*range(17)] * 2)
+def test_each_chunk_is_read_once_a_pass(mode, engine):
+    seen = read(list(range(17)), 2, mode, trainers=3, servers=2, engine=engine())
+    assert sorted(sum(seen, [])) == sorted([*range(17)] * 2)
+
+
+def test_one_trainer_reads_chunks_in_their_order():
+    for mode in ("async", "sync", "delta"):
+        assert read(list(range(17)), 2, mode, servers=2) == [[*range(17)] * 2]
+
+
+@pytest.mark.parametrize("mode", ["async", "sync"])
+def test_learning_rates_that_go_by_passes(mode, engine):
+    """batches() says the pass; a gradient that is pushed has the rate of its own one, at all servers."""
+    def trained():
+        names = ["a", "b"]
+        zeros = pm.initializer.Constant(0.0)
+        a, b = (pm.layers.create_parameter([3], "float32", name=name, default_initializer=zeros) for name in names)
+        pm.optimizer.SGD(ByPasses()).minimize(pm.layers.reduce_sum(a) + pm.layers.reduce_sum(b))
+        trainer = begun()
+        for _ in trainer.batches(list(range(4)), 2, passes=2):
+            trainer.run()
+        trainer.set_pass(2)
+        trainer.run()
+        trainer.pull()
+        with pytest.raises(Malformed, match="pass -1"):
+            trainer.set_pass(-1)
+        return [pm.global_scope().get(name).tolist() for name in names]
+
+    found = pm.cluster.run(trained, 1, 2, mode, engine()).returned[0]
+    assert found == [[-4 * 1.0 - 4 * 0.5 - 0.25] * 3] * 2
 
 
 def test_alone_the_same_script_reads_and_trains():
     assert alone(read([1, "two", [3]], 2, None)) == [1, "two", [3]] * 2
 
 
-def test_a_gradient_that_is_not_finite_changes_nothing_and_is_told():
+def test_a_gradient_that_is_not_finite_changes_nothing_and_is_told(engine):
     def poisoned():
         x = pm.layers.data("x", [1])
         w = pm.layers.create_parameter([1], "float32", name="w", default_initializer=pm.initializer.Constant(1.0))
@@ -143,11 +173,11 @@ def test_a_gradient_that_is_not_finite_changes_nothing_and_is_told():
         return pm.global_scope().get("w").item()
 
     for mode in ("async", "sync"):
-        result = pm.cluster.run(poisoned, 1, 1, mode)
+        result = pm.cluster.run(poisoned, 1, 1, mode, engine())
         assert result.returned == [0.5] and result.counts["sent"] == 1
 
 
-def test_what_a_trainer_raises_is_raised_with_where_it_is_from():
+def test_what_a_trainer_raises_is_raised_with_where_it_is_from(engine):
     def fails():
         pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
         trainer = begun()
@@ -156,20 +186,18 @@ def test_what_a_trainer_raises_is_raised_with_where_it_is_from():
         for _ in range(10**6):
             trainer.run()
 
-    before = threads()
     for mode in ("sync", "async"):
         with pytest.raises(TrainerFailed, match=r"trainer 1: ValueError: no such file: data.txt") as caught:
-            pm.cluster.run(fails, 3, 2, mode)
+            pm.cluster.run(fails, 3, 2, mode, engine())
         assert isinstance(caught.value.__cause__, ValueError)
-        assert threads() == before
 
 
-def test_what_servers_can_not_do_is_told_before_training():
+def test_what_servers_can_not_do_is_told_before_training(engine):
     def merged():
         return pm.optimizer.GradientMerge(pm.optimizer.SGD(0.1), 2)
 
     with pytest.raises(TrainerFailed, match="GradientMerge is more than one step a gradient"):
-        pm.cluster.run(train, 2, 1, args=(1, merged))
+        pm.cluster.run(train, 2, 1, "async", engine(), args=(1, merged))
 
     def table():
         ids = pm.layers.data("ids", [-1, 1], dtype="int64")
@@ -177,7 +205,7 @@ def test_what_servers_can_not_do_is_told_before_training():
         begun()
 
     with pytest.raises(TrainerFailed, match="'embedding_0.w_0' is a table with a sparse gradient"):
-        pm.cluster.run(table, 1, 1, "delta")
+        pm.cluster.run(table, 1, 1, "delta", engine())
 
     def twice():
         classifier(lambda loss: sgd().minimize(loss))
@@ -185,7 +213,17 @@ def test_what_servers_can_not_do_is_told_before_training():
         pm.cluster.join()
 
     with pytest.raises(TrainerFailed, match="join.. was called before"):
-        pm.cluster.run(twice)
+        pm.cluster.run(twice, engine=engine())
+
+
+@pytest.mark.parametrize("mode", ["async", "delta"])
+def test_a_program_without_an_optimizer(mode):
+    def nothing():
+        pm.layers.create_parameter([3], "float32")
+        begun()
+
+    with pytest.raises(TrainerFailed, match=r"ProgramError: .*call minimize\(\) first"):
+        pm.cluster.run(nothing, mode=mode)
 
 
 @pytest.mark.parametrize("settings, problem", [
@@ -203,7 +241,7 @@ def test_settings_that_can_not_be(settings, problem):
         pm.cluster.run(train, **settings)
 
 
-def test_a_directory_has_one_job_at_a_time(tmp_path):
+def test_a_directory_has_one_job_at_a_time(engine, tmp_path):
     def meanwhile():
         with ThreadPoolExecutor() as pool, pytest.raises(StorageError, match="a job runs in"):
             pool.submit(pm.cluster.run, train, directory=tmp_path, args=(1, sgd)).result()
@@ -211,17 +249,17 @@ def test_a_directory_has_one_job_at_a_time(tmp_path):
             pm.cluster.run(train, args=(1, sgd))
         return True
 
-    assert pm.cluster.run(meanwhile, directory=tmp_path).returned == [True]
+    assert pm.cluster.run(meanwhile, engine=engine(), directory=tmp_path).returned == [True]
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="can't use"):
         pm.cluster.run(train, directory=tmp_path / "file" / "below")
     with pytest.raises(pm.cluster.WrongJob, match="a job has a directory of its own"):
-        pm.cluster.run(train, directory=tmp_path, job="other", args=(1, sgd))
+        pm.cluster.run(train, engine=engine(), directory=tmp_path, job="other", args=(1, sgd))
 
 
-def test_a_job_goes_on_where_the_one_before_ended(tmp_path):
+def test_a_job_goes_on_where_the_one_before_ended(engine, tmp_path):
     expected = alone(train, 4, adam)
-    pm.cluster.run(train, 1, 2, "sync", directory=tmp_path, args=(4, adam))
-    assert_same_bits(pm.cluster.run(train, 1, 2, "sync", directory=tmp_path, args=(0, adam)).returned[0], expected)
-    further = pm.cluster.run(train, 1, 2, "sync", directory=tmp_path, args=(4, adam))
+    pm.cluster.run(train, 1, 2, "sync", engine(), tmp_path, args=(4, adam))
+    assert_same_bits(pm.cluster.run(train, 1, 2, "sync", engine(), tmp_path, args=(0, adam)).returned[0], expected)
+    further = pm.cluster.run(train, 1, 2, "sync", engine(), tmp_path, args=(4, adam))
     assert [one["version"] for one in further.servers] == [8, 8]

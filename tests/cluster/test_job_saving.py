@@ -1,13 +1,17 @@
 """Saving in a job: one is elected, the model loads on one machine, averages are saved, training goes on as it was."""
 import os
+import threading
 
 import numpy as np
 import pytest
 from cluster_jobs import INPUTS, alone, batch, begun, classifier, values
+from cluster_meetings import ticket
 from small_model import assert_same_bits
 
 import paddle_mini as pm
 from paddle_mini.cluster import Malformed
+from paddle_mini.cluster import saving as saving_module
+from paddle_mini.io.model import save_inference_model
 
 
 def averaged():
@@ -40,11 +44,11 @@ def load(path):
 
 
 @pytest.mark.parametrize("mode", ["sync", "async", "delta"])
-def test_one_is_elected_and_its_model_is_the_servers_values(mode, tmp_path):
+def test_one_is_elected_and_its_model_is_the_servers_values(mode, engine, tmp_path):
     def sgd():
         return pm.optimizer.SGD(0.1)
 
-    result = pm.cluster.run(saving, 3, 2, mode, args=(sgd, tmp_path / "models"))
+    result = pm.cluster.run(saving, 3, 2, mode, engine(), args=(sgd, tmp_path / "models"))
     paths = [path for path, _, _ in result.returned if path is not None]
     number = int(os.path.basename(paths[0]))
     assert len(paths) == 1 and os.listdir(tmp_path / "models") == [str(number)]
@@ -54,8 +58,9 @@ def test_one_is_elected_and_its_model_is_the_servers_values(mode, tmp_path):
         assert_same_bits(found, result.returned[number][1])
 
 
-def test_averages_are_saved_and_training_is_as_without_saving(tmp_path):
-    path, saved, end = pm.cluster.run(saving, 1, 2, "sync", args=(averaged, tmp_path / "job")).returned[0]
+def test_averages_are_saved_and_training_is_as_without_saving(engine, tmp_path):
+    result = pm.cluster.run(saving, 1, 2, "sync", engine(), args=(averaged, tmp_path / "job"))
+    path, saved, end = result.returned[0]
     own_path, own_saved, own_end = alone(saving, averaged, tmp_path / "alone")
     assert (os.path.basename(path), os.path.basename(own_path)) == ("0", "0")
     assert_same_bits(end, own_end)
@@ -67,7 +72,7 @@ def test_averages_are_saved_and_training_is_as_without_saving(tmp_path):
     assert any(found[name].tobytes() != saved[name].tobytes() for name in found)
 
 
-def test_a_table_is_saved_with_all_rows(tmp_path):
+def test_a_table_is_saved_with_all_rows(engine, tmp_path):
     def table():
         ids = pm.layers.data("ids", [-1, 1], dtype="int64")
         attr = pm.ParamAttr(name="table", initializer=pm.initializer.Constant(0.0))
@@ -79,21 +84,74 @@ def test_a_table_is_saved_with_all_rows(tmp_path):
         trainer.pull()  # in sync mode both have trained on all rows then
         return pm.cluster.save_model(tmp_path, [ids], [looked_up])
 
-    paths = [path for path in pm.cluster.run(table, 2, 2, "sync").returned if path]
+    paths = [path for path in pm.cluster.run(table, 2, 2, "sync", engine()).returned if path]
     with pm.scope_guard(pm.Scope()):
         pm.io.load_inference_model(os.path.join(paths[0], "model"), pm.Executor())
         found = pm.global_scope().get("table")
     np.testing.assert_array_equal(found, np.repeat([[-0.5, -0.5], [0.0, 0.0]], [20, 10], axis=0))
 
 
-def test_what_saving_meets_reaches_who_saves(tmp_path):
+def test_a_frozen_parameter_is_saved_as_it_is(engine, tmp_path):
+    def frozen():
+        x = pm.layers.data("x", shape=[-1, 4])
+        rest = pm.layers.fc(x, 4, param_attr=pm.ParamAttr(name="rest", trainable=False), bias_attr=False)
+        out = pm.layers.fc(rest, 2)
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(out))
+        trainer = begun(ticket(tmp_path))
+        before = pm.global_scope().get("rest")
+        trainer.run({"x": np.ones([2, 4], "float32")})
+        pm.cluster.save_model(tmp_path / "models", [x], [out])
+        return before, pm.global_scope().get("rest")
+
+    result = pm.cluster.run(frozen, 2, 2, "async", engine())
+    number, = os.listdir(tmp_path / "models")
+    with pm.scope_guard(pm.Scope()):
+        pm.io.load_inference_model(str(tmp_path / "models" / number / "model"), pm.Executor())
+        found = pm.global_scope().get("rest")
+    for value in np.concatenate(result.returned):
+        np.testing.assert_array_equal(value, found)
+
+
+def test_the_others_train_while_one_saves_and_saving_runs_nothing(tmp_path, monkeypatch):
+    """On threads, where the test can hold the saver up."""
+    go_on, runs = threading.Event(), []
+    run = pm.Executor.run
+
+    def held_up(*arguments, **more):
+        assert go_on.wait(30)
+        save_inference_model(*arguments, **more)
+
+    def counted(self, *arguments, **more):
+        runs.append(threading.current_thread().name)
+        return run(self, *arguments, **more)
+
+    def two_ways():
+        x, logits, loss = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
+        trainer = begun()
+        if trainer.number == 0:
+            before = runs.count("trainer 0")
+            pm.cluster.save_model(tmp_path, [x], [logits])
+            return runs.count("trainer 0") - before
+        for step in range(20):
+            trainer.run(batch(8 * step, 8 * step + 8), [loss])
+        go_on.set()
+        return None
+
+    monkeypatch.setattr(pm.Executor, "run", counted)
+    monkeypatch.setattr(saving_module, "save_inference_model", held_up)
+    result = pm.cluster.run(two_ways, 2, 2)
+    assert result.returned == [0, None] and result.counts["applied"] == 20 * 2
+    assert load(tmp_path / "0")[1].shape == (5, 3)
+
+
+def test_what_saving_meets_reaches_who_saves(engine, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(pm.cluster.TrainerFailed, match="trainer 0: StorageError: can't save to"):
-        pm.cluster.run(saving, 1, 1, args=(averaged, tmp_path / "file"))
+        pm.cluster.run(saving, 1, 1, "async", engine(), args=(averaged, tmp_path / "file"))
 
     def never_joined():
         with pytest.raises(Malformed, match="call join.. first"):
             pm.cluster.save_model(tmp_path, [], [])
         return True
 
-    assert pm.cluster.run(never_joined).returned == [True]
+    assert pm.cluster.run(never_joined, engine=engine()).returned == [True]

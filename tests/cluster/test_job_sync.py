@@ -1,10 +1,10 @@
-"""Sync mode on threads: the bits of one machine, the mean of all trainers, two optimizers and a table."""
-import itertools
+"""Sync mode: the bits of one machine, the mean of all trainers, two optimizers and a table."""
 import time
 
 import numpy as np
 import pytest
 from cluster_jobs import WORDS, alone, begun, threads, train, values
+from cluster_meetings import note, notes, ticket
 from small_model import assert_same_bits
 
 import paddle_mini as pm
@@ -19,31 +19,45 @@ OPTIMIZERS = {
 }
 
 
-@pytest.mark.parametrize("servers", [1, 2, 3])
-@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if "schedule" not in name])
-def test_one_trainer_gets_the_bits_of_one_machine(name, servers):
+def one_trainer(name, servers, engine):
     expected = alone(train, 7, OPTIMIZERS[name])
-    result = pm.cluster.run(train, trainers=1, servers=servers, mode="sync", args=(7, OPTIMIZERS[name]))
+    result = pm.cluster.run(train, 1, servers, "sync", engine, args=(7, OPTIMIZERS[name]))
     assert_same_bits(result.returned[0], expected)
     assert result.counts == {"sent": 7 * servers, "applied": 7 * servers, "dropped": 0, "repeated": 0, "lost": 0}
 
 
-def test_trainers_together_make_one_big_batch():
-    for name in ("SGD", "Momentum", "Adam"):
-        expected = alone(train, 6, OPTIMIZERS[name], 24)
-        result = pm.cluster.run(train, trainers=3, servers=2, mode="sync", args=(6, OPTIMIZERS[name], 24, 3))
-        for one in result.returned:
-            assert_same_bits(one, result.returned[0])
-        for key, value in expected.items():
-            np.testing.assert_allclose(result.returned[0][key], value, rtol=2e-4, atol=2e-6)
+@pytest.mark.parametrize("servers", [1, 2, 3])
+def test_one_trainer_gets_the_bits_of_one_machine(servers, engine):
+    one_trainer("Adam with averages", servers, engine())
 
 
-def test_a_slow_trainer_is_waited_for():
-    steps = []
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if "schedule" not in name])
+def test_optimizers_have_the_bits_of_one_machine(name):
+    one_trainer(name, 3, "threads")
 
+
+def big_batch(name, engine):
+    expected = alone(train, 6, OPTIMIZERS[name], 24)
+    result = pm.cluster.run(train, 3, 2, "sync", engine, args=(6, OPTIMIZERS[name], 24, 3))
+    for one in result.returned:
+        assert_same_bits(one, result.returned[0])
+    for key, value in expected.items():
+        np.testing.assert_allclose(result.returned[0][key], value, rtol=2e-4, atol=2e-6)
+
+
+def test_trainers_together_make_one_big_batch(engine):
+    big_batch("Adam", engine())
+
+
+@pytest.mark.parametrize("name", ["SGD", "Momentum"])
+def test_optimizers_see_one_big_batch(name):
+    big_batch(name, "threads")
+
+
+def test_a_slow_trainer_is_waited_for(engine, tmp_path):
     def slow():
         def step():
-            steps.append(trainer.number)
+            note(tmp_path / "steps", trainer.number)
             time.sleep(0.02 * trainer.number)
 
         w = pm.layers.create_parameter([3], "float32")
@@ -54,9 +68,10 @@ def test_a_slow_trainer_is_waited_for():
             step()
             trainer.run({}, [])
 
-    pm.cluster.run(slow, trainers=2, servers=1, mode="sync")
+    pm.cluster.run(slow, 2, 1, "sync", engine())
+    steps = notes(tmp_path / "steps")
     # Whoever begins step k + 1 has pushed step k; its pull then waits for those who have not begun step k.
-    assert all(abs(steps[:end].count(0) - steps[:end].count(1)) <= 2 for end in range(11))
+    assert all(abs(steps[:end].count("0") - steps[:end].count("1")) <= 2 for end in range(11))
 
 
 def wide_and_deep(steps, sparse=True):
@@ -83,27 +98,41 @@ def wide_and_deep(steps, sparse=True):
 
 
 @pytest.mark.parametrize("servers", [1, 2, 3])
-def test_tables_and_two_optimizers(servers):
+def test_tables_and_two_optimizers(servers, engine):
     expected = alone(wide_and_deep, 9)
-    found = pm.cluster.run(wide_and_deep, 1, servers, "sync", args=(9,)).returned[0]
+    found = pm.cluster.run(wide_and_deep, 1, servers, "sync", engine(), args=(9,)).returned[0]
     for name, value in expected.items():  # a row that is named twice is summed in another order
         np.testing.assert_allclose(found[name], value, rtol=1e-4, atol=1e-6)
 
 
-def test_tables_of_several_trainers_move_as_dense_ones():
-    one, other = pm.cluster.run(wide_and_deep, 2, 2, "sync", args=(9,)).returned
+def test_tables_of_several_trainers_move_as_dense_ones(engine):
+    one, other = pm.cluster.run(wide_and_deep, 2, 2, "sync", engine(), args=(9,)).returned
     assert_same_bits(one, other)
-    expected = pm.cluster.run(wide_and_deep, 2, 2, "sync", args=(9, False)).returned[0]
+    expected = pm.cluster.run(wide_and_deep, 2, 2, "sync", engine(), args=(9, False)).returned[0]
     for name, value in expected.items():
         np.testing.assert_allclose(one[name], value, rtol=1e-3, atol=1e-5)
 
 
-def test_more_servers_than_parameters():
+def test_more_servers_than_parameters(engine):
     expected = alone(train, 3, OPTIMIZERS["SGD"])
-    assert_same_bits(pm.cluster.run(train, 1, 9, "sync", args=(3, OPTIMIZERS["SGD"])).returned[0], expected)
+    assert_same_bits(pm.cluster.run(train, 1, 9, "sync", engine(), args=(3, OPTIMIZERS["SGD"])).returned[0], expected)
 
 
-def test_a_schedule_goes_by_the_steps_of_the_job():
+def test_a_parameter_of_100_mb(engine):
+    def large():
+        w = pm.layers.create_parameter([25, 1 << 20], "float32", name="w",
+                                       default_initializer=pm.initializer.Constant(1.0))
+        pm.optimizer.SGD(0.5).minimize(pm.layers.reduce_sum(w))
+        trainer = begun()
+        trainer.run()
+        trainer.pull()
+        found = pm.global_scope().get("w")
+        return found.nbytes, found.min(), found.max()
+
+    assert pm.cluster.run(large, 1, 2, "sync", engine()).returned == [(100 << 20, 0.5, 0.5)]
+
+
+def test_a_schedule_goes_by_the_steps_of_the_job(engine):
     def scheduled(steps):
         rate = pm.lr.ExponentialDecay(0.1, 0.9)
         loss = pm.layers.mean(pm.layers.create_parameter([5], "float32"))
@@ -115,17 +144,15 @@ def test_a_schedule_goes_by_the_steps_of_the_job():
         trainer.pull()
         return values()
 
-    assert_same_bits(pm.cluster.run(scheduled, 2, 2, "sync", args=(5,)).returned[1], alone(scheduled, 5))
+    assert_same_bits(pm.cluster.run(scheduled, 2, 2, "sync", engine(), args=(5,)).returned[1], alone(scheduled, 5))
 
 
-def test_a_frozen_parameter_is_the_initialisers_and_stays():
-    seeds = itertools.count()
-
+def test_a_frozen_parameter_is_the_initialisers_and_stays(engine, tmp_path):
     def frozen():
         x = pm.layers.data("x", shape=[-1, 4])
         rest = pm.layers.fc(x, 4, param_attr=pm.ParamAttr(name="rest", trainable=False), bias_attr=False)
         pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.fc(rest, 2)))
-        trainer = begun(next(seeds))
+        trainer = begun(ticket(tmp_path))
         before = pm.global_scope().get("rest")
         for _ in range(3):
             trainer.run({"x": np.ones([2, 4], "float32")})
@@ -133,7 +160,7 @@ def test_a_frozen_parameter_is_the_initialisers_and_stays():
         np.testing.assert_array_equal(pm.global_scope().get("rest"), before)
         return values()
 
-    one, other = pm.cluster.run(frozen, 2, 2, "sync").returned
+    one, other = pm.cluster.run(frozen, 2, 2, "sync", engine()).returned
     assert_same_bits(one, other)
 
 

@@ -22,13 +22,7 @@ RayEngine = pytest.importorskip("paddle_mini.cluster.ray_engine").RayEngine
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
-    """One Ray for all tests here: it begins in seconds."""
-    if not ray.is_initialized():
-        ray.init("local", include_dashboard=False)
-    yield
-    ray.shutdown()
+pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
 @pytest.fixture
@@ -170,7 +164,7 @@ def test_what_parts_log_arrives_once_with_its_origin(caplog, tmp_path):
 
     with caplog.at_level(logging.WARNING), pytest.raises(StorageError):
         pm.cluster.run(logs, 1, 1, engine="ray", args=[str(tmp_path)], directory=tmp_path, checkpoint_seconds=0.3,
-                       on_status=sees)
+                       on_status=sees, timeout=5.0)
     assert caplog.messages.count("trainer 0: careful, it is hot") == 1
     assert any(text.startswith("server 0: can't write a checkpoint") for text in caplog.messages), caplog.messages
 

@@ -121,6 +121,8 @@ def test_parts_join(infos, servers):
         mine = [block for block in reversed(plan) if block.parameter == info.name]
         pieces = [(block.begin, block.end, part(info, block, value)) for block in mine]
         assert np.array_equal(join(info, pieces), value)
+        with pytest.raises(WrongShape, match="it must be"):
+            part(info, mine[0], value[None])
         if value.size:
             with pytest.raises(WrongShape):
                 join(info, pieces[1:])

@@ -76,7 +76,7 @@ def test_arrays_of_a_message():
        | st.dictionaries(st.sampled_from(["protocol", "job", "request", "x"]), VALUES).map(wire.pack),
        st.none() | st.integers() | st.lists(st.integers(), max_size=2))
 def test_garbage_gets_an_answer(header, arrays):
-    data, found = reply(header, arrays)
+    data, _ = reply(header, arrays)
     answered = wire.unpack(data)
     assert ("error" in answered) != answered.get("ok", False) and answered["life"] == "1"
 
@@ -93,6 +93,18 @@ def test_refusals_are_replies(change, kind):
     with pytest.raises(ERRORS[kind]) as raised:
         wire.understood(data, arrays)
     assert type(raised.value) is ERRORS[kind]
+
+
+@pytest.mark.parametrize("header", [{}, {"ok": False}, {"ok": 1}, {"wait": True}])
+def test_no_reply(header):
+    with pytest.raises(Malformed, match="neither ok nor an error"):
+        wire.understood(wire.pack(header), [])
+
+
+@pytest.mark.parametrize("arrays", [None, 3, "text", np.zeros(3)])
+def test_arrays_come_in_a_list(arrays):
+    with pytest.raises(Malformed, match="arrays are"):
+        wire.check_arrays(arrays)
 
 
 def test_a_failure_inside_is_logged(caplog):

@@ -1,0 +1,62 @@
+# Fixtures of the tests of clusters, and where jobs of tests run: pytest tests/cluster --engine ray
+import os
+import sys
+
+import cluster_jobs
+import cluster_meetings
+import pytest
+from server_calls import BOTH, Group, train
+from server_checkpoints import checkpoint
+
+from paddle_mini.cluster.thread_engine import ThreadEngine
+
+
+def pytest_addoption(parser):
+    """Where pytest is not given this folder, it comes here too late for this, and jobs run on threads."""
+    parser.addoption("--engine", choices=["threads", "ray"], default="threads", help="where jobs of tests/cluster run")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With --engine ray: the tests that have an engine, and those that say in their names that they are about Ray; all
+    others are the same as without."""
+    if config.getoption("--engine", "threads") == "ray":
+        ours = [item for item in items if "engine" in item.fixturenames or "_ray" in item.nodeid]
+        config.hook.pytest_deselected(items=[item for item in items if item not in ours])
+        items[:] = ours
+
+
+@pytest.fixture(scope="session")
+def ray_cluster():
+    """One Ray for all tests: it begins in seconds."""
+    os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # Ray would put a print() of its own in place of Python's, for other tests too
+    ray = pytest.importorskip("ray")
+    for module in (cluster_jobs, cluster_meetings):
+        ray.cloudpickle.register_pickle_by_value(module)
+    ray.init("local", include_dashboard=False)
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture
+def engine(request):
+    """A class whose objects run one job each: ThreadEngine or RayEngine."""
+    if request.config.getoption("--engine", "threads") == "threads":
+        return ThreadEngine
+    ray = request.getfixturevalue("ray_cluster")
+    from paddle_mini.cluster.ray_engine import RayEngine
+
+    if request.module.__name__ not in ray.cloudpickle.list_registry_pickle_by_value():
+        ray.cloudpickle.register_pickle_by_value(sys.modules[request.module.__name__])
+    return RayEngine
+
+
+@pytest.fixture
+def two(tmp_path):
+    """A directory with checkpoints of versions 3 and 4, newest last."""
+    group = Group(1, BOTH, directory=str(tmp_path))
+    names = []
+    for step in range(4):
+        train(group, step, step + 1)
+        if step >= 2:
+            names.append(checkpoint(group)["file"])
+    return tmp_path, names

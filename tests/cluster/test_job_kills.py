@@ -1,0 +1,72 @@
+"""Parts that are killed in the middle of training: nothing is applied twice, all is counted, training goes on."""
+import os
+import time
+
+import numpy as np
+import pytest
+from cluster_jobs import begun
+from cluster_meetings import TIMEOUT, at, die, note, notes, ticket
+
+import paddle_mini as pm
+from paddle_mini.cluster.convert import read_parameters
+
+RUNS = int(os.environ.get("PM_KILL_RUNS", "4"))
+"""20 and more for a long run."""
+TRAINERS, PUSHES = 2, 120
+PARTS = ["server 0", "trainer 1", "coordinator", "server 1", "trainer 0"]
+GOES_ON = 10.0
+"""Seconds in which training must go on after a death: each trainer makes another step."""
+
+
+def marks(folder, size):
+    """Each push, of all trainers and their lives, takes `size` from a place of its own in two parameters, one at each
+    server: returns them."""
+    x = pm.layers.data("x", [PUSHES])
+    zeros = pm.initializer.Constant(0.0)
+    a, b = (pm.layers.create_parameter([PUSHES], "float32", name=name, default_initializer=zeros) for name in "ab")
+    averaged = pm.optimizer.ParameterAverage(pm.optimizer.SGD(1.0), pm.averaging.Uniform())
+    averaged.minimize(pm.layers.reduce_sum(a * x) + pm.layers.reduce_sum(b * x))
+    trainer, place = begun(), -1
+    while (place := ticket(folder, place + 1)) < PUSHES:
+        feed = np.zeros(PUSHES, "float32")
+        feed[place] = size
+        trainer.run({"x": feed})
+        note(folder / "steps", trainer.number)
+        time.sleep(0.01)
+    trainer.pull()
+    return [pm.global_scope().get(name) for name in "ab"]
+
+
+def wait_until(done, seconds, problem):
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline, problem
+        time.sleep(0.01)
+
+
+@pytest.mark.filterwarnings("ignore:.*of different")
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_a_part_is_killed(seed, engine, tmp_path):
+    job_engine, steps = engine(), tmp_path / "steps"
+    part, mode = PARTS[seed % len(PARTS)], ("async", "sync")[seed % 2]
+    when = np.random.RandomState(seed).randint(4, PUSHES // 2)
+
+    def kill():
+        wait_until(lambda: len(notes(steps)) >= when, TIMEOUT, "training does not begin")
+        die(job_engine, part)
+        before = notes(steps)
+        wait_until(lambda: all(notes(steps).count(str(number)) > before.count(str(number)) + 1
+                               for number in range(TRAINERS)), GOES_ON, f"it does not go on without {part}")
+
+    with at(steps, kill):
+        result = pm.cluster.run(marks, TRAINERS, 2, mode, job_engine, tmp_path / "job",
+                                [tmp_path, 1 if mode == "async" else TRAINERS], checkpoint_seconds=0.1, lease=1.0)
+    assert result.counts["sent"] == result.counts["applied"] + result.counts["dropped"]
+    alone = -1 if mode == "async" else -TRAINERS  # what is the mean of one gradient, while a trainer is away
+    saved = read_parameters(tmp_path / "job")
+    for values in (*np.concatenate(result.returned), *saved.values()):
+        assert set(np.unique(values)) <= {0, -1, alone}
+    averages = read_parameters(tmp_path / "job", average=0)
+    for name, values in saved.items():
+        assert np.count_nonzero(values) > PUSHES / 4
+        assert ((averages[name] <= 0) & (averages[name] >= values)).all() and averages[name].any()

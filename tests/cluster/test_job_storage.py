@@ -1,0 +1,164 @@
+"""Jobs and their disks: one that fills, one that is read-only, what another version has written."""
+import errno
+import json
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+from cluster_jobs import alone, batch, begun, classifier, train, values
+from cluster_meetings import TIMEOUT, at, die, reach
+from small_model import assert_same_bits
+
+import paddle_mini as pm
+from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion, coordinator_file
+from paddle_mini.cluster.client import Client
+from paddle_mini.cluster.convert import read_parameters
+from paddle_mini.cluster.server_checkpoint import blocks, found, verified
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A directory that is a disk of 4 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no disk can be mounted here: {made.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def fill(disk):
+    """Takes what room there is."""
+    with open(disk / "filler", "ab", buffering=0) as file:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+
+
+def errors(engine):
+    """How many checkpoints the disk has refused to each server, as the job's coordinator shows."""
+    servers = Client(engine.link(), "job").once("coordinator", "status")["servers"].values()
+    return [row["report"].get("checkpoint_errors", 0) for row in servers]
+
+
+def adam():
+    return pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.01), pm.averaging.Uniform())
+
+
+def filling(moment, steps):
+    """Trains by data tasks, which the coordinator writes down; the disk fills before step 5."""
+    _, _, loss = classifier(lambda loss: adam().minimize(loss))
+    trainer = begun()
+    for step in trainer.batches(list(range(steps)), 4):
+        if step == 5:
+            reach(moment)
+        trainer.run(batch(8 * step, 8 * step + 8), [loss])
+    trainer.pull()
+    return values()
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_training_goes_on_when_a_disk_is_full_for_a_while(dies, engine, small_disk, tmp_path):
+    """It loses nothing, and is counted; also when the coordinator dies then, and can't begin again."""
+    job_engine, moment, full = engine(), tmp_path / "moment", threading.Event()
+
+    def fill_and_empty():
+        full.set()
+        deadline = time.monotonic() + TIMEOUT
+        while min(errors(job_engine)) == 0:  # a checkpoint that ends leaves the room of an older one
+            fill(small_disk / "job")
+            assert time.monotonic() < deadline, "no checkpoint is refused"
+        if dies:
+            die(job_engine, "coordinator")
+        threading.Timer(0.3, (small_disk / "job" / "filler").unlink).start()
+
+    with at(moment, fill_and_empty):
+        result = pm.cluster.run(filling, 1, 2, "sync", job_engine, small_disk / "job", [moment, 20],
+                                checkpoint_seconds=0.05)
+    assert full.is_set() and all(one["checkpoints"]["errors"] > 0 for one in result.servers)
+    assert all("No space left on device" in one["checkpoints"]["last_error"] for one in result.servers)
+    expected = alone(train, 20, adam)
+    assert_same_bits(result.returned[0], expected)
+    assert_same_bits(read_parameters(small_disk / "job"), expected)
+    assert result.counts["applied"] == 2 * 20 and result.counts["lost"] == 0
+
+
+def test_a_disk_that_stays_full_is_told_of(engine, small_disk, tmp_path):
+    """When there is room again the job goes on."""
+    moment, arguments = tmp_path / "moment", [tmp_path / "moment", 8]
+    with at(moment, lambda: fill(small_disk / "job")), \
+            pytest.raises(TrainerFailed, match="StorageError: coordinator: .*No space left on device"):
+        pm.cluster.run(filling, 1, 2, "sync", engine(), small_disk / "job", arguments, timeout=0.5)
+    (small_disk / "job" / "filler").unlink()
+    result = pm.cluster.run(filling, 1, 2, "sync", engine(), small_disk / "job", arguments)
+    assert result.counts["applied"] == result.counts["sent"] > 0
+    assert_same_bits(read_parameters(small_disk / "job"), result.returned[0])
+
+
+def test_a_directory_that_can_not_be_written(engine, small_disk):
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+
+    def saves():
+        x, logits, loss = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
+        trainer = begun()
+        with pytest.raises(StorageError, match="can't save to .*Read-only file system"):
+            pm.cluster.save_model(small_disk / "models", [x], [logits])
+        return np.isfinite(trainer.run(batch(0, 8), [loss])[0]).all()
+
+    assert pm.cluster.run(saves, 1, 1, "async", engine()).returned == [True]
+    with pytest.raises(StorageError, match="can't use .*Read-only file system"):
+        pm.cluster.run(train, 1, 1, "async", engine(), small_disk / "job", [1, adam])
+
+
+def test_pulls_and_checkpoints_during_training_are_of_one_version(engine, tmp_path):
+    """All elements of each block move alike, so that they are the same at any time."""
+    job, moment = tmp_path / "job", tmp_path / "moment"
+
+    def moving():
+        w = pm.layers.create_parameter([300, 1000], "float32", name="w",
+                                       default_initializer=pm.initializer.Constant(0.0))
+        pm.optimizer.Momentum(0.1, 0.9).minimize(pm.layers.reduce_sum(w))
+        trainer, torn = begun(), 0
+        reach(moment)
+        for _ in range(60):
+            trainer.run()
+            values = pm.global_scope().get("w").reshape(2, -1)
+            torn += (values != values[:, :1]).any()
+        return torn
+
+    def read(seen, stop):
+        while not stop.is_set():
+            for one in found(str(job)):
+                try:
+                    with verified(one.path) as (file, facts):
+                        block, = (held.values() for held in blocks(file, facts))
+                except StorageError:  # it was removed meanwhile
+                    continue
+                seen[one.server, facts["version"]] = (block == block[0]).all()
+
+    seen, stop = {}, threading.Event()
+    reader = threading.Thread(target=read, args=[seen, stop])
+    with at(moment, reader.start):
+        result = pm.cluster.run(moving, 2, 2, "async", engine(), job, checkpoint_seconds=0.01)
+    stop.set()
+    reader.join()
+    assert result.returned == [0, 0]
+    assert all(seen.values()) and len(seen) > 4
+
+
+def test_what_another_version_has_written(engine, tmp_path):
+    """It is told of, and left as it is."""
+    path = tmp_path / coordinator_file.NAME
+    pm.cluster.run(train, 1, 1, "async", engine(), tmp_path, [1, adam])
+    facts = json.loads(path.read_bytes())["coordinator"]
+    path.write_bytes(coordinator_file._spelled({**facts, "format": 2}))
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    with pytest.raises(WrongVersion, match="of format 2, 1 is known"):
+        pm.cluster.run(train, 1, 1, "async", engine(), tmp_path, [1, adam])
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before

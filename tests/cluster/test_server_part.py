@@ -1,0 +1,84 @@
+"""A server as a part of a job: its place is its own until another process takes it; where it was lost it comes back."""
+import pytest
+from coordinators import Asked
+
+from paddle_mini.cluster import Gone
+from paddle_mini.cluster.client import Client
+from paddle_mini.cluster.engine import Link
+from paddle_mini.cluster.job_settings import JobSettings
+from paddle_mini.cluster.server_part import ServerPart
+from paddle_mini.cluster.wire import request, unpack
+
+
+class Direct(Link):
+    """To one coordinator; nothing arrives while it is cut."""
+
+    def __init__(self, service):
+        self.service, self.cut = service, False
+
+    def send(self, requests, timeout):
+        return [Gone("cut off") if self.cut else self.service.handle(one.header, one.arrays) for one in requests]
+
+
+@pytest.fixture
+def job(tmp_path):
+    return Asked(tmp_path, 1, 1, lease=4.0)
+
+
+def part(job, link=None):
+    made = ServerPart(0, JobSettings("job", 1, 1, lease=4.0), None, link or Direct(job.service), job.clock)
+    made.tick()
+    return made
+
+
+def says(served):
+    """The kind of error of a status request, None for an answer."""
+    header, _ = served.handle(request("job", "status"), [])
+    return unpack(header).get("error", {}).get("kind")
+
+
+def present(job):
+    return [(row["server"], row["incarnation"]) for row in job.ask("view")["servers"]]
+
+
+def test_a_server_beats(job):
+    served = part(job)
+    for _ in range(8):
+        job.clock.pass_by(1)
+        served.tick()
+    assert present(job) == [(0, 1)] and says(served) is None
+    assert job.ask("status")["servers"]["0"]["report"]["version"] == 0
+
+
+def test_one_whose_place_another_process_has_taken_serves_no_more(job):
+    first, second = part(job), part(job)
+    assert present(job) == [(0, 2)] and says(first) is None  # until it hears of it
+    for _ in range(4):
+        job.clock.pass_by(1)
+        first.tick()
+        second.tick()
+    assert says(first) == "gone" and says(second) is None
+    assert present(job) == [(0, 2)]
+
+
+def test_one_that_was_cut_off_comes_back(job):
+    link = Direct(job.service)
+    served = part(job, link)
+    link.cut = True
+    for _ in range(8):
+        job.clock.pass_by(1)
+        served.tick()
+    assert present(job) == []
+    link.cut = False
+    served.tick(), job.clock.pass_by(1), served.tick()
+    assert present(job) == [(0, 2)] and says(served) is None
+
+
+def test_it_hears_of_trainers_when_the_job_has_started(job):
+    served = part(job)
+    trainer = job.trainer("a")
+    job.clock.pass_by(1)
+    served.tick()
+    header, _ = served.handle(request("job", "status"), [])
+    assert unpack(header)["members"] == [[0, trainer["incarnation"]]]
+    assert Client(Direct(job.service), "job").once("coordinator", "view")["started"]
