@@ -59,7 +59,9 @@ class Gradients:
         return results[:len(fetches)]
 
     def _pull(self, feed: Mapping[str, Any]) -> None:
-        rows = {name: table.rows_of(feed) for name, table in self._tables.items()}
+        sources = {table.source: table for table in self._tables.values()}
+        found = {source: table.rows_of(feed) for source, table in sources.items()}
+        rows = {name: found[table.source] for name, table in self._tables.items()}
         values, tables = self._pull_next(self._dense, rows)
         for name, value in values.items():
             self._scope.set(name, value)

@@ -119,10 +119,10 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] 
             ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
         except KeyboardInterrupt:
             if keeps:
-                _checkpoint(client, servers)
+                _checkpoint(begun.link(), facts)
             raise
         if keeps:
-            _checkpoint(client, servers)
+            _checkpoint(begun.link(), facts)
         return _result(client, servers, ended)
 
 
@@ -194,9 +194,11 @@ def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Servi
     return Reducer(index, settings) if settings.is_collective else ServerPart(index, settings, folder, link)
 
 
-def _checkpoint(client: Client, servers: int) -> None:
+def _checkpoint(link: Link, settings: JobSettings) -> None:
+    """Of all servers, with the same timestamp. A large one is written for minutes, and then must not be asked again."""
+    client = Client(link, **{**settings.of_clients(), "attempt": settings.wait_timeout})
     now = {"timestamp": time.time_ns()}
-    written = client.ask_all([Ask(f"server {index}", "checkpoint", now) for index in range(servers)])
+    written = client.ask_all([Ask(f"server {index}", "checkpoint", now) for index in range(settings.servers)])
     required([one for one in written if not isinstance(one, NotInitialised)])  # where no trainer has joined
 
 

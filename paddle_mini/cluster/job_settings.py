@@ -70,4 +70,4 @@ class JobSettings:
                                    run=self.run)
 
     def of_clients(self) -> Dict[str, Any]:
-        return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout}
+        return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout, "attempt": self.timeout}

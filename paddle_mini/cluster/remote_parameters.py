@@ -121,8 +121,8 @@ class RemoteParameters:
         rows, values = gradient
         if len(self.blocks) == 1:
             return [rows, values]
-        mine = (rows >= block.begin) & (rows < block.end)
-        return [rows[mine], values[mine]]
+        mine = np.flatnonzero((rows >= block.begin) & (rows < block.end))
+        return [rows.take(mine), values.take(mine, axis=0)]
 
 
 def _pairs(blocks: Sequence[Block]) -> List[List[Any]]:

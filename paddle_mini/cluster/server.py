@@ -25,7 +25,7 @@ class ParameterServer:
     """
 
     def __init__(self, index: int, settings: ServerSettings, directory: Optional[str] = None,
-                 clock: Callable[[], float] = time.monotonic):
+                 clock: Callable[[], float] = time.time):
         if type(index) is not int or not 0 <= index < settings.servers:
             raise Malformed(f"server {index!r} is none of {settings.servers}")
         self.index, self.settings, self.life = index, settings, uuid.uuid4().hex
@@ -35,7 +35,8 @@ class ParameterServer:
         self._held: Dict[Key, Held] = {}
         self._updates = Updates(settings)
         self._received = self._given = 0  # bytes of arrays
-        self._clock, self._tried = clock, clock()
+        self._clock = clock
+        self._tried = self._period()
         self._checkpoints = ServerCheckpoints(directory, settings.job, index, settings.servers) if directory else None
         self._about_checkpoints: Dict[str, Any] = {
             "recovered": None, "newest": None, "seconds": 0.0, "errors": 0, "last_error": ""}
@@ -59,9 +60,13 @@ class ParameterServer:
         return self._token if self.initialised else None
 
     def tick(self) -> None:
-        """Writes a checkpoint when one is due. What a disk refuses is logged and counted, and training goes on."""
-        if self.initialised and self._checkpoints and self._clock() - self._tried >= self.settings.checkpoint_seconds:
+        """Writes a checkpoint when another period of checkpoint_seconds has begun: at one moment at all servers, as
+        trainers wait for each that writes. What a disk refuses is logged and counted, and training goes on."""
+        if self.initialised and self._checkpoints and self._period() != self._tried:
             self._try_checkpoint()
+
+    def _period(self) -> int:
+        return int(self._clock() // self.settings.checkpoint_seconds)
 
     def _do(self, name: str, asked: Header, arrays: Arrays) -> Reply:
         if name not in self._requests:
@@ -179,8 +184,8 @@ class ParameterServer:
             about["last_error"] = str(error)
             raise
         finally:
-            self._tried = self._clock()
-            about["seconds"] = self._tried - begin
+            self._tried = self._period()
+            about["seconds"] = self._clock() - begin
         return written
 
     def _recover(self) -> None:

@@ -24,7 +24,7 @@ class ServerPart:
                  clock: Callable[[], float] = time.monotonic):
         self._name = f"server {index}"
         with speaking(self._name):
-            self.server = ParameterServer(index, settings.of_servers(), directory, clock)
+            self.server = ParameterServer(index, settings.of_servers(), directory)
         self._settings, self._clock = settings, clock
         self._client = Client(link, **settings.of_clients())
         self._key = uuid.uuid4().hex

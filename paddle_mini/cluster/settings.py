@@ -20,7 +20,7 @@ class ServerSettings:
     stale_limit, of async: a push is dropped that was made from a version more than stale_limit times the number of
     trainers behind; None: never.
     alpha, of elastic: None is 0.9 / trainers (Zhang, Choromanska & LeCun 2015).
-    checkpoint_seconds: from one checkpoint to the next.
+    checkpoint_seconds: from one checkpoint to the next; all servers write at the same moments.
     """
 
     job: str

@@ -13,11 +13,11 @@ from .transpile import Trained
 
 
 class TableRows:
-    """One table of a trainer. ids: of Trained, the feeds that name rows."""
+    """One table of a trainer. source: what rows_of() goes by; tables with the same one have the same rows."""
 
     def __init__(self, table: Trained, exe: Executor):
         assert table.ids is not None
-        self._feeds, self._height, self._exe = sorted(table.ids), table.shape[0], exe
+        self.source, self._exe = (tuple(sorted(table.ids)), table.shape[0]), exe
         self._program = Program()
         block = self._program.global_block()
         block.create_var(table.name, shape=table.shape, dtype=table.dtype, persistable=True)
@@ -28,12 +28,13 @@ class TableRows:
 
     def rows_of(self, feed: Mapping[str, Any]) -> np.ndarray:
         """int64, rising. What is no row is left to the operator that will refuse it."""
+        feeds, height = self.source
         named: List[np.ndarray] = [np.zeros(0, np.int64)]
-        for name in self._feeds:
+        for name in feeds:
             value = feed.get(name, ())
             named.append(np.ravel(value.array if isinstance(value, LoDTensor) else value).astype(np.int64))
         rows = np.unique(np.concatenate(named))
-        return rows[(rows >= 0) & (rows < self._height)]
+        return rows[(rows >= 0) & (rows < height)]
 
     def write(self, scope: Scope, rows: np.ndarray, values: np.ndarray) -> None:
         """Puts the rows into the trainer's table. A plan is for a number of rows, so the last one is written again, up

@@ -91,6 +91,28 @@ def test_a_slow_service(engine):
     assert isinstance(echo(engine, timeout=0.1), Timeout)
 
 
+def test_each_request_has_its_own_answer(engine):
+    """One that is late, or gone, takes nothing from those that went out with it."""
+    class Sleepy(Echo):
+        def handle(self, header, arrays):
+            import os
+            import time
+
+            if header == b"die":
+                os._exit(1)
+            time.sleep(float(header))
+            return header, arrays
+
+    engine.serve("late", Sleepy)
+    engine.serve("soon", Sleepy)
+    requests = [Request(name, header, []) for name, header in (("late", b"9"), ("soon", b"0"), ("nobody", b"0"))]
+    late, soon, nobody = engine.link().send(requests, 2.0)
+    assert isinstance(late, Timeout) and soon == (b"0", []) and isinstance(nobody, Gone)
+    engine.serve("dies", Sleepy)
+    gone, soon = engine.link().send([Request("dies", b"die", []), Request("soon", b"1", [])], 20.0)
+    assert isinstance(gone, Gone) and soon == (b"1", [])
+
+
 def test_what_a_service_can_not_begin_for_is_raised(engine):
     def make(link):
         raise StorageError("no disk")

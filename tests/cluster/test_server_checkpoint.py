@@ -160,15 +160,31 @@ def test_when_checkpoints_are_written(tmp_path):
         return json.loads((tmp_path / "server-0.json").read_text())["number"]
 
     assert number() == 1
-    for now[0], due in ((159.0, 1), (160.0, 2), (160.0, 2), (219.9, 2), (400.0, 3)):
+    for now[0], due in ((119.9, 1), (120.0, 2), (120.0, 2), (179.9, 2), (400.0, 3)):
         server.tick()
         assert number() == due
     server = group.restart(0)
-    for now[0], due in ((459.0, 3), (461.0, 4)):
+    for now[0], due in ((419.0, 3), (421.0, 4)):
         server.tick()
         assert number() == due
     with pytest.raises(StorageError, match="no directory"):
         checkpoint(Group(1, BOTH))
+
+
+def test_servers_write_at_the_same_moments(tmp_path):
+    """Trainers wait for each server that writes: one that began again does not do so at a time of its own."""
+    now = [100.0]
+    group = Group(2, BOTH, directory=str(tmp_path), clock=lambda: now[0], checkpoint_seconds=60)
+    now[0] = 110.0
+    group.restart(1)
+
+    def numbers():
+        return [json.loads((tmp_path / f"server-{index}.json").read_text())["number"] for index in (0, 1)]
+
+    for now[0], due in ((119.0, [1, 1]), (121.0, [2, 2]), (179.0, [2, 2]), (181.0, [3, 3])):
+        for server in group.servers:
+            server.tick()
+        assert numbers() == due
 
 
 def test_a_disk_that_refuses(tmp_path, caplog):

@@ -1,0 +1,102 @@
+# Two trainers and two servers that are nothing but Ray actors: the messages of a wide & deep step, and no more.
+"""Answers benchmarks/cluster.py, which has written the messages' shapes to SHAPES before."""
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Callable, List, Sequence
+
+import numpy as np
+import ray
+
+from cluster_job import POOL, Message, Timing, build, rate
+from environments import FOLDER
+from worker import Run, serve
+
+SHAPES = FOLDER / "cluster_messages.json"
+TABLE_ROWS = 500_000
+"""Of a table's half, which is what one of two servers has."""
+
+
+def random_ids(count: int) -> np.ndarray:
+    return np.sort(np.random.default_rng(count).permutation(TABLE_ROWS)[:count]).astype(np.int64)
+
+
+def filled(message: Message) -> List[np.ndarray]:
+    """Arrays as a message has them: numbers of rows, which rise, and values."""
+    return [random_ids(shape[0]) if dtype == "<i8" else np.full(shape, 1e-3, dtype) for shape, dtype in message.sent]
+
+
+class Server:
+    """Adds what is pushed to arrays, and gives copies of them; rows of tables by their numbers."""
+
+    def __init__(self, pushed: Message):
+        before, self.dense, self.tables = "", [], []
+        for shape, dtype in pushed.sent:
+            if dtype != "<i8":
+                of_table = before == "<i8"
+                (self.tables if of_table else self.dense).append(
+                    np.zeros((TABLE_ROWS, *shape[1:]) if of_table else shape, dtype))
+            before = dtype
+
+    def pull(self, rows: List[np.ndarray]) -> List[np.ndarray]:
+        return [array.copy() for array in self.dense] + [table[some] for table, some in zip(self.tables, rows)]
+
+    def push(self, arrays: List[np.ndarray]) -> None:
+        dense, tables, left = iter(self.dense), iter(self.tables), iter(arrays)
+        for array in left:
+            if array.dtype == np.int64:
+                next(tables)[array] += next(left)
+            else:
+                target = next(dense)
+                target += array
+
+
+class Trainer:
+    """steps: pull from all servers at once, then, computes, the model's forward and backward pass, then push."""
+
+    def __init__(self, servers: Sequence[Any], pulls: List[Message], pushes: List[Message], computes: bool):
+        self.servers, self.computes = servers, _model() if computes else lambda step: None
+        self.rows, self.gradients = [filled(one) for one in pulls], [filled(one) for one in pushes]
+
+    def steps(self, count: int) -> List[float]:
+        """When each ended, and before them, when the first one began."""
+        ends = [time.monotonic()]
+        for step in range(count):
+            ray.get([server.pull.remote(rows) for server, rows in zip(self.servers, self.rows)])
+            self.computes(step)
+            ray.get([server.push.remote(arrays) for server, arrays in zip(self.servers, self.gradients)])
+            ends.append(time.monotonic())
+        return ends
+
+
+def _model() -> Callable[[int], Any]:
+    import paddle_mini as pm
+    from paddle_mini.cluster.transpile import transpile
+
+    loss, batches = build()
+    exe = pm.Executor()
+    exe.run(pm.default_startup_program())
+    program = transpile(pm.default_main_program())
+    fetches = [loss.name] + [one.gradient for one in program.trained]
+    return lambda step: exe.run(program.program, batches[step % POOL], fetches)
+
+
+def prepare(computes: bool) -> Run:
+    """Steps of all trainers, which give bytes a second."""
+    pulls, pushes = ([Message(*one) for one in some] for some in json.loads(SHAPES.read_text()))
+    ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=1 << 30)
+    actors = {kind: ray.remote(num_cpus=0)(kind) for kind in (Server, Trainer)}
+    servers = [actors[Server].remote(one) for one in pushes]
+    trainers = [actors[Trainer].remote(servers, pulls, pushes, computes) for _ in range(2)]
+
+    def run(steps: int) -> float:
+        ends = ray.get([trainer.steps.remote(steps) for trainer in trainers])
+        return rate([Timing(one, {}, [pulls, pushes], one[0]) for one in ends])
+
+    run(10)
+    return run
+
+
+if __name__ == "__main__":
+    serve({"exchange": lambda: prepare(False), "training": lambda: prepare(True)})

@@ -1,0 +1,257 @@
+# What messages cost at trainers, servers and the coordinator: measured here, for the model in cluster_sim.py.
+"""Writes results/cluster_costs.json. What is measured is the least of many times, or seconds of processor time: what
+else this machine does is not part of it.
+
+    python benchmarks/cluster_costs.py
+"""
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
+from cluster_job import train
+from cluster_sim import Costs
+from measuring import HERE
+from run import processor_facts
+from worker import ONE_THREAD
+
+import paddle_mini as pm
+from paddle_mini.cluster.client import Client
+from paddle_mini.cluster.coordinator import Coordinator
+from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.engine import Answer, Link, Request
+from paddle_mini.cluster.held import Part, mean
+from paddle_mini.cluster.remote_parameters import Held, RemoteParameters
+from paddle_mini.cluster.server import ParameterServer
+from paddle_mini.cluster.settings import ServerSettings
+from paddle_mini.cluster.shards import ParameterInfo
+from paddle_mini.cluster.wire import request
+
+RESULT = HERE / "results" / "cluster_costs.json"
+ELEMENTS, ROWS, TABLE = 1 << 20, 4096, 1_000_000
+TABLES = {"deep": 16, "wide": 1}
+"""Width of each."""
+BLOCKS = 8
+"""In a message, one of which is large."""
+TIMES, CALLS = 25, 400
+SIZES = (100, 1000, 10_000)
+"""Trainers that a coordinator knows."""
+
+
+def least_seconds(call: Callable[[], Any]) -> float:
+    call()
+    return min(_seconds(call) for _ in range(TIMES))
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+class DirectLink(Link):
+    """To one server that is an object; inside: seconds in it."""
+
+    def __init__(self, server: ParameterServer):
+        self._server, self.inside = server, 0.0
+
+    def send(self, requests: Sequence[Request], timeout: float) -> List[Answer]:
+        begin = time.perf_counter()
+        answers: List[Answer] = [self._server.handle(one.header, one.arrays) for one in requests]
+        self.inside += time.perf_counter() - begin
+        return answers
+
+
+class OneServer:
+    """A server with small parameters and a large one, adagrad's, and the two tables of wide & deep, one adagrad's and
+    one ftrl's; and its client."""
+
+    def __init__(self, directory: str):
+        adagrad, ftrl = (one.to_config().SerializeToString()
+                         for one in (pm.optimizer.Adagrad(0.01), pm.optimizer.Ftrl(0.01)))
+        infos = [ParameterInfo(f"small {i}", (16,), "float32") for i in range(BLOCKS - 1)]
+        infos += [ParameterInfo("large", (ELEMENTS,), "float32")]
+        infos += [ParameterInfo(name, (TABLE, width), "float32", sparse=True) for name, width in TABLES.items()]
+        held = [Held(info, ftrl if info.name == "wide" else adagrad) for info in infos]
+        self.server = ParameterServer(0, ServerSettings("job", 1, 1, checkpoint_seconds=1e6), directory)
+        self.link = DirectLink(self.server)
+        self.parameters = RemoteParameters(Client(self.link, "job"), held, 1)
+        self.values = {info.name: np.full(info.shape, 0.5, info.dtype) for info in infos}
+        self.parameters.give([0], 1, self.values)
+        self._draw, self._step = np.random.default_rng(0), 0
+
+    def seconds(self, name: str, large: bool = False, rows: bool = False) -> Tuple[float, float]:
+        """Of a "pull" or a "push" of all small parameters and these: at the client, at the server. The rows are others
+        each time, as those of batches are."""
+        names = [one for one in self.values if one.startswith("small") or large and one == "large"]
+        samples = []
+        for _ in range(TIMES):
+            some = self._draw.integers(0, TABLE, ROWS)
+            numbers = dict.fromkeys(TABLES if rows else (), np.unique(some))
+            gradients: Dict[str, Any] = {one: np.full_like(self.values[one], 1e-3) for one in names}
+            gradients.update({one: (some, np.full((ROWS, TABLES[one]), 1e-3, np.float32)) for one in numbers})
+            self.link.inside, begin = 0.0, time.perf_counter()
+            if name == "pull":
+                self.parameters.pull(names, numbers)
+            else:
+                who = {"trainer": 0, "incarnation": 0, "step": self._step, "membership": 0}
+                self.parameters.push(gradients, "push", who, [0])
+                self._step += 1
+            samples.append((time.perf_counter() - begin - self.link.inside, self.link.inside))
+        client, server = zip(*samples)
+        return min(client), min(server)
+
+    def checkpoint_byte(self) -> float:
+        """Seconds of a core, without those of the disk."""
+        begin = time.process_time()
+        reply, _ = self.server.handle(request("job", "checkpoint"), [])
+        return (time.process_time() - begin) / json.loads(reply)["checkpoint"]["bytes"]
+
+    def sum_byte(self) -> float:
+        held = self.server._held["large", 0]
+        values = np.ones(ELEMENTS, np.float32)
+        parts = [Part(held, values, None)] * 8
+        seconds = least_seconds(lambda: mean([part.copied() for part in parts], len(parts)))
+        return seconds / (len(parts) * values.nbytes)
+
+
+def costs_of_threads() -> Costs:
+    """Where messages are calls."""
+    with tempfile.TemporaryDirectory() as directory:
+        one = OneServer(directory)
+        measured = {(name, what): one.seconds(name, **dict.fromkeys(what.split(), True))
+                    for name in ("pull", "push") for what in ("", "large", "rows", "large rows")}
+        size, of_rows = 4 * ELEMENTS, ROWS * (8 + 4 * sum(TABLES.values()))
+
+        def more(name: str, what: str, where: int) -> float:
+            return max(0.0, measured[name, what][where] - measured[name, ""][where])
+
+        beats = {count: coordinator_seconds(count)["beat"] for count in (SIZES[0], SIZES[-1])}
+        member = max(0.0, beats[SIZES[-1]] - beats[SIZES[0]]) / (SIZES[-1] - SIZES[0])
+        return Costs(
+            client_message=(measured["pull", ""][0] + measured["push", ""][0]) / 2,
+            client_byte=(more("pull", "large rows", 0) + more("push", "large rows", 0)) / (2 * (size + of_rows)),
+            server_message=(measured["pull", ""][1] + measured["push", ""][1]) / 2, server_byte=0.0, message_wait=0.0,
+            pull_byte=more("pull", "large", 1) / size, pull_row=more("pull", "rows", 1) / ROWS,
+            push_byte=more("push", "large", 1) / size, push_row=more("push", "rows", 1) / ROWS,
+            sum_byte=one.sum_byte(), checkpoint_byte=one.checkpoint_byte(),
+            beat=beats[SIZES[0]] - member * SIZES[0], beat_member=member)
+
+
+def costs_of_ray(threads: Costs) -> Costs:
+    """Half of what all processes of Ray work for a call, and for its bytes, is each end's."""
+    import ray
+
+    class Echo:
+        def give(self, header: bytes, arrays: List[np.ndarray], size: int) -> List[np.ndarray]:
+            return [np.ones(size // BLOCKS, np.uint8) for _ in range(BLOCKS)] if size else []
+
+    ray.init(address="local", include_dashboard=False, log_to_driver=False, object_store_memory=1 << 30)
+    try:
+        echo, size = ray.remote(num_cpus=0)(Echo).remote(), 2 << 20
+        arrays = [np.ones(size // BLOCKS, np.uint8) for _ in range(BLOCKS)]
+
+        def work(*message: Any) -> float:
+            ray.get(echo.give.remote(b"", *message))
+            begin = processor_seconds()
+            for _ in range(CALLS):
+                ray.get(echo.give.remote(b"", *message))
+            return (processor_seconds() - begin) / CALLS
+
+        empty, byte = work([], 0), (work(arrays, 0) + work([], size) - 2 * work([], 0)) / (2 * size)
+        wait = max(0.0, least_seconds(lambda: ray.get(echo.give.remote(b"", [], 0))) - empty)
+    finally:
+        ray.shutdown()
+    return replace(threads, client_message=threads.client_message + empty / 2, server_byte=byte / 2,
+                   server_message=threads.server_message + empty / 2, client_byte=threads.client_byte + byte / 2,
+                   message_wait=wait)
+
+
+def processor_seconds() -> float:
+    """That this process and all that it began have worked, those of them that still are there."""
+    parents, worked = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            fields = path.read_text().rsplit(")", 1)[1].split()
+            parents[int(path.parent.name)], worked[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:13]))
+
+    def is_ours(process: int) -> bool:
+        return process == os.getpid() or process in parents and is_ours(parents[process])
+
+    ticks = sum(count for process, count in worked.items() if is_ours(process))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def coordinator_seconds(trainers: int) -> Dict[str, float]:
+    """Of one trainer's requests, when a coordinator knows so many and each has 10 tasks. ask_save: of one that is not
+    elected."""
+    with tempfile.TemporaryDirectory() as directory:
+        coordinator = Coordinator(CoordinatorSettings("job", trainers + 1, 1, lease=1e9), directory)
+        for number in range(trainers):
+            coordinator._trainers.join(str(number), number, {})
+        who, other = ({"trainer": number, "incarnation": coordinator._trainers.present[number].incarnation}
+                      for number in (0, 1))
+
+        def ask(name: str, **fields: Any) -> None:
+            reply, _ = coordinator.handle(request("job", name, **fields), [])
+            assert json.loads(reply)["ok"]
+
+        ask("ask_save", **other, directory="models", seconds=1e4)
+        ask("set_data", chunks=list(range(10 * trainers)), chunks_per_task=1)
+        joins = iter(range(trainers, trainers + 2 * TIMES))
+        return {
+            "beat": least_seconds(lambda: ask("beat", part="trainer", number=0, incarnation=who["incarnation"])),
+            "ask_save": least_seconds(lambda: ask("ask_save", **who, directory="models", seconds=60.0)),
+            "get_task": least_seconds(lambda: ask("get_task", **who, **{"pass": 0})),
+            "join": least_seconds(lambda: ask("join", key=f"new {next(joins)}"))}
+
+
+def of_a_step(engine: str, trainers: int, servers: int) -> Dict[str, float]:
+    """Of a job of wide & deep: processor time of a trainer's step, at all parts together, and of what a trainer does by
+    itself (compute); and the job's steps a second, which are fewer where others use the machine."""
+    samples: List[Tuple[float, float]] = []
+    ended = threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(0.2):
+            samples.append((time.monotonic(), processor_seconds()))
+
+    watching = threading.Thread(target=sample)
+    watching.start()
+    try:
+        timings = pm.cluster.run(train, trainers=trainers, servers=servers, engine=engine, args=(300, True)).returned
+    finally:
+        ended.set()
+        watching.join()
+    begin, end = max(one.ends[0] for one in timings), min(one.ends[-1] for one in timings)
+    inside = [sample for sample in samples if begin <= sample[0] <= end]
+    (first, before), (last, after) = inside[0], inside[-1]
+    steps = sum(first < moment <= last for one in timings for moment in one.ends)
+    one = timings[0]
+    own = [end - begin - one.parts["pull"][i] - one.parts["push"][i]
+           for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))]
+    return {"work": (after - before) / steps, "steps": steps / (last - first), "compute": min(own)}
+
+
+def main() -> None:
+    os.environ.update(ONE_THREAD)
+    threads = costs_of_threads()
+    measured = {f"{engine} {trainers}+{servers}": of_a_step(engine, trainers, servers)
+                for engine in ("threads", "ray") for trainers, servers in ((1, 1), (2, 2))}
+    facts = {"processor": processor_facts().get("model name"), "cores": os.cpu_count(),
+             "threads": asdict(threads), "ray": asdict(costs_of_ray(threads)), "measured": measured,
+             "coordinator": {str(count): coordinator_seconds(count) for count in SIZES}}
+    RESULT.write_text(json.dumps(facts, indent=1) + "\n")
+    print(json.dumps(facts, indent=1))
+
+
+if __name__ == "__main__":
+    main()

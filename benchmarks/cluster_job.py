@@ -1,0 +1,171 @@
+# Wide & deep as a job of trainers and servers, timed from within: what benchmarks/cluster.py runs on each engine.
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+import workloads
+
+import paddle_mini as pm
+
+POOL = 16
+"""Batches that are trained on in turn, so that steps name different rows."""
+WARM = 24
+"""Steps before those that count: every plan is made by then."""
+PARTS = ("pull", "write rows", "forward and backward", "push")
+
+Arrays = List[np.ndarray]
+Shapes = List[Tuple[Tuple[int, ...], str]]
+
+
+class Message(NamedTuple):
+    """Shapes and dtypes of what one message to a server has, and of its reply's."""
+
+    server: int
+    sent: Shapes
+    received: Shapes
+
+
+class Timing(NamedTuple):
+    """ends: when each step ended, on a clock of the machine. parts: seconds of each step, by PARTS. messages: of one
+    step, those of its pull and those of its push. joined: when the trainer could begin."""
+
+    ends: List[float]
+    parts: Dict[str, List[float]]
+    messages: List[List[Message]]
+    joined: float
+
+
+def rate(timings: Sequence[Timing]) -> float:
+    """Bytes a second that all trainers moved through servers, while all of them trained."""
+    begin, end = max(one.ends[0] for one in timings), min(one.ends[-1] for one in timings)
+    steps = [sum(begin < moment <= end for moment in one.ends) for one in timings]
+    return sum(count * step_bytes(one.messages) for count, one in zip(steps, timings)) / (end - begin)
+
+
+def step_bytes(messages: List[List[Message]]) -> int:
+    shapes = [shape for some in messages for one in some for shape in one.sent + one.received]
+    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+
+
+def build() -> Tuple[Any, List[Dict[str, np.ndarray]]]:
+    """The loss, minimized by two optimizers, ftrl for the wide part and adagrad for the deep one, and batches. Values
+    are not those of workloads.wide_deep(), but sizes, and ids' distribution, are."""
+    work = workloads.wide_deep()
+    ids, dense, label = (pm.layers.data(name, [-1, *array.shape[1:]], str(array.dtype))
+                         for name, array in work.feeds.items())
+    deep, wide = (pm.layers.embedding(ids, list(work.params[name].shape), is_sparse=True, param_attr=name)
+                  for name in ("deep_table", "wide_table"))
+    x = pm.layers.concat([pm.layers.reshape(deep, [0, -1]), dense], axis=1)
+    for i, size in enumerate((400, 400, 400, 1)):
+        x = pm.layers.fc(x, size, act="relu" if size > 1 else None, param_attr=f"deep{i}.w", bias_attr=f"deep{i}.b")
+    linear = pm.layers.fc(dense, 1, param_attr="wide.w", bias_attr="wide.b")
+    logits = pm.layers.elementwise_add(x, pm.layers.elementwise_add(pm.layers.reduce_sum(wide, dim=1), linear))
+    loss = pm.layers.mean(pm.layers.sigmoid_cross_entropy_with_logits(logits, label))
+    names = [parameter.name for parameter in pm.default_main_program().all_parameters()]
+    pm.optimizer.Ftrl(0.01).minimize(loss, parameter_list=[name for name in names if name.startswith("wide")])
+    pm.optimizer.Adagrad(0.01).minimize(loss, parameter_list=[name for name in names if name.startswith("deep")])
+    return loss, _batches(work.feeds)
+
+
+def _batches(feeds: Dict[str, np.ndarray]) -> List[Dict[str, np.ndarray]]:
+    draw = np.random.default_rng(9)
+    return [{**feeds, "ids": draw.integers(0, 1_000_000, feeds["ids"].shape)} for _ in range(POOL)]
+
+
+def train(steps: int, computes: bool) -> Timing:
+    """computes: False leaves the forward and backward pass out, and pushes gradients that it gave before, so that what
+    is left is pulling, writing and pushing."""
+    loss, batches = build()
+    exe = pm.Executor()
+    exe.run(pm.default_startup_program())
+    trainer = pm.cluster.join(exe=exe)
+    joined = time.monotonic()
+    way = trainer._way  # its parts are timed from here, so that a step need not know of clocks
+    if not computes:
+        way._exe = _Remembering(exe)
+    messages: List[List[Message]] = []
+    parts: Dict[str, List[float]] = {name: [] for name in PARTS}
+    ends = []
+    for step in range(WARM + steps):
+        if step == WARM - 1:
+            way._part.client._link = _Recording(way._part.client._link, messages)
+        elif step == WARM:
+            way._part.client._link = way._part.client._link.link
+            _time_parts(way, parts)
+        trainer.run(batches[step % POOL], [loss])
+        ends.append(time.monotonic())
+    return Timing(ends[WARM - 1:], {name: values[-steps:] for name, values in parts.items()}, messages, joined)
+
+
+def begin() -> float:
+    """A job's function that only joins, with a model of one layer: when it could begin."""
+    x = pm.layers.data("x", [-1, 8])
+    pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.fc(x, 1)))
+    exe = pm.Executor()
+    exe.run(pm.default_startup_program())
+    pm.cluster.join(exe=exe)
+    return time.monotonic()
+
+
+class _Remembering:
+    """An executor that runs a program once for each batch; later the results are those."""
+
+    def __init__(self, exe: pm.Executor):
+        self._exe, self._results = exe, {}
+
+    def run(self, program: Any, feed: Any, *rest: Any) -> Any:
+        if id(feed) not in self._results:
+            self._results[id(feed)] = self._exe.run(program, feed, *rest)
+        return self._results[id(feed)]
+
+
+class _Recording:
+    """A link that notes what passes to and from servers."""
+
+    def __init__(self, link: Any, messages: List[List[Message]]):
+        self.link, self._messages = link, messages
+
+    def send(self, requests: Any, timeout: float) -> Any:
+        answers = self.link.send(requests, timeout)
+        some = [Message(int(request.service.split()[1]), _shapes(request.arrays), _shapes(answer[1]))
+                for request, answer in zip(requests, answers) if request.service != "coordinator"]
+        if some:
+            self._messages.append(some)
+        return answers
+
+
+def _shapes(arrays: Arrays) -> Shapes:
+    return [(array.shape, array.dtype.str) for array in arrays]
+
+
+def _time_parts(way: Any, parts: Dict[str, List[float]]) -> None:
+    """Every call is timed; of a step's tables, all together."""
+    def timed(owner: Any, name: str, part: str, first: bool = True) -> None:
+        call: Callable[..., Any] = getattr(owner, name)
+
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return call(*args, **kwargs)
+            finally:
+                seconds = time.perf_counter() - start
+                parts[part].append(seconds) if first else parts[part].append(parts[part].pop() + seconds)
+
+        setattr(owner, name, wrapped)
+
+    timed(way._part, "pull", "pull")
+    timed(way._part, "push", "push")
+    for number, table in enumerate(way._tables.values()):
+        timed(table, "write", "write rows", first=number == 0)
+    way._exe = _Called(way._exe)
+    timed(way._exe, "run", "forward and backward")
+
+
+class _Called:
+    """An executor of its own for `timed`, as the tables have the same one."""
+
+    def __init__(self, exe: Any):
+        self.run = exe.run

@@ -1,0 +1,283 @@
+# A model of jobs with parameter servers, of discrete events, for more machines than there are here.
+"""
+What is assumed:
+
+* Each trainer, each server and the coordinator has a machine of its own, with cores, a full-duplex link and, where it
+  is a server, a disk; or all are on one machine, without links (shared). Whatever is used is used in the order of
+  arrival. What is between links has no limit.
+* A message takes processor time at its sender, the sender's link, the latency, the receiver's link, and processor time
+  at the receiver, one after the other, as a whole. A server does one request at a time.
+* A step's forward and backward pass takes a time with a lognormal distribution, on one core.
+* Blocks are even and rows are named evenly, so that servers are alike. At most SAMPLED of them are simulated. A
+  trainer's processor and link have the messages of all of them to do, and failures and checkpoints come to those few as
+  often as they come to all: a step needs every server.
+* A server that fails is away for `restart` seconds and as long as it reads its checkpoint; trainers wait for it, and
+  what was pushed since its newest checkpoint is lost. A trainer that fails is away for `restart` seconds.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Dict, Iterator, List, Optional
+
+from discrete_events import Latch, Process, Queue, Simulation
+
+SAMPLED = 8
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
+"""Seconds between two requests of a client for what is not there yet: doubled each time."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds of a core, as cluster_costs.py measures them, with what the engine does: of a message at its client and
+    at its server, and of each of its bytes at either; of each dense byte and row that a server gives (pull) and applies
+    (push), and of each byte that it adds to those of others in sync mode (sum); of each byte of a checkpoint; of a beat
+    at the coordinator, and for each member that it knows. message_wait: of no core, until a message is there and its
+    reply is back."""
+
+    client_message: float
+    client_byte: float
+    server_message: float
+    server_byte: float
+    message_wait: float
+    pull_byte: float
+    pull_row: float
+    push_byte: float
+    push_row: float
+    sum_byte: float
+    checkpoint_byte: float
+    beat: float
+    beat_member: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """compute: seconds of a core for a step's forward and backward pass, in the mean; spread: standard deviation of its
+    logarithm. dense: bytes of parameters that are moved whole. rows: of tables, that a step names, each of row_bytes.
+    table: bytes of all rows."""
+
+    name: str
+    compute: float
+    dense: float
+    rows: float = 0.0
+    row_bytes: float = 0.0
+    table: float = 0.0
+    spread: float = 0.1
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """cores: of each machine. bandwidth: bytes a second of a link, each way; latency: seconds. disk: bytes a second.
+    state: bytes of a checkpoint for each of a parameter. checkpoint_seconds, save_seconds: from one checkpoint, or
+    saved model, to the next; None: there are none. together: whether all servers write at the same time. mean_life: seconds,
+    until a machine fails; None: it does not."""
+
+    trainers: int
+    servers: int
+    mode: str = "async"
+    local_steps: int = 1
+    cores: int = 8
+    shared: bool = False
+    bandwidth: float = 1.25e9
+    latency: float = 1e-4
+    disk: float = 5e8
+    state: float = 2.0
+    checkpoint_seconds: Optional[float] = None
+    together: bool = False
+    save_seconds: Optional[float] = None
+    mean_life: Optional[float] = None
+    restart: float = 5.0
+    lease: float = 10.0
+
+
+class Machine:
+    def __init__(self, simulation: Simulation, cores: int):
+        self.cores, self.sends, self.receives = Queue(simulation, cores), Queue(simulation), Queue(simulation)
+
+
+class Server:
+    """version: pushes that were applied, or steps that were made; saved: that of the newest checkpoint. waiting: pushes
+    of the step that is not made yet. handler: one request at a time."""
+
+    def __init__(self, simulation: Simulation, machine: Machine):
+        self.machine, self.handler = machine, Queue(simulation)
+        self.version = self.saved = self.waiting = 0
+
+
+@dataclass(frozen=True)
+class Request:
+    """To one server: bytes of the message and of the reply, and what the server does, in seconds of a core."""
+
+    name: str
+    sent: float
+    received: float
+    work: float
+
+
+class Job:
+    """A simulated job. steps: that trainers made. staleness: of each push in async mode, how many others were applied
+    since the pull that it was made from. polls: requests for what was not there yet. lost: pushes that were gone with
+    servers, where each server has an equal part of one. saves: models that were saved."""
+
+    def __init__(self, model: Model, cluster: Cluster, costs: Costs, seed: int = 0):
+        self.model, self.cluster, self.costs = model, cluster, costs
+        self.simulation = Simulation(seed)
+        sampled = min(cluster.servers, SAMPLED)
+        self.scale = cluster.servers / sampled  # servers that each simulated one stands for
+        shared = self._machine() if cluster.shared else None
+        self.trainers = [shared or self._machine() for _ in range(cluster.trainers)]
+        self.servers = [Server(self.simulation, shared or self._machine()) for _ in range(sampled)]
+        self.coordinator = Queue(self.simulation)
+        self.steps, self.polls, self.lost, self.saves, self.staleness, self.seconds = 0, 0, 0.0, 0, [0] * 0, 0.0
+        dense, rows, table = (one / cluster.servers for one in (model.dense, model.rows, model.table))
+        moved = dense + rows * model.row_bytes
+        sum_work = costs.sum_byte * moved if cluster.mode == "sync" else 0.0
+        self.pull = Request("pull", 8 * rows, moved, costs.pull_byte * dense + costs.pull_row * rows)
+        self.push = Request("push", moved + 8 * rows, 0.0, sum_work)
+        self.update = costs.push_byte * dense + costs.push_row * rows
+        self.whole = Request("whole", 0.0, dense + table, costs.pull_byte * (dense + table))
+        self.stored = cluster.state * (dense + table)
+        self._begin_all()
+
+    def _machine(self) -> Machine:
+        return Machine(self.simulation, self.cluster.cores)
+
+    def _begin_all(self) -> None:
+        cluster, begin, draw = self.cluster, self.simulation.begin, self.simulation.random
+        for number, machine in enumerate(self.trainers):
+            begin(self._train(number, machine))
+        for _ in range(cluster.trainers + cluster.servers):
+            begin(self._beat(), draw.random() * cluster.lease / 4)
+        for server in self.servers:
+            if cluster.checkpoint_seconds is not None:
+                every = cluster.checkpoint_seconds / (1 if cluster.together else self.scale)
+                begin(self._write_checkpoints(server, every), every if cluster.together else draw.random() * every)
+            if cluster.mean_life is not None:
+                begin(self._fail(server, cluster.mean_life / self.scale))
+
+    def run(self, seconds: float, warm: float = 0.0) -> "Job":
+        """Of the job's time; what is counted, and how busy queues were, is of those after `warm`."""
+        self.simulation.run(warm)
+        for queue in self.queues():
+            queue.busy, queue.entered, queue.stayed = 0.0, 0, 0.0
+        self.steps, self.polls, self.lost, self.staleness, self.seconds = 0, 0, 0.0, [], seconds
+        self.simulation.run(warm + seconds)
+        return self
+
+    def queues(self) -> Iterator[Queue]:
+        for group in self.groups().values():
+            yield from group
+
+    def groups(self) -> Dict[str, List[Queue]]:
+        """What may be the limit."""
+        own = {"trainers' links": [link for one in self.trainers for link in (one.sends, one.receives)],
+               "servers' links": [link for one in self.servers for link in (one.machine.sends, one.machine.receives)],
+               "trainers' cores": [one.cores for one in self.trainers]}
+        return {**own, "servers": [one.handler for one in self.servers], "coordinator": [self.coordinator]}
+
+    def busy(self) -> Dict[str, float]:
+        """How much of the time, 0 ... 1, the busiest of each group was used."""
+        return {name: max(one.busy / one.places for one in group) / self.seconds
+                for name, group in self.groups().items()}
+
+    def _train(self, number: int, machine: Machine) -> Process:
+        cluster, simulation = self.cluster, self.simulation
+        versions, step, saved = [0] * len(self.servers), 0, 0
+        fails = self._life(cluster.mean_life)
+        while True:
+            if step % cluster.local_steps == 0:
+                yield from self._ask_all(machine, self.pull, step, versions)
+            yield from machine.cores.use(self._compute())
+            step += 1
+            if step % cluster.local_steps == 0:
+                yield from self._ask_all(machine, self.push, step, versions)
+            self.steps += 1
+            if simulation.now > fails:
+                yield float(cluster.restart)
+                fails = simulation.now + self._life(cluster.mean_life)
+            if number == 0 and cluster.save_seconds and simulation.now >= (saved + 1) * cluster.save_seconds:
+                saved += 1
+                yield from self._ask_all(machine, self.whole, step, versions)
+                self.saves += 1
+
+    def _compute(self) -> float:
+        spread = self.model.spread
+        return self.model.compute * self.simulation.random.lognormvariate(-spread * spread / 2, spread)
+
+    def _life(self, mean: Optional[float]) -> float:
+        return math.inf if mean is None else self.simulation.random.expovariate(1 / mean)
+
+    def _ask_all(self, machine: Machine, request: Request, step: int, versions: List[int]) -> Process:
+        answered = Latch(self.simulation, len(self.servers))
+        for index in range(len(self.servers)):
+            self.simulation.begin(self._ask(machine, index, request, step, versions, answered))
+        yield answered
+
+    def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: List[int],
+             answered: Latch) -> Process:
+        server, costs, pause = self.servers[index], self.costs, 0.0
+        while True:
+            own = self.scale * (costs.client_message + costs.client_byte * request.sent)
+            yield from machine.cores.use(own)
+            yield costs.message_wait
+            yield from self._move(machine.sends, self.scale * request.sent, server.machine.receives, request.sent)
+            yield server.handler
+            waits = request.name == "pull" and self.cluster.mode == "sync" and server.version < step
+            work = costs.server_message + (0.0 if waits else self._handled(server, index, request, versions))
+            yield from server.machine.cores.use(work)
+            server.handler.release()
+            server.handler.busy += work
+            if not waits:
+                break
+            self.polls += 1
+            pause = min(max(2 * pause, FIRST_PAUSE), LONGEST_PAUSE)
+            yield self.cluster.latency * (not self.cluster.shared) + pause
+        received = request.received
+        yield from self._move(server.machine.sends, received, machine.receives, self.scale * received)
+        yield from machine.cores.use(self.scale * costs.client_byte * received)
+        answered.done()
+
+    def _handled(self, server: Server, index: int, request: Request, versions: List[int]) -> float:
+        """What a request does to a server, and the seconds of a core that this takes."""
+        work = request.work + self.costs.server_byte * (request.sent + request.received)
+        if request.name == "pull":
+            versions[index] = server.version
+        elif request.name == "push":
+            server.waiting += 1
+            if self.cluster.mode == "sync" and server.waiting < self.cluster.trainers:
+                return work
+            if self.cluster.mode == "async":
+                self.staleness.append(server.version - versions[index])
+            server.waiting, server.version = 0, server.version + 1
+            work += self.update
+        return work
+
+    def _move(self, sends: Queue, out: float, receives: Queue, into: float) -> Process:
+        """out, into: bytes that either link has to do."""
+        if not self.cluster.shared:
+            yield from sends.use(out / self.cluster.bandwidth)
+            yield float(self.cluster.latency)
+            yield from receives.use(into / self.cluster.bandwidth)
+
+    def _beat(self) -> Process:
+        members = self.cluster.trainers + self.cluster.servers
+        while True:
+            yield from self.coordinator.use(self.costs.beat + self.costs.beat_member * members)
+            yield self.cluster.lease / 4
+
+    def _write_checkpoints(self, server: Server, every: float) -> Process:
+        while True:
+            began = self.simulation.now
+            yield server.handler
+            server.saved = server.version
+            yield self.stored * (self.costs.checkpoint_byte + 1 / self.cluster.disk)
+            server.handler.release()
+            yield max(0.0, began + every - self.simulation.now)
+
+    def _fail(self, server: Server, mean_life: float) -> Process:
+        while True:
+            yield self._life(mean_life)
+            yield server.handler
+            self.lost += (server.version - server.saved) / self.cluster.servers
+            yield self.cluster.restart + self.stored * (self.costs.checkpoint_byte + 1 / self.cluster.disk)
+            server.handler.release()

@@ -1,0 +1,187 @@
+"""The model of jobs in benchmarks/cluster_sim.py: queues obey their laws, and a step is the sum of its parts."""
+import importlib
+import pathlib
+import sys
+from dataclasses import replace
+
+import pytest
+
+BENCHMARKS = pathlib.Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def sim():
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield importlib.import_module("cluster_sim")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.fixture
+def events(sim):
+    return sys.modules["discrete_events"]
+
+
+@pytest.fixture
+def costs(sim):
+    return sim.Costs(client_message=1e-4, client_byte=2e-10, server_message=3e-4, server_byte=4e-10, message_wait=2e-4,
+                     pull_byte=5e-10, pull_row=6e-7, push_byte=7e-10, push_row=8e-7, sum_byte=9e-10,
+                     checkpoint_byte=1e-9, beat=1e-5, beat_member=1e-7)
+
+
+@pytest.fixture
+def model(sim):
+    """Always as long to compute, so that a step can be added up."""
+    return sim.Model("model", compute=0.01, dense=2e6, rows=1000, row_bytes=64, table=64e6, spread=0.0)
+
+
+def one_queue(events, arrivals, service, until, places=1):
+    """Who comes by themselves, at random, to a queue with random times of service."""
+    simulation = events.Simulation(5)
+    queue, draw = events.Queue(simulation, places), simulation.random
+
+    def source():
+        while True:
+            yield draw.expovariate(arrivals)
+            simulation.begin(queue.use(draw.expovariate(1 / service)))
+
+    simulation.begin(source())
+    simulation.run(until)
+    return queue
+
+
+@pytest.mark.parametrize("load", [0.3, 0.8])
+def test_a_queue_of_random_arrivals(events, load):
+    """M/M/1: the place is used for the share `load` of the time, and one is there for 1 / (1 - load) services."""
+    queue = one_queue(events, load, 1.0, 100_000)
+    assert queue.busy / 100_000 == pytest.approx(load, rel=0.03)
+    assert queue.stayed / queue.entered == pytest.approx(1 / (1 - load), rel=0.06)
+
+
+def test_littles_law(events):
+    """How many are there, on average, is how many come a second times how long each stays: counted, and looked at."""
+    simulation = events.Simulation(5)
+    queue, draw, inside, seen = events.Queue(simulation, 2), simulation.random, [0], []
+
+    def visitor():
+        inside[0] += 1
+        yield from queue.use(draw.expovariate(1.0))
+        inside[0] -= 1
+
+    def source():
+        while True:
+            yield draw.expovariate(1.6)
+            simulation.begin(visitor())
+
+    def observer():
+        while True:
+            yield 0.5
+            seen.append(inside[0])
+
+    simulation.begin(source())
+    simulation.begin(observer())
+    simulation.run(20_000)
+    assert sum(seen) / len(seen) == pytest.approx(queue.stayed / 20_000, rel=0.02)
+
+
+def test_places_are_given_in_order(events):
+    simulation, left = events.Simulation(0), []
+    queue = events.Queue(simulation)
+
+    def visitor(name):
+        yield from queue.use(1.0)
+        left.append((name, simulation.now))
+
+    for name in "abc":
+        simulation.begin(visitor(name))
+    simulation.run(10)
+    assert left == [("a", 1.0), ("b", 2.0), ("c", 3.0)] and queue.busy == 3.0 and queue.stayed == 6.0
+
+
+def step_seconds(model, cluster, costs):
+    """One trainer and one server: everything after each other."""
+    moved = model.dense + model.rows * model.row_bytes
+    pulled, pushed = 8 * model.rows + moved, 8 * model.rows + moved
+    work = {"pull": costs.pull_byte * model.dense + costs.pull_row * model.rows,
+            "push": costs.push_byte * model.dense + costs.push_row * model.rows}
+    seconds = model.compute + sum(work.values())
+    seconds += 2 * (costs.client_message + costs.server_message + costs.message_wait)
+    seconds += (costs.client_byte + costs.server_byte) * (pulled + pushed)
+    if not cluster.shared:
+        seconds += 2 * (pulled + pushed) / cluster.bandwidth + 4 * cluster.latency
+    return seconds
+
+
+@pytest.mark.parametrize("facts", [{}, {"shared": True, "cores": 2}, {"bandwidth": 1e8, "latency": 0.01}])
+def test_one_trainer_and_one_server_are_the_sum_of_their_parts(sim, model, costs, facts):
+    cluster = sim.Cluster(1, 1, **facts)
+    seconds = step_seconds(model, cluster, costs)
+    job = sim.Job(model, cluster, costs).run(200.5 * seconds)
+    assert job.steps == 200 and set(job.staleness) == {0}
+    assert job.trainers[0].cores.busy >= 200 * model.compute
+
+
+def test_a_step_of_two_in_step_waits_for_the_slower_one(sim, model, costs):
+    """sync: both make as many steps, though each computes for a time of its own; nobody is faster for it."""
+    model = replace(model, spread=1.0)
+    runs = {mode: sim.Job(model, sim.Cluster(2, 1, mode), costs, seed=1).run(60.0) for mode in ("sync", "async")}
+    assert runs["sync"].steps < 0.9 * runs["async"].steps and runs["sync"].polls > 0
+    assert runs["sync"].servers[0].version == pytest.approx(runs["sync"].steps / 2, abs=1)
+    assert runs["async"].servers[0].version == pytest.approx(runs["async"].steps, abs=2)
+
+
+def test_pushes_are_stale_by_those_of_the_others(sim, model, costs):
+    """In the time of a step all others push once; where nearly all of it is between a pull and a push, these are late
+    by as many."""
+    job = sim.Job(replace(model, compute=1.0, spread=0.3), sim.Cluster(5, 1), costs).run(500.0, warm=5.0)
+    assert sum(job.staleness) / len(job.staleness) == pytest.approx(4, rel=0.03)
+
+
+def test_no_more_than_the_limit(sim, model, costs):
+    """Sixty trainers: a server is busy all the time, and steps a second are what it can do; with two, twice that."""
+    one, two = (sim.Job(model, sim.Cluster(60, servers), costs).run(10.0, warm=3.0) for servers in (1, 2))
+    moved = model.dense + model.rows * model.row_bytes
+    work = 2 * costs.server_message + costs.server_byte * 2 * (moved + 8 * model.rows)
+    work += (costs.pull_byte + costs.push_byte) * model.dense + (costs.pull_row + costs.push_row) * model.rows
+    assert one.busy()["servers"] == pytest.approx(1, abs=0.02)
+    assert one.steps / 10 == pytest.approx(1 / work, rel=0.03)
+    assert two.steps / 10 == pytest.approx(2 / (work + 2 * costs.server_message), rel=0.05)
+
+
+def test_servers_that_are_not_simulated_count(sim, model, costs):
+    """A trainer's links and cores carry the bytes of all servers, of which eight are simulated."""
+    def busy(servers):
+        job = sim.Job(model, sim.Cluster(1, servers), replace(costs, client_message=0.0)).run(20.0)
+        return job.busy()["trainers' links"] * job.seconds / job.steps
+
+    assert busy(80) == pytest.approx(busy(8), rel=0.01)
+
+
+def test_fewer_messages_with_local_steps(sim, model, costs):
+    """A server has a tenth of the work for a step when there is an exchange every ten steps."""
+    def work(**facts):
+        job = sim.Job(model, sim.Cluster(2, 1, **facts), costs).run(20.0)
+        return job.busy()["servers"] / job.steps
+
+    assert work(mode="delta", local_steps=10) == pytest.approx(work(mode="delta") / 10, rel=0.02)
+
+
+def test_failures_and_checkpoints_take_what_they_take(sim, model, costs):
+    """A server that is half of the time away, or writes, halves the steps; what was not in a checkpoint is lost."""
+    plain = sim.Job(model, sim.Cluster(1, 1), costs).run(500.0)
+    cluster = sim.Cluster(1, 1, disk=1e9, checkpoint_seconds=1.0, together=True)
+    writes = (model.dense + model.table) * cluster.state * (costs.checkpoint_byte + 1 / cluster.disk)
+    written = sim.Job(model, cluster, costs).run(500.0)
+    assert written.steps / plain.steps == pytest.approx(1 - writes, rel=0.05) and written.lost == 0
+    failing = sim.Job(model, sim.Cluster(1, 1, mean_life=40.0, restart=20.0), costs, seed=2).run(6000.0)
+    assert 0.35 < failing.steps / plain.steps / 12 < 0.65 and failing.lost > 0
+
+
+def test_a_seed_has_one_result(sim, model, costs):
+    def run(seed):
+        cluster = sim.Cluster(20, 12, checkpoint_seconds=2.0, mean_life=30.0, save_seconds=3.0)
+        job = sim.Job(replace(model, spread=0.5), cluster, costs, seed).run(8.0)
+        return job.steps, job.lost, job.saves, tuple(job.staleness), job.busy()
+
+    assert run(1) == run(1) != run(2)
