@@ -69,8 +69,8 @@ class Model:
 class Cluster:
     """cores: of each machine. bandwidth: bytes a second of a link, each way; latency: seconds. disk: bytes a second.
     state: bytes of a checkpoint for each of a parameter. checkpoint_seconds, save_seconds: from one checkpoint, or
-    saved model, to the next; None: there are none. together: whether all servers write at the same time. mean_life: seconds,
-    until a machine fails; None: it does not."""
+    saved model, to the next; None: there are none. together: whether all servers write at the same time. mean_life:
+    seconds until a machine fails; None: it does not."""
 
     trainers: int
     servers: int

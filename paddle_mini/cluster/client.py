@@ -39,8 +39,8 @@ class _Open:
 
 
 class Client:
-    """timeout: seconds in which a service must be reached; it may not be there yet, or be begun again meanwhile, or its
-    disk be full for a while, so that what it is asked for does not happen.
+    """timeout: seconds in which a service must be reached; it may not be there yet, or be begun again meanwhile, or be
+    the coordinator, whose disk is full for a while.
     wait_timeout: seconds for a reply that depends on others. attempt: seconds for one message.
 
     Every request may come twice to a service, which has to know it: (trainer, step), a token, a key.
@@ -97,7 +97,8 @@ class Client:
         """None while the service is to be asked again."""
         service, now = one.message.service, self._clock()
         result = answer if isinstance(answer, ClusterError) else _understood(service, answer)
-        if result is answer or isinstance(result, StorageError):
+        # A coordinator does nothing that it can't write down; a server goes on without its checkpoint.
+        if result is answer or isinstance(result, StorageError) and service == "coordinator":
             one.again(now, False, 0.01, 0.5)
             self._log_once(service, now - one.since, result)
             if now - one.since < self._timeout:

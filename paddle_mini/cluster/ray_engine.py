@@ -42,12 +42,12 @@ class RayEngine(Engine):
         self._own, self._sockets = not ray.is_initialized(), ""
         if self._own:
             address = address or os.environ.get("RAY_ADDRESS") or "local"
-            of_local = {"include_dashboard": False} if address == "local" else {}
-            context = ray.init(address, namespace=NAMESPACE, **of_local)
+            of_local: Any = {"include_dashboard": False} if address == "local" else {}
+            context: Any = ray.init(address, namespace=NAMESPACE, **of_local)
             if address == "local":
                 self._sockets = os.path.dirname(context.address_info["object_store_address"])
         self._prefix = uuid.uuid4().hex
-        # A part computes in threads of its own choice and mostly waits for others: Ray need not count processors for it.
+        # A part has threads of its own choice and mostly waits for others: Ray need not count processors for it.
         common = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
         self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
         self._of_trainers = {**common, "max_restarts": 0, **(trainer_options or {})}
@@ -56,7 +56,8 @@ class RayEngine(Engine):
 
     def serve(self, name: str, make: Callable[[Link], Service]) -> None:
         options = {**self._of_services, "name": _actor_name(self._prefix, name)}
-        actor = self._services[name] = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
+        actor: Any = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
+        self._services[name] = actor
         begun = actor.error.remote()
         self._require_begun({begun: name})
         error = ray.get(begun)
@@ -73,7 +74,7 @@ class RayEngine(Engine):
 
         def begin(number: int) -> None:
             lives[number] += 1
-            actor = ray.remote(_TrainerPart).options(**self._of_trainers).remote(number)
+            actor: Any = ray.remote(_TrainerPart).options(**self._of_trainers).remote(number)
             self._trainers[number] = actor, actor.process.remote()
             running[actor.run.remote(work, self._prefix)] = number
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from functools import partial
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 from .client import Client
@@ -23,8 +24,9 @@ class ServerPart:
     def __init__(self, index: int, settings: JobSettings, directory: Optional[str], link: Link,
                  clock: Callable[[], float] = time.monotonic):
         self._name = f"server {index}"
+        self._begin = partial(ParameterServer, index, settings.of_servers(), directory)
         with speaking(self._name):
-            self.server = ParameterServer(index, settings.of_servers(), directory)
+            self.server = self._begin()
         self._settings, self._clock = settings, clock
         self._client = Client(link, **settings.of_clients())
         self._key = uuid.uuid4().hex
@@ -45,13 +47,14 @@ class ServerPart:
             self._tick()
 
     def _tick(self) -> None:
-        if self._replaced:
-            return
-        self.server.tick()
+        if not self._replaced:
+            self.server.tick()
         if self._clock() < self._next_beat:
             return
         try:
-            if self._incarnation is None:
+            if self._replaced:
+                self._come_back()
+            elif self._incarnation is None:
                 self._register()  # and the first beat at the next tick
             else:
                 self._beat()
@@ -73,9 +76,19 @@ class ServerPart:
             events_sent(events)
         except Gone as error:
             self._incarnation = None
-            rows = self._client.once("coordinator", "view")["servers"]
-            self._replaced = any(row["server"] == self.server.index for row in rows)
+            self._replaced = self._place_is_taken()
             _log.warning("%s; it %s", error, "serves no more" if self._replaced else "registers again")
+
+    def _place_is_taken(self) -> bool:
+        rows = self._client.once("coordinator", "view")["servers"]
+        return any(row["server"] == self.server.index for row in rows)
+
+    def _come_back(self) -> None:
+        """Where who took the place is lost, as from the newest checkpoint. It may never have been there: a message of
+        an earlier life of this server that came late takes the place, too."""
+        self._next_beat = self._clock() + self._settings.beat_seconds
+        if not self._place_is_taken():
+            self.server, self._key, self._membership, self._replaced = self._begin(), uuid.uuid4().hex, 0, False
 
     def _follow(self, reply: Header) -> None:
         """Tells the server who the trainers are, where that has changed."""

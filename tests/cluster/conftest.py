@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session")
 def ray_cluster():
     """One Ray for all tests: it begins in seconds."""
-    os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # Ray would put a print() of its own in place of Python's, for other tests too
+    os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # else print() is Ray's own, for the tests after these too
     ray = pytest.importorskip("ray")
     for module in (cluster_jobs, cluster_meetings):
         ray.cloudpickle.register_pickle_by_value(module)

@@ -7,7 +7,7 @@ from fake_clock import Clock
 
 from paddle_mini.cluster.client import Ask, Client, required
 from paddle_mini.cluster.engine import Killed, Link
-from paddle_mini.cluster.errors import Gone, Malformed, Timeout, UnknownParameter
+from paddle_mini.cluster.errors import Gone, Malformed, StorageError, Timeout, UnknownParameter
 from paddle_mini.cluster.wire import answer, unpack
 
 
@@ -86,6 +86,20 @@ def test_one_line_an_interval_says_who_is_away(caplog):
         client.ask("server 1", "push")
     assert 3 <= len(caplog.messages) <= 5 and all("server 1 does not do" in line for line in caplog.messages)
     assert clock.now - 1000 == pytest.approx(20, abs=0.6)
+
+
+def test_a_coordinator_whose_disk_is_full_is_asked_again():
+    """It has done nothing. A server's refusal of a checkpoint is its answer."""
+    full = StorageError("no space")
+    link = Scripted(coordinator=[full, full, {"x": 1}, full], server_0=[full, {}])
+    client, clock = made(link, timeout=5)
+    assert client.ask("coordinator", "join")[0]["x"] == 1 and clock.now == pytest.approx(1000 + 0.01 + 0.02)
+    with pytest.raises(StorageError, match="coordinator: no space"):
+        client.ask("coordinator", "join")
+    assert clock.now - 1000 == pytest.approx(5, abs=0.6)
+    with pytest.raises(StorageError, match="server 0: no space"):
+        client.ask("server 0", "checkpoint")
+    assert [name for name, _ in link.sent].count("server 0") == 1
 
 
 def test_one_message_is_all_that_once_sends():

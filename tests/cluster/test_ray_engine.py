@@ -186,7 +186,7 @@ def test_what_parts_log_arrives_once_with_its_origin(caplog, tmp_path):
 
     with caplog.at_level(logging.WARNING), pytest.raises(StorageError):
         pm.cluster.run(logs, 1, 1, engine="ray", args=[str(tmp_path)], directory=tmp_path, checkpoint_seconds=0.3,
-                       on_status=sees, timeout=5.0)
+                       on_status=sees)
     assert caplog.messages.count("trainer 0: careful, it is hot") == 1
     assert any(text.startswith("server 0: can't write a checkpoint") for text in caplog.messages), caplog.messages
 

@@ -61,6 +61,17 @@ def test_one_whose_place_another_process_has_taken_serves_no_more(job):
     assert present(job) == [(0, 2)]
 
 
+def test_a_late_message_of_an_earlier_life_takes_the_place_for_a_lease(job):
+    served = part(job)
+    life = served.server.life
+    job.server("of an earlier life", 0)
+    for second in range(7):
+        job.clock.pass_by(1)
+        served.tick(), served.tick()
+        assert says(served) == ("gone" if second < 3 else None)
+    assert present(job) == [(0, 3)] and served.server.life != life
+
+
 def test_one_that_was_cut_off_comes_back(job):
     link = Direct(job.service)
     served = part(job, link)

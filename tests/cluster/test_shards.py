@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle_mini.cluster import Malformed, ParameterInfo, WrongShape, plan_shards
@@ -66,8 +66,8 @@ def test_loads(infos, servers):
     found = loads(infos, plan, servers)
     allowed = uncut + max([info.unit_bytes for info in infos], default=0) + uneven
     assert max(found) - min(found) <= allowed
-    assume(sum(found) >= 3 * allowed * servers)
-    assert max(found) <= 1.5 * min(found)
+    if sum(found) >= 3 * allowed * servers:
+        assert max(found) <= 1.5 * min(found)
 
 
 @pytest.mark.parametrize("servers", [1, 2, 3, 5, 10])
