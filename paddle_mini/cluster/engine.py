@@ -19,9 +19,10 @@ class Request(NamedTuple):
 
 
 class Service(Protocol):
-    """What answers requests, one at a time; tick() comes between them, some times a second."""
+    """What answers requests, one at a time; tick() comes between them, some times a second. Gone: it does not serve, at
+    the moment, so that who asks asks again."""
 
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]: ...
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer: ...
 
     def tick(self) -> None: ...
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 import time
 import uuid
 from functools import partial
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, Optional, Sequence
 
 from .client import Client
-from .engine import Link
+from .engine import Answer, Link
 from .errors import Gone, Timeout
 from .job_settings import JobSettings
 from .part_log import PartLogger, events_sent, events_waiting, speaking
 from .server import ParameterServer
-from .wire import Arrays, Header, answer, request, understood
+from .wire import Header, request, understood
 
 _log = PartLogger(__name__)
 
@@ -35,10 +35,10 @@ class ServerPart:
         self._membership, self._next_beat = 0, clock()
         self._reported = (clock(), 0, 0, 0, 0)
 
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]:
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
         with speaking(self._name):
             if self._replaced:
-                return answer(self._settings.job, self._refuse, header, arrays)
+                return Gone(f"another process is {self._name} now")
             return self.server.handle(header, arrays)
 
     def tick(self) -> None:
@@ -114,6 +114,3 @@ class ServerPart:
                 "checkpoint": newest["number"] if newest else None,
                 "checkpoint_age": max(0, time.time_ns() - newest["timestamp"]) / 1e9 if newest else None,
                 "checkpoint_seconds": checkpoints["seconds"], "checkpoint_errors": checkpoints["errors"]}
-
-    def _refuse(self, name: str, asked: Header, arrays: Arrays) -> Any:
-        raise Gone(f"another process is server {self.server.index} now")

@@ -58,19 +58,23 @@ class TrainerPart:
              average: Optional[int] = None, again: Optional[Again] = None) -> Pulled:
         """As of RemoteParameters. again(servers) is called while it waits for servers that do not have the last push,
         since they, or this trainer, began again."""
-        begun = list(self.parameters.lives)
+        begun, incarnation = list(self.parameters.lives), self.membership.incarnation
 
         def on_wait(index: int, header: Header) -> None:
+            nonlocal incarnation
+            lacking: Sequence[int] = []
             if self.membership.is_lost:
                 self.membership.join()
-                if again is not None:
-                    again(range(self.settings.servers))
             if header["life"] != begun[index]:
                 begun[index] = header["life"]
                 self.parameters.heard(index, header, pulled=False)
                 self._initialise()
-                if again is not None:
-                    again([index])
+                lacking = [index]
+            if self.membership.incarnation != incarnation:  # it joined again, here or amid a request
+                incarnation = self.membership.incarnation
+                lacking = range(self.settings.servers)
+            if lacking and again is not None:
+                again(lacking)
 
         return self.parameters.pull(names, rows, min_version, average, on_wait)
 

@@ -31,10 +31,10 @@ def part(job, link=None):
     return made
 
 
-def says(served):
-    """The kind of error of a status request, None for an answer."""
-    header, _ = served.handle(request("job", "status"), [])
-    return unpack(header).get("error", {}).get("kind")
+def serves(served):
+    reply = served.handle(request("job", "status"), [])
+    assert isinstance(reply, Gone) or unpack(reply[0])["ok"]
+    return not isinstance(reply, Gone)
 
 
 def present(job):
@@ -46,18 +46,18 @@ def test_a_server_beats(job):
     for _ in range(8):
         job.clock.pass_by(1)
         served.tick()
-    assert present(job) == [(0, 1)] and says(served) is None
+    assert present(job) == [(0, 1)] and serves(served)
     assert job.ask("status")["servers"]["0"]["report"]["version"] == 0
 
 
 def test_one_whose_place_another_process_has_taken_serves_no_more(job):
     first, second = part(job), part(job)
-    assert present(job) == [(0, 2)] and says(first) is None  # until it hears of it
+    assert present(job) == [(0, 2)] and serves(first)  # until it hears of it
     for _ in range(4):
         job.clock.pass_by(1)
         first.tick()
         second.tick()
-    assert says(first) == "gone" and says(second) is None
+    assert not serves(first) and serves(second)
     assert present(job) == [(0, 2)]
 
 
@@ -68,7 +68,7 @@ def test_a_late_message_of_an_earlier_life_takes_the_place_for_a_lease(job):
     for second in range(7):
         job.clock.pass_by(1)
         served.tick(), served.tick()
-        assert says(served) == ("gone" if second < 3 else None)
+        assert serves(served) == (second >= 3)
     assert present(job) == [(0, 3)] and served.server.life != life
 
 
@@ -82,7 +82,7 @@ def test_one_that_was_cut_off_comes_back(job):
     assert present(job) == []
     link.cut = False
     served.tick(), job.clock.pass_by(1), served.tick()
-    assert present(job) == [(0, 2)] and says(served) is None
+    assert present(job) == [(0, 2)] and serves(served)
 
 
 def test_it_hears_of_trainers_when_the_job_has_started(job):

@@ -1,0 +1,58 @@
+"""A trainer that waits for what it has pushed: who may not have it any more gets it again."""
+import pytest
+from coordinators import Asked
+
+from paddle_mini.cluster.engine import Link
+from paddle_mini.cluster.job_settings import JobSettings
+from paddle_mini.cluster.trainer_part import TrainerPart
+
+SERVERS = 3
+
+
+class ToCoordinator(Link):
+    """Servers are not there."""
+
+    def __init__(self, service):
+        self._service = service
+
+    def send(self, requests, timeout):
+        return [self._service.handle(one.header, one.arrays) for one in requests if one.service == "coordinator"]
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A coordinator of a job whose servers have their parameters."""
+    asked = Asked(tmp_path, 1, SERVERS, lease=4.0)
+    first, servers = asked.trainer("first", 7), [asked.server(f"s{number}") for number in range(SERVERS)]
+    asked.ask("finish_init", **first, token=asked.ask("begin_init", **first)["token"], servers=servers)
+    return asked
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("died", [False, True])
+def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
+    """lost: the job goes on without this trainer, which it knows, or finds out amid a request; died: a server began
+    again."""
+    part = TrainerPart(0, ToCoordinator(job.service), JobSettings("job", 1, SERVERS, lease=1e6), [], dict)
+    part.membership.join()
+    asked = []
+
+    def pull(names, rows, min_version, average, on_wait):
+        for _ in range(2):
+            for index in range(SERVERS):
+                on_wait(index, {"life": "another" if died and index == 1 else "", "version": 0})
+
+    monkeypatch.setattr(part.parameters, "pull", pull)
+    if lost:
+        job.ask("leave", part="trainer", number=0, incarnation=1)
+        part.membership.is_lost = known
+    part.pull([], {}, 1, again=lambda servers: asked.append(list(servers)))
+    all_of_them, one = [[*range(SERVERS)]], [[1]] if died else []
+    if lost and known:
+        assert asked == all_of_them + one
+    elif lost and died:  # it finds out when it looks whether that server needs parameters
+        assert asked == all_of_them
+    else:
+        assert asked == one
+    part.membership.fall_silent()
