@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Callable, List, NamedTuple, Protocol, Sequence, Tuple, Union
+from typing import Any, Callable, List, Mapping, NamedTuple, Protocol, Sequence, Tuple, Union
 
 from .errors import ClusterError
 from .wire import Arrays
@@ -44,9 +44,9 @@ class Engine(ABC):
     """Starts services and trainers, and ends them."""
 
     @abstractmethod
-    def serve(self, name: str, make: Callable[[Link], Service]) -> None:
-        """Starts a service; make() is called for each life of it, with a link to the other services. What the first
-        call of it raises is raised here."""
+    def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
+        """Starts services, by name, at the same time; what makes one is called for each life of it, with a link to the
+        other services. What the first call raises is raised here, of the first service that has such a one."""
 
     @abstractmethod
     def link(self) -> Link:

@@ -110,11 +110,10 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] 
             seen_by.append(ends.enter_context(TensorBoard(tensorboard)))
         begun = _engine(engine, address)
         ends.callback(begun.stop)
-        begun.serve("coordinator", partial(_coordinator, facts, folder))
+        begun.serve({"coordinator": partial(_coordinator, facts, folder),
+                     **{f"server {index}": partial(_server, index, facts, folder) for index in range(servers)}})
         client = Client(begun.link(), **facts.of_clients())
         ends.enter_context(watching(client, seen_by, status_seconds))
-        for index in range(servers):
-            begun.serve(f"server {index}", partial(_server, index, facts, folder))
         try:
             ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
         except KeyboardInterrupt:

@@ -54,15 +54,17 @@ class RayEngine(Engine):
         self._services: Dict[str, Any] = {}
         self._trainers: Dict[int, Tuple[Any, Any]] = {}  # the actor, and its process's number, of the newest life
 
-    def serve(self, name: str, make: Callable[[Link], Service]) -> None:
-        options = {**self._of_services, "name": _actor_name(self._prefix, name)}
-        actor: Any = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
-        self._services[name] = actor
-        begun = actor.error.remote()
-        self._require_begun({begun: name})
-        error = ray.get(begun)
-        if error is not None:
-            raise error
+    def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
+        errors: Dict[Any, str] = {}
+        for name, make in services.items():
+            options = {**self._of_services, "name": _actor_name(self._prefix, name)}
+            actor: Any = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
+            self._services[name] = actor
+            errors[actor.error.remote()] = name
+        self._require_begun(errors)
+        for error in ray.get(list(errors)):
+            if error is not None:
+                raise error
 
     def link(self) -> Link:
         return _RayLink(self._prefix)

@@ -4,8 +4,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from functools import partial
 from queue import SimpleQueue
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .engine import Answer, Engine, Killed, Link, Request, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
@@ -35,11 +36,12 @@ class ThreadEngine(Engine):
         self._stopped = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="cluster ticks", daemon=True)
 
-    def serve(self, name: str, make: Callable[[Link], Service]) -> None:
-        served = self._served[name] = _Served(lambda: make(self.link()))
-        assert served.service is not None
-        with served.lock:
-            served.service.tick()
+    def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
+        for name, make in services.items():
+            served = self._served[name] = _Served(partial(_made, make, self))
+            assert served.service is not None
+            with served.lock:
+                served.service.tick()
         if not self._ticker.is_alive():
             self._ticker.start()
 
@@ -153,6 +155,10 @@ class _ThreadLink(Link):
     def _require_alive(self) -> None:
         if self.killed:
             raise Killed
+
+
+def _made(make: Callable[[Link], Service], engine: ThreadEngine) -> Service:
+    return make(engine.link())
 
 
 def _live(work: Callable[[int, Link], Any], number: int, link: Link,

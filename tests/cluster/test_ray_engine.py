@@ -53,14 +53,13 @@ def echo(engine, name="echo", header=b"", arrays=(), timeout=10.0):
 
 
 def test_services_have_links_to_the_others(engine):
-    engine.serve("echo", Echo)
-    engine.serve("other", Echo)
+    engine.serve({"echo": Echo, "other": Echo})
     header, arrays = echo(engine, header=b"ask the other", arrays=[np.zeros(3)])
     assert header == b"!" and arrays[0].tolist() == [1, 1, 1]
 
 
 def test_arrays_of_100_mb_pass(engine):
-    engine.serve("echo", Echo)
+    engine.serve({"echo": Echo})
     value = np.arange(25_000_000, dtype="float32")
     _, (got,) = echo(engine, arrays=[value])
     np.testing.assert_array_equal(got, value + 1)
@@ -71,7 +70,7 @@ def test_what_is_not_there_is_gone(engine):
 
 
 def test_a_service_that_died_is_begun_again(engine):
-    engine.serve("echo", Echo)
+    engine.serve({"echo": Echo})
     engine.kill("echo")
     answers = [echo(engine)]
     while isinstance(answers[-1], Gone):
@@ -87,7 +86,7 @@ def test_a_slow_service(engine):
             time.sleep(1.0)
             return header, arrays
 
-    engine.serve("echo", Slow)
+    engine.serve({"echo": Slow})
     assert isinstance(echo(engine, timeout=0.1), Timeout)
 
 
@@ -103,12 +102,11 @@ def test_each_request_has_its_own_answer(engine):
             time.sleep(float(header))
             return header, arrays
 
-    engine.serve("late", Sleepy)
-    engine.serve("soon", Sleepy)
+    engine.serve({"late": Sleepy, "soon": Sleepy})
     requests = [Request(name, header, []) for name, header in (("late", b"9"), ("soon", b"0"), ("nobody", b"0"))]
     late, soon, nobody = engine.link().send(requests, 2.0)
     assert isinstance(late, Timeout) and soon == (b"0", []) and isinstance(nobody, Gone)
-    engine.serve("dies", Sleepy)
+    engine.serve({"dies": Sleepy})
     gone, soon = engine.link().send([Request("dies", b"die", []), Request("soon", b"1", [])], 20.0)
     assert isinstance(gone, Gone) and soon == (b"1", [])
 
@@ -118,7 +116,7 @@ def test_what_a_service_can_not_begin_for_is_raised(engine):
         raise StorageError("no disk")
 
     with pytest.raises(StorageError, match="no disk"):
-        engine.serve("echo", make)
+        engine.serve({"echo": make})
 
 
 def test_a_part_that_ray_has_no_place_for():
