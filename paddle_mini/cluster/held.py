@@ -1,6 +1,7 @@
 # One block of a parameter at its server: the values with their optimizer, and which gradients fit.
 from __future__ import annotations
 
+import hashlib
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
@@ -129,6 +130,11 @@ class Part(NamedTuple):
     def copied(self) -> Part:
         """With values of its own."""
         return self._replace(values=self.values.copy())
+
+
+def digest(config: bytes) -> str:
+    """What tells one OptimizerConfig from another in a short message."""
+    return hashlib.sha256(config).hexdigest()[:16]
 
 
 def named(held: Mapping[Key, Held], pairs: List[Any]) -> List[Held]:

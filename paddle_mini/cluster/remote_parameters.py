@@ -7,8 +7,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 
 from .client import Ask, Client, OnWait, Result, required
-from .errors import AlreadyInitialised
-from .held import about
+from .errors import AlreadyInitialised, NotInitialised
+from .held import about, digest
 from .part_log import PartLogger
 from .shards import Block, ParameterInfo, join, part, plan_shards
 from .wire import Arrays, Header
@@ -61,6 +61,17 @@ class RemoteParameters:
         result, = self._client.ask_all([ask])
         if not isinstance(result, AlreadyInitialised):  # by this trainer, which did not hear of it; or it is in use
             required([result])
+
+    def trained_otherwise(self) -> List[str]:
+        """Parameters that servers have with another OptimizerConfig, as a job in the same directory began with it."""
+        asks = []
+        for index, blocks in enumerate(self.blocks):
+            digests = [[block.parameter, block.number, digest(self.held[block.parameter].config)] for block in blocks]
+            asks += [Ask(f"server {index}", "compare", {"blocks": digests[begin:begin + _AT_ONCE]})
+                     for begin in range(0, len(digests), _AT_ONCE)]
+        results = self._client.ask_all(asks)  # a server that died meanwhile will be given this trainer's
+        replies = required([one for one in results if not isinstance(one, NotInitialised)])
+        return sorted({name for header, _ in replies for name in header["other"]})
 
     def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], min_version: int = 0,
              average: Optional[int] = None, on_wait: Optional[OnWait] = None) -> Pulled:

@@ -7,7 +7,7 @@ import uuid
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 from .errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
-from .held import Held, Key, from_about, named
+from .held import Held, Key, digest, from_about, named
 from .part_log import PartLogger
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
@@ -42,7 +42,8 @@ class ParameterServer:
             "recovered": None, "newest": None, "seconds": 0.0, "errors": 0, "last_error": ""}
         self._requests: Dict[str, Callable[[Header, Arrays], Reply]] = {
             "init": self._init, "finish_init": self._finish_init, "push": self._push, "push_delta": self._push,
-            "pull": self._pull, "members": self._members, "checkpoint": self._checkpoint, "status": self._status,
+            "pull": self._pull, "compare": self._compare, "members": self._members, "checkpoint": self._checkpoint,
+            "status": self._status,
         }
         self._recover()
 
@@ -149,6 +150,16 @@ class ParameterServer:
             raise Malformed(f"rows of {len(tables)} tables come with {len(arrays)} arrays")
         values = [held.values(average) for held in blocks]
         return {}, values + [held.row_values(rows, average) for held, rows in zip(tables, arrays)]
+
+    def _compare(self, asked: Header, arrays: Arrays) -> Reply:
+        """"blocks": [name, number, digest of an OptimizerConfig]. "other": parameters that have another one here."""
+        given = field(asked, "blocks", list)
+        if not all(isinstance(one, list) and len(one) == 3 for one in given):
+            raise Malformed("'blocks' must be a list of [name, number, digest]")
+        self._require_initialised()
+        blocks = named(self._held, [one[:2] for one in given])
+        other = {block.info.name for block, one in zip(blocks, given) if digest(block.config) != one[2]}
+        return {"other": sorted(other)}, []
 
     def _members(self, asked: Header, arrays: Arrays) -> Reply:
         """As Updates.set_members says."""

@@ -40,6 +40,11 @@ class TrainerPart:
         """Returns when all servers have all parameters."""
         self.membership.join()
         self._initialise()
+        otherwise = self.parameters.trained_otherwise()
+        if otherwise:
+            _log.warning("the job goes on with the optimizer that it was begun with, which is not this program's, for "
+                         "%s: in a new directory it begins anew",
+                         ", ".join(otherwise[:5]) + ", …" * (len(otherwise) > 5))
 
     def _initialise(self) -> None:
         """Gives the servers their parameters, if this trainer is selected, or waits for who is."""

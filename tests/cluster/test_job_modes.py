@@ -263,3 +263,16 @@ def test_a_job_goes_on_where_the_one_before_ended(engine, tmp_path):
     assert_same_bits(pm.cluster.run(train, 1, 2, "sync", engine(), tmp_path, args=(0, adam)).returned[0], expected)
     further = pm.cluster.run(train, 1, 2, "sync", engine(), tmp_path, args=(4, adam))
     assert [one["version"] for one in further.servers] == [8, 8]
+
+
+def test_a_job_goes_on_with_the_optimizer_that_it_was_begun_with(tmp_path, caplog):
+    def last(folder, *optimizers):
+        return [pm.cluster.run(train, 1, 2, "sync", directory=tmp_path / folder, args=(1, optimizer)).returned[0]
+                for optimizer in optimizers][-1]
+
+    expected = last("same", adam, adam)
+    assert caplog.messages == []
+    assert_same_bits(last("other", adam, lambda: pm.optimizer.SGD(0.1)), expected)
+    assert caplog.messages == [
+        "trainer 0: the job goes on with the optimizer that it was begun with, which is not this program's, for "
+        "fc_0.b_0, fc_0.w_0, fc_1.b_0, fc_1.w_0: in a new directory it begins anew"]

@@ -82,6 +82,8 @@ def test_refused_arrays(blocks, arrays, error):
     ("pull", {"rows": [["w", 0]]}, [np.array([0])], WrongShape),
     ("pull", {"rows": [["t", 0]]}, [], Malformed), ("pull", {"rows": [["t", 0]]}, [np.array([5])], WrongRow),
     ("pull", {"min_version": -1}, [], Malformed),
+    ("compare", {"blocks": [["w", 0, "digest"]]}, [], None), ("compare", {"blocks": [["x", 0, ""]]}, [], UnknownParameter),
+    ("compare", {"blocks": [["w", 0]]}, [], Malformed), ("compare", {"blocks": 3}, [], Malformed),
     ("checkpoint", {}, [], ClusterError),
     ("members", {"membership": 1, "trainers": [[0, 0], [0, 1]]}, [], Malformed),
     ("members", {"membership": 1, "trainers": [0]}, [], Malformed),
