@@ -72,7 +72,7 @@ class Trainer:
 
 def _model() -> Callable[[int], Any]:
     import paddle_mini as pm
-    from paddle_mini.cluster.transpile import transpile
+    from paddle_mini.cluster.trainers.transpile import transpile
 
     loss, batches = build()
     exe = pm.Executor()

@@ -25,13 +25,13 @@ from worker import ONE_THREAD
 
 import paddle_mini as pm
 from paddle_mini.cluster.client import Client
-from paddle_mini.cluster.coordinator import Coordinator
-from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.coordinator.coordinator import Coordinator
+from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.engine import Answer, Link, Request
-from paddle_mini.cluster.held import Part, mean
-from paddle_mini.cluster.remote_parameters import Held, RemoteParameters
-from paddle_mini.cluster.server import ParameterServer
-from paddle_mini.cluster.settings import ServerSettings
+from paddle_mini.cluster.servers.held import Part, mean
+from paddle_mini.cluster.trainers.remote_parameters import Held, RemoteParameters
+from paddle_mini.cluster.servers.server import ParameterServer
+from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo
 from paddle_mini.cluster.wire import request
 

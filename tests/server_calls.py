@@ -4,9 +4,9 @@ import base64
 import numpy as np
 from one_parameter import KINDS
 
-from paddle_mini.cluster.held import about
-from paddle_mini.cluster.server import ParameterServer
-from paddle_mini.cluster.settings import ServerSettings
+from paddle_mini.cluster.servers.held import about
+from paddle_mini.cluster.servers.server import ParameterServer
+from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo, join, part, plan_shards
 from paddle_mini.cluster.wire import request, understood
 from paddle_mini.optimizer.config import config_class

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from server_calls import BOTH, Group, call, train
 
-from paddle_mini.cluster.server_checkpoint import MAGIC
+from paddle_mini.cluster.servers.server_checkpoint import MAGIC
 
 
 def bits(group):

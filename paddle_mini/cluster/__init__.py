@@ -6,8 +6,8 @@ from .errors import (
 )
 from .job import JobResult, join, run, save_model
 from .shards import Block, ParameterInfo, plan_shards
-from .trainer import Trainer
-from .watch import ServerStatus, Snapshot, TrainerStatus
+from .trainers.trainer import Trainer
+from .view.watch import ServerStatus, Snapshot, TrainerStatus
 
 __all__ = [
     "AlreadyInitialised", "Block", "ClusterError", "Gone", "JobResult", "Malformed", "NotElected", "NotFinite",

@@ -10,7 +10,7 @@ from typing import Any, List, Optional
 from ..io.state import save_state
 from .convert import read_parameters
 from .errors import ClusterError, StorageError
-from .server_checkpoint import Found, blocks, found, verified
+from .servers.server_checkpoint import Found, blocks, found, verified
 
 
 def add_checkpoint(commands: Any) -> None:

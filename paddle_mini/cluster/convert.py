@@ -7,7 +7,7 @@ from typing import Dict, List, Optional, Tuple
 import numpy as np
 
 from .errors import StorageError
-from .server_checkpoint import blocks, found, verified
+from .servers.server_checkpoint import blocks, found, verified
 from .shards import ParameterInfo, join
 from .wire import Header, shown
 

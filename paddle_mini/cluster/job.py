@@ -19,18 +19,18 @@ from ..program import Program
 from ..scope import global_scope, scope_guard
 from ..thread_state import own_state
 from .client import Ask, Client, required
-from .collective import CollectiveTrainer
-from .coordinator import Coordinator
+from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
 from .errors import Malformed, NotInitialised, StorageError
 from .job_settings import COLLECTIVE, JobSettings
 from .part_log import speaking
-from .reducer import Reducer
-from .server_part import ServerPart
-from .tensorboard import TensorBoard
+from .servers.reducer import Reducer
+from .servers.server_part import ServerPart
 from .thread_engine import ThreadEngine
-from .trainer import JobTrainer, Trainer, Vars
-from .watch import OnStatus, watching
+from .trainers.collective import CollectiveTrainer
+from .trainers.trainer import JobTrainer, Trainer, Vars
+from .view.tensorboard import TensorBoard
+from .view.watch import OnStatus, watching
 
 ENGINES = ("threads", "ray")
 LOCK = "job.lock"

@@ -5,9 +5,9 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Dict, Optional
 
-from .coordinator_settings import CoordinatorSettings
+from .coordinator.coordinator_settings import CoordinatorSettings
 from .errors import Malformed
-from .settings import MODES, ServerSettings
+from .servers.settings import MODES, ServerSettings
 from .wire import shown
 
 COLLECTIVE = "collective"

@@ -13,8 +13,8 @@ from typing import Any, List, Sequence
 from .errors import ClusterError, TrainerFailed
 from .job import ENGINES, run
 from .job_settings import COLLECTIVE, JobSettings
-from .settings import MODES
-from .status_view import status_view
+from .servers.settings import MODES
+from .view.status_view import status_view
 
 _LINES = 12
 """The most that an error's message has."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from coordinators import Asked
 
-from paddle_mini.cluster import coordinator_file
-from paddle_mini.cluster.coordinator import Coordinator
-from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.coordinator import coordinator_file
+from paddle_mini.cluster.coordinator.coordinator import Coordinator
+from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.errors import (AlreadyInitialised, Gone, Malformed, NotElected, StorageError, WrongJob,
                                         WrongVersion)
 

@@ -4,7 +4,7 @@ from coordinators import Asked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle_mini.cluster.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.errors import Malformed
 from paddle_mini.cluster.wire import request, unpack
 

@@ -10,7 +10,7 @@ from small_model import assert_same_bits
 
 import paddle_mini as pm
 from paddle_mini.cluster import Malformed
-from paddle_mini.cluster import saving as saving_module
+from paddle_mini.cluster.trainers import saving as saving_module
 from paddle_mini.io.model import save_inference_model
 
 

@@ -12,10 +12,11 @@ from cluster_meetings import TIMEOUT, at, die, reach
 from small_model import assert_same_bits
 
 import paddle_mini as pm
-from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion, coordinator_file
+from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion
+from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.convert import read_parameters
-from paddle_mini.cluster.server_checkpoint import blocks, found, verified
+from paddle_mini.cluster.servers.server_checkpoint import blocks, found, verified
 
 
 @pytest.fixture

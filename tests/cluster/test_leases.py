@@ -3,7 +3,7 @@ import pytest
 from fake_clock import Clock
 
 from paddle_mini.cluster.errors import Malformed
-from paddle_mini.cluster.leases import Leases
+from paddle_mini.cluster.coordinator.leases import Leases
 
 
 def leases():

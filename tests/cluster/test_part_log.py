@@ -10,13 +10,14 @@ from coordinators import Asked, ToService
 from server_calls import call
 
 import paddle_mini as pm
-from paddle_mini.cluster import Malformed, StorageError, coordinator
+from paddle_mini.cluster import Malformed, StorageError
+from paddle_mini.cluster.coordinator import coordinator
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.part_log import AT_ONCE, Board
-from paddle_mini.cluster.server_part import ServerPart
+from paddle_mini.cluster.servers.server_part import ServerPart
 from paddle_mini.cluster.thread_engine import ThreadEngine
-from paddle_mini.cluster.watch import Watch
+from paddle_mini.cluster.view.watch import Watch
 
 
 def test_on_threads_it_is_said_once_with_its_origin(caplog):
@@ -128,7 +129,7 @@ def test_a_part_in_a_process_of_its_own_sends_what_it_logs():
         from paddle_mini.cluster.part_log import Board, PartLogger, events_sent, events_waiting, forward_log
 
         forward_log("server 1")
-        log = PartLogger("paddle_mini.cluster.server")
+        log = PartLogger("paddle_mini.cluster.servers.server")
         log.info("nobody needs this")
         log.warning("%d%%", 1)
         logging.getLogger("paddle_mini.cluster.other").error("server 1: two")

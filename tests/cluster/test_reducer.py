@@ -4,9 +4,9 @@ import pytest
 from small_model import assert_same_bits
 
 from paddle_mini.cluster.errors import Malformed, WrongJob, WrongShape
-from paddle_mini.cluster.flat import Flat
+from paddle_mini.cluster.trainers.flat import Flat
 from paddle_mini.cluster.job_settings import JobSettings
-from paddle_mini.cluster.reducer import Reducer
+from paddle_mini.cluster.servers.reducer import Reducer
 from paddle_mini.cluster.wire import check_arrays, request, understood
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import paddle_mini as pm
 from paddle_mini.cluster.errors import Malformed, StaleToken, StorageError, Timeout
-from paddle_mini.cluster.saving import model_writer, save_alone, save_elected
+from paddle_mini.cluster.trainers.saving import model_writer, save_alone, save_elected
 
 
 def writing(text):

@@ -16,7 +16,7 @@ from paddle_mini.cluster import (
     WrongRow,
     plan_shards,
 )
-from paddle_mini.cluster.held import about
+from paddle_mini.cluster.servers.held import about
 
 
 def random(shape, seed, dtype="float32"):

@@ -16,7 +16,7 @@ from server_calls import BOTH, JOB, Group, config, generator, train
 from server_checkpoints import bits, checkpoint, expected, files, recovered
 
 from paddle_mini.cluster import NotInitialised, StorageError
-from paddle_mini.cluster.server_checkpoint import MAGIC
+from paddle_mini.cluster.servers.server_checkpoint import MAGIC
 
 
 class Killed(BaseException):

@@ -6,7 +6,7 @@ from paddle_mini.cluster import Gone
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.job_settings import JobSettings
-from paddle_mini.cluster.server_part import ServerPart
+from paddle_mini.cluster.servers.server_part import ServerPart
 from paddle_mini.cluster.wire import request, unpack
 
 

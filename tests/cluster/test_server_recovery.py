@@ -10,9 +10,9 @@ from server_calls import AVERAGES, BOTH, JOB, Group, W, call, config, generator,
 from server_checkpoints import DAMAGES, bits, checkpoint, expected, files, recovered
 
 from paddle_mini.cluster import ClusterError, WrongJob, WrongVersion
-from paddle_mini.cluster.server import ParameterServer
-from paddle_mini.cluster.server_checkpoint import verified
-from paddle_mini.cluster.settings import ServerSettings
+from paddle_mini.cluster.servers.server import ParameterServer
+from paddle_mini.cluster.servers.server_checkpoint import verified
+from paddle_mini.cluster.servers.settings import ServerSettings
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "Dpsgd"])

@@ -20,9 +20,9 @@ from paddle_mini.cluster import (
     WrongVersion,
     wire,
 )
-from paddle_mini.cluster.held import about
-from paddle_mini.cluster.server import ParameterServer
-from paddle_mini.cluster.settings import ServerSettings
+from paddle_mini.cluster.servers.held import about
+from paddle_mini.cluster.servers.server import ParameterServer
+from paddle_mini.cluster.servers.settings import ServerSettings
 
 
 @pytest.mark.parametrize("change, error", [
@@ -82,8 +82,8 @@ def test_refused_arrays(blocks, arrays, error):
     ("pull", {"rows": [["w", 0]]}, [np.array([0])], WrongShape),
     ("pull", {"rows": [["t", 0]]}, [], Malformed), ("pull", {"rows": [["t", 0]]}, [np.array([5])], WrongRow),
     ("pull", {"min_version": -1}, [], Malformed),
-    ("compare", {"blocks": [["w", 0, "digest"]]}, [], None), ("compare", {"blocks": [["x", 0, ""]]}, [], UnknownParameter),
-    ("compare", {"blocks": [["w", 0]]}, [], Malformed), ("compare", {"blocks": 3}, [], Malformed),
+    ("compare", {"blocks": [["w", 0, "digest"]]}, [], None), ("compare", {"blocks": 3}, [], Malformed),
+    ("compare", {"blocks": [["x", 0, ""]]}, [], UnknownParameter), ("compare", {"blocks": [["w", 0]]}, [], Malformed),
     ("checkpoint", {}, [], ClusterError),
     ("members", {"membership": 1, "trainers": [[0, 0], [0, 1]]}, [], Malformed),
     ("members", {"membership": 1, "trainers": [0]}, [], Malformed),

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from paddle_mini.cluster import ServerStatus, Snapshot, TrainerStatus
-from paddle_mini.cluster.status_view import LINE_SECONDS, line, seconds, size, status_view
+from paddle_mini.cluster.view.status_view import LINE_SECONDS, line, seconds, size, status_view
 
 NOW = Snapshot(
     75.0, (TrainerStatus(0, 0.2, 0, 1234567, 56.25, 20, 20, 0, 1), TrainerStatus(1, None, 2, 10, 5.0, 8, 7, 1)),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from paddle_mini.cluster.errors import AlreadyInitialised, Malformed, NotInitialised
-from paddle_mini.cluster.tasks import ALL_FAILED, EARLIER, LATER, NONE_NOW, OVER, TASK, Tasks
+from paddle_mini.cluster.coordinator.tasks import ALL_FAILED, EARLIER, LATER, NONE_NOW, OVER, TASK, Tasks
 
 
 def some(chunks=3, per_task=1, **given):

@@ -7,7 +7,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import paddle_mini as pm
 from paddle_mini.cluster import ClusterError, ServerStatus, Snapshot, TrainerStatus
-from paddle_mini.cluster.tensorboard import SERVER_SCALARS, TRAINER_SCALARS, TensorBoard
+from paddle_mini.cluster.view.tensorboard import SERVER_SCALARS, TRAINER_SCALARS, TensorBoard
 
 
 def scalars(folder):

@@ -4,7 +4,7 @@ from coordinators import Asked
 
 from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.job_settings import JobSettings
-from paddle_mini.cluster.trainer_part import TrainerPart
+from paddle_mini.cluster.trainers.trainer_part import TrainerPart
 
 SERVERS = 3
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini.cluster.transpile import transpile
+from paddle_mini.cluster.trainers.transpile import transpile
 from paddle_mini.optimizer import NativeOptimizer
 from paddle_mini.optimizer.replica_mean import ReplicaMean
 

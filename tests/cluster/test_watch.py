@@ -8,9 +8,9 @@ import paddle_mini as pm
 from paddle_mini.cluster import Malformed, TrainerStatus
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.job_settings import JobSettings
-from paddle_mini.cluster.server_part import ServerPart
+from paddle_mini.cluster.servers.server_part import ServerPart
 from paddle_mini.cluster.thread_engine import ThreadEngine
-from paddle_mini.cluster.watch import Watch, snapshot, watching
+from paddle_mini.cluster.view.watch import Watch, snapshot, watching
 
 
 def trained(steps, sees=None):

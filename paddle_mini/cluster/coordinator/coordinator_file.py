@@ -1,0 +1,64 @@
+# coordinator.json: what a coordinator must know after a restart; whole at any moment, and known to be so.
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from typing import Any, Dict, Optional
+
+from ...io.checkpoint_files import sync_directory
+from ..errors import StorageError, WrongJob, WrongVersion
+
+NAME = "coordinator.json"
+FORMAT = 1
+
+
+def read_state(directory: str, job: str) -> Optional[Dict[str, Any]]:
+    """What write_state was given last; None when there is no file. WrongJob for another job's; WrongVersion;
+    StorageError for one that can't be read, or is not what was written."""
+    path = os.path.join(directory, NAME)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"can't read '{path}': {error.strerror or error}") from None
+    try:
+        facts = json.loads(data)["coordinator"]
+        whole = _spelled(facts) == data
+    except (ValueError, KeyError, TypeError, RecursionError):
+        whole = False
+    if not whole:
+        raise StorageError(f"'{path}' is cut off or damaged; without it the job would elect and read anew what it has "
+                           "done: put back a copy, or begin in an empty directory")
+    if facts.get("format") != FORMAT:
+        raise WrongVersion(f"'{path}' is of format {facts.get('format')!r}, {FORMAT} is known")
+    if facts["job"] != job:
+        raise WrongJob(f"'{directory}' is of job {facts['job']!r}, not of {job!r}: a job has a directory of its own")
+    state: Dict[str, Any] = facts["state"]
+    return state
+
+
+def write_state(directory: str, job: str, state: Dict[str, Any]) -> None:
+    """The state is on the disk when this returns. StorageError: what was there before still is, or this."""
+    path = os.path.join(directory, NAME)
+    new = path + ".new"
+    try:
+        os.makedirs(directory, exist_ok=True)
+        with open(new, "wb") as file:
+            file.write(_spelled({"format": FORMAT, "job": job, "state": state}))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+        sync_directory(directory)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(new)
+        raise StorageError(f"can't write '{path}': {error.strerror or error}") from None
+
+
+def _spelled(facts: Any) -> bytes:
+    text = json.dumps(facts, allow_nan=False)
+    return f'{{"sha256": "{hashlib.sha256(text.encode()).hexdigest()}", "coordinator": {text}}}'.encode("ascii")

@@ -1,0 +1,186 @@
+# Meeting: in collective mode, whose gradients make a step, and where trainers get the state that a step begins with.
+"""
+A part of the coordinator. "at" is [era, step]: which state a trainer has, and which step it makes with that; two that
+have the same "at" have the same bits. In an era each step is made once.
+
+    enter    has: at?, lost?, layout   answer: first, go on, take; at, key?; or wait
+    given    at, key                   (nothing)
+    meet     at, full                  made: [[number, incarnation], …]; or answer: give, enter; or wait
+    depart   at, done                  answer: left, last, give, enter
+
+A trainer enters, which gives it the state of the others, and then meets them at each step, when servers have all of its
+gradient; "full" says that it has one. When all inside have come, the step is made of those that are here now: the reply
+is the same for all of them and never changes, and servers have every part that it names, so that no two trainers, and
+no two servers, can make a step of different gradients. Whoever dies before that moment is in no part of the step;
+whoever dies after it, in all.
+
+Nobody enters in the middle of a step: the first of those who have come is asked to give its state, and the step waits
+for who takes it. A trainer that comes with anything else than the others' "at" is told to enter: it was taken for lost,
+or servers have forgotten a part, or this coordinator began again, which forgets all meetings. In the last case, and
+where all left, everybody present is heard first, and a new era begins: those whose state has come furthest go on, with
+the beginning or a checkpoint where nobody has one, and others take theirs.
+"""
+from __future__ import annotations
+
+import uuid
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from ..errors import Malformed
+from ..wire import Header, field, shown
+
+FIRST, GO_ON, TAKE, GIVE, ENTER, LAST, LEFT = "first", "go on", "take", "give", "enter", "last", "left"
+
+
+class At(NamedTuple):
+    """A state, and the step that begins with it."""
+
+    era: str
+    step: int
+
+
+class Meeting:
+    """present(): the incarnation of each trainer that is in the job, by number; started(): whether all were there once.
+
+    Requests of a trainer have "ask", which rises: one that comes again gets the reply that it had, one that was
+    overtaken does nothing.
+    """
+
+    REQUESTS = ("enter", "given", "meet", "depart")
+
+    def __init__(self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool]):
+        self._present, self._started = present, started
+        self._at = At("", 0)  # the step that is not made yet
+        self._inside: Dict[int, Optional[bool]] = {}  # who makes it: whether with a gradient; None: it has not come
+        self._waiting: Dict[int, Optional[At]] = {}  # who is to get a state, and what it has
+        self._first: Optional[int] = None  # who was told to begin
+        self._given: Optional[Tuple[At, str]] = None  # the state that servers have, and its key
+        self._made: Optional[Tuple[At, List[List[int]]]] = None  # the step before
+        self._begun = False
+        self._layout: Optional[str] = None
+        self._last: Dict[int, Tuple[int, Optional[Header]]] = {}
+
+    def handle(self, name: str, number: int, header: Header) -> Header:
+        """A request of a trainer that is present."""
+        ask = field(header, "ask", int)
+        last, reply = self._last.get(number, (-1, None))
+        if ask < last:
+            return {"wait": True}
+        if ask == last and reply is not None:
+            return reply
+        if name == "enter" and ask > last:  # else it may have been admitted since it asked first
+            self._inside.pop(number, None)
+        reply = {"enter": self._enter, "given": self._give, "meet": self._meet, "depart": self._depart}[name](
+            number, header)
+        self._last[number] = ask, None if "wait" in reply else reply
+        return reply
+
+    def end(self, number: int) -> None:
+        """This life of a trainer is over."""
+        self._inside.pop(number, None)
+        self._waiting.pop(number, None)
+        self._last.pop(number, None)
+        if self._first == number:
+            self._first = None
+
+    def _enter(self, number: int, header: Header) -> Header:
+        has = None if header.get("has") is None else _at(header, "has")
+        self._require_layout(number, field(header, "layout", str))
+        if self._given is not None and self._given[1] == header.get("lost"):
+            self._given = None
+        if number not in self._inside:
+            self._waiting[number] = has
+            if not self._inside and not self._is_given:
+                self._begin_anew()
+        if number in self._inside or has == self._at and (self._inside or self._is_given):
+            self._admit(number)
+            return {"answer": GO_ON, "at": self._at}
+        if number == self._first:
+            return {"answer": FIRST, "at": self._at}
+        if self._given is not None and self._is_given:
+            self._admit(number)
+            return {"answer": TAKE, "at": self._at, "key": self._given[1]}
+        return {"wait": True}
+
+    def _begin_anew(self) -> None:
+        """Nobody makes steps. Those whose state has come furthest begin; if there is none, the first trainer does."""
+        if self._first is not None or self._waiting.keys() != self._present().keys():
+            return
+        era, states = uuid.uuid4().hex, [has for has in self._waiting.values() if has is not None]
+        if not states:
+            self._first, self._at = min(self._waiting), At(era, 0)
+            return
+        best = max(states, key=lambda has: (has.step, has.era))
+        self._at, self._begun = At(era, best.step), True
+        for number in [number for number, has in self._waiting.items() if has == best]:
+            self._admit(number)
+
+    def _admit(self, number: int) -> None:
+        self._waiting.pop(number, None)
+        self._inside[number] = None
+
+    def _give(self, number: int, header: Header) -> Header:
+        at, key = _at(header, "at"), field(header, "key", str)
+        if number == self._first and at.era == self._at.era:
+            self._first, self._at = None, at
+            self._admit(number)
+        if number in self._inside and at == self._at:
+            self._given = at, key
+        return {}
+
+    def _meet(self, number: int, header: Header) -> Header:
+        at, full = _at(header, "at"), field(header, "full", bool)
+        if number in self._inside and at == self._at:
+            self._inside[number] = full
+            if not self._is_complete:
+                return {"wait": True}
+            if self._waiting:
+                to_give = number == min(self._inside) and not self._is_given
+                return {"answer": GIVE} if to_give else {"wait": True}
+            self._make()
+        if number in self._inside and self._made is not None and self._made[0] == at:
+            return {"made": self._made[1]}
+        return {"answer": ENTER}
+
+    @property
+    def _is_complete(self) -> bool:
+        """All have come; to the first step, all that the job begins with."""
+        begun = self._begun or self._started() and self._present().keys() == self._inside.keys() | self._waiting.keys()
+        return begun and None not in self._inside.values()
+
+    def _make(self) -> None:
+        incarnations = self._present()
+        made = [[number, incarnations[number]] for number in sorted(self._inside) if self._inside[number]]
+        self._made, self._begun = (self._at, made), True
+        self._at = At(self._at.era, self._at.step + 1)
+        self._inside = dict.fromkeys(self._inside)
+
+    def _depart(self, number: int, header: Header) -> Header:
+        """The last one inside leaves its state at the servers, for those who may come yet, and does what is to be done
+        with it; whoever comes meanwhile waits for that."""
+        at, done = _at(header, "at"), field(header, "done", bool)
+        if number not in self._inside or at != self._at:
+            return {"answer": ENTER}
+        if len(self._inside) == 1 and not self._is_given:
+            return {"answer": GIVE}
+        if len(self._inside) == 1 and not done:
+            return {"answer": LAST}
+        del self._inside[number]
+        return {"answer": LEFT}
+
+    @property
+    def _is_given(self) -> bool:
+        """Whether servers have the state that the next step begins with."""
+        return self._given is not None and self._given[0] == self._at
+
+    def _require_layout(self, number: int, layout: str) -> None:
+        self._layout = self._layout or layout
+        if layout != self._layout:
+            raise Malformed(f"the program of trainer {number} keeps other variables than those of the others, or of "
+                            "other shapes: all trainers of a job train one program")
+
+
+def _at(header: Header, name: str) -> At:
+    at: Any = field(header, name, list)
+    if [type(word) for word in at] != [str, int] or at[1] < 0:
+        raise Malformed(f"'{name}' is {shown(at)}, it must be an era and a step")
+    return At(*at)

@@ -1,0 +1,188 @@
+# Data tasks: who reads which part of the data, each part once a pass, and what happens where one does not finish.
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
+
+from ..errors import AlreadyInitialised, Malformed, NotInitialised
+
+TASK, NONE_NOW, OVER, EARLIER, LATER, ALL_FAILED = "task", "none_now", "over", "earlier", "later", "all_failed"
+"""What get() answers: a task; all of them are with others, ask again; the pass that was asked for is over; it was
+over before another one began; it has not begun, since the one before is not over; every task of a pass failed, so
+there is nothing more to read."""
+
+
+Ask = Tuple[int, int]
+
+
+class _Pending(NamedTuple):
+    trainer: str
+    epoch: int
+    deadline: float
+    ask: Ask
+
+
+class Tasks:
+    """The parts of one data set and where they are in the current pass: todo, pending, done or failed.
+
+    clock: the time in seconds, from any beginning. timeout: seconds that a trainer has for a task; at exactly its end
+    the task is another's. failure_limit: so many failures, timeouts too, and a task is left out of the rest of the
+    pass; the next pass tries it again. Each handing out has an epoch: what is said about an earlier one is ignored, as
+    the task may be with another trainer by then. changes: counts what a request changed; time alone changes nothing
+    that a restart would have to know.
+    """
+
+    def __init__(self, clock: Callable[[], float], timeout: float = 1200.0, failure_limit: int = 3):
+        self._clock, self._timeout, self._failure_limit = clock, timeout, failure_limit
+        self.changes = 0
+        self._chunks: Tuple[Any, ...] = ()
+        self._per_task = 0
+        self._begin_with(())
+
+    def _begin_with(self, tasks: Tuple[List[Any], ...]) -> None:
+        self._tasks = tasks
+        self._pass = 0
+        self._todo: Deque[int] = deque(range(len(tasks)))
+        self._pending: Dict[int, _Pending] = {}
+        self._asked: Dict[str, Ask] = {}  # the last one of each trainer
+        self._done: List[int] = []
+        self._failed: List[int] = []
+        self._epochs = [0] * len(tasks)
+        self._failures = [0] * len(tasks)
+
+    def set_data(self, chunks: List[Any], chunks_per_task: int = 10) -> None:
+        """Chunks: what trainers are told to read, any JSON values, in order. The first to call says what the data
+        are; the same again changes nothing. AlreadyInitialised for others; Malformed."""
+        if not isinstance(chunks, list) or not chunks:
+            raise Malformed("a data set is a list of at least one chunk")
+        if isinstance(chunks_per_task, bool) or not isinstance(chunks_per_task, int) or chunks_per_task < 1:
+            raise Malformed(f"chunks_per_task is {chunks_per_task!r}, it must be a whole number, at least 1")
+        try:
+            copy = tuple(json.loads(json.dumps(chunks, allow_nan=False)))
+        except (TypeError, ValueError) as error:
+            raise Malformed(f"a chunk is no JSON value: {error}") from None
+        if self._tasks:
+            if (copy, chunks_per_task) != (self._chunks, self._per_task):
+                raise AlreadyInitialised(f"this job reads another data set: {len(self._chunks)} chunks, "
+                                         f"{self._per_task} a task, the first one {str(self._chunks[0])[:80]!r}")
+            return
+        self._chunks, self._per_task = copy, chunks_per_task
+        self._begin_with(_tasks_of(copy, chunks_per_task))
+        self.changes += 1
+
+    def get(self, trainer: str, pass_number: int, ask: Optional[Ask] = None) -> Dict[str, Any]:
+        """{"answer": …} for a trainer that reads pass pass_number, from 0. With a TASK: "task", its number, "epoch"
+        and "chunks". Whoever asks first for the pass after one that is over begins it. NotInitialised: no data yet.
+
+        ask: life and number of the request, which rise. One that comes twice gets the task that it got, as long as the
+        trainer has it, and else NONE_NOW: whoever waits for that asks again, and perhaps nobody does."""
+        if not self._tasks:
+            raise NotInitialised("there is no data set yet")
+        self._expire()
+        if ask is not None and ask <= self._asked.get(trainer, (-1, -1)):
+            same = [number for number, one in self._pending.items() if (one.trainer, one.ask) == (trainer, ask)]
+            return self._task(same[0]) if same else {"answer": NONE_NOW}
+        if ask is not None:
+            self._asked[trainer] = ask
+        if pass_number < self._pass:
+            return {"answer": EARLIER}
+        if len(self._failed) == len(self._tasks):
+            return {"answer": ALL_FAILED}
+        over = not self._todo and not self._pending
+        if pass_number == self._pass + 1 and over:
+            self._begin_pass()
+        elif pass_number > self._pass:
+            return {"answer": LATER}
+        elif over:
+            return {"answer": OVER}
+        if not self._todo:
+            return {"answer": NONE_NOW}
+        number = self._todo.popleft()
+        self._epochs[number] += 1
+        given = (0, 0) if ask is None else ask
+        self._pending[number] = _Pending(trainer, self._epochs[number], self._clock() + self._timeout, given)
+        self.changes += 1
+        return self._task(number)
+
+    def _task(self, number: int) -> Dict[str, Any]:
+        return {"answer": TASK, "task": number, "epoch": self._epochs[number], "chunks": self._tasks[number]}
+
+    def finish(self, task: int, epoch: int) -> bool:
+        """A task was trained on. False: too late, the task was taken back before; nothing changed."""
+        if not self._is_pending(task, epoch):
+            return False
+        del self._pending[task]
+        self._done.append(task)
+        self.changes += 1
+        return True
+
+    def fail(self, task: int, epoch: int) -> bool:
+        """A task could not be read or trained on. False: too late, as of finish."""
+        if not self._is_pending(task, epoch):
+            return False
+        self._take_back(task, failed=True)
+        self.changes += 1
+        return True
+
+    def give_back(self, trainer: str, failed: bool) -> None:
+        """The trainer is not there any more: its tasks are others'. failed: it was lost, perhaps by what it read, so
+        that this counts as a failure of each."""
+        for number in [number for number, pending in self._pending.items() if pending.trainer == trainer]:
+            self._take_back(number, failed)
+            self.changes += 1
+
+    def counts(self) -> Dict[str, int]:
+        self._expire()
+        return {"pass": self._pass, "todo": len(self._todo), "pending": len(self._pending), "done": len(self._done),
+                "failed": len(self._failed)}
+
+    def snapshot(self) -> Dict[str, Any]:
+        """All of it as JSON values, which share nothing with this; of deadlines the seconds that are left."""
+        now = self._clock()
+        pending = [[number, one.trainer, one.epoch, one.deadline - now, list(one.ask)]
+                   for number, one in self._pending.items()]
+        return {"chunks": list(self._chunks), "chunks_per_task": self._per_task, "pass": self._pass,
+                "todo": list(self._todo), "pending": pending, "done": list(self._done), "failed": list(self._failed),
+                "asked": [[trainer, *ask] for trainer, ask in self._asked.items()],
+                "epochs": list(self._epochs), "failures": list(self._failures)}
+
+    def restore(self, state: Dict[str, Any]) -> None:
+        """Goes on from a snapshot. A task that was pending has the time that was left then: no trainer gets less than
+        it was promised, however long the way here took."""
+        now = self._clock()
+        self._chunks, self._per_task = tuple(state["chunks"]), state["chunks_per_task"]
+        self._begin_with(_tasks_of(self._chunks, self._per_task))
+        self._pass, self._todo = state["pass"], deque(state["todo"])
+        self._pending = {number: _Pending(trainer, epoch, now + left, (life, ask))
+                         for number, trainer, epoch, left, (life, ask) in state["pending"]}
+        self._asked = {trainer: (life, ask) for trainer, life, ask in state["asked"]}
+        self._done, self._failed = list(state["done"]), list(state["failed"])
+        self._epochs, self._failures = list(state["epochs"]), list(state["failures"])
+
+    def _is_pending(self, task: int, epoch: int) -> bool:
+        self._expire()
+        return task in self._pending and self._pending[task].epoch == epoch
+
+    def _expire(self) -> None:
+        now = self._clock()
+        for number in [number for number, pending in self._pending.items() if now >= pending.deadline]:
+            self._take_back(number, failed=True)
+
+    def _take_back(self, number: int, failed: bool) -> None:
+        del self._pending[number]
+        self._failures[number] += failed
+        if self._failures[number] >= self._failure_limit:
+            self._failed.append(number)
+        else:
+            self._todo.append(number)  # behind the others: a bad task holds nobody up
+
+    def _begin_pass(self) -> None:
+        self._pass += 1
+        self._todo = deque(sorted(self._done + self._failed))
+        self._done, self._failed = [], []
+        self._failures = [0] * len(self._tasks)
+
+
+def _tasks_of(chunks: Tuple[Any, ...], per_task: int) -> Tuple[List[Any], ...]:
+    return tuple(list(chunks[begin:begin + per_task]) for begin in range(0, len(chunks), per_task or 1))

@@ -1,0 +1,183 @@
+# One block of a parameter at its server: the values with their optimizer, and which gradients fit.
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from ..._core import Error, ShapeError
+from ...optimizer.native import NativeOptimizer, NotFiniteError
+from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
+from ..shards import Block, ParameterInfo, block_shape, check_info
+from ..wire import field, shown
+
+Key = Tuple[str, int]
+"""Name of a parameter and number of a block."""
+
+
+def about(info: ParameterInfo, block: Block) -> Dict[str, Any]:
+    """A block and its parameter as JSON, for messages and checkpoints."""
+    return {**info._asdict(), **block._asdict(), "shape": list(info.shape)}
+
+
+def from_about(facts: Mapping[str, Any]) -> Tuple[ParameterInfo, Block]:
+    """What about() made into JSON; Malformed for a block that its parameter does not have."""
+    shape = field(facts, "shape", list)
+    if not all(isinstance(dim, int) and not isinstance(dim, bool) for dim in shape):
+        raise Malformed("'shape' must be a list of whole numbers")
+    name = field(facts, "parameter", str)
+    sparse, whole = field(facts, "sparse", bool), field(facts, "whole", bool)
+    info = ParameterInfo(name, tuple(shape), field(facts, "dtype", str), sparse, whole)
+    check_info(info)
+    numbers = [field(facts, word, int) for word in ("number", "begin", "end", "server")]
+    block = Block(name, *numbers)
+    if not block.begin <= block.end <= info.units:
+        raise Malformed(f"block {block.number} of '{name}' is {block.begin} to {block.end} of {info.units}")
+    return info, block
+
+
+class Held:
+    """A block with its optimizer. Values on the wire are [elements], or [rows, ...] of a table; rows are numbered as in
+    the whole table.
+
+    config: bytes of an OptimizerConfig. value: the beginning; state: what a checkpoint kept, in place of it. Malformed
+    when the configuration can't be, or can't do a table's rows.
+    """
+
+    def __init__(self, info: ParameterInfo, block: Block, config: bytes, value: Optional[np.ndarray] = None,
+                 state: Optional[bytes] = None):
+        self.info, self.block, self.config = info, block, config
+        self.key: Key = (info.name, block.number)
+        shape = block_shape(info, block)
+        begin = np.zeros(shape, info.dtype) if value is None else self._fitting(value, shape)
+        try:
+            if info.sparse:  # found out here, and not by the first push, half of which may have been applied
+                row = np.zeros((1, *info.unit_shape), info.dtype)
+                NativeOptimizer(config, row).update_rows([0], row)
+            self.native = NativeOptimizer(config, begin, state)
+        except Error as error:
+            raise Malformed(f"the optimizer of '{info.name}': {error}") from None
+
+    def take(self, values: np.ndarray, rows: Optional[np.ndarray] = None) -> Part:
+        """A gradient or a difference for this block; WrongShape, WrongDtype, WrongRow when it does not fit. rows: of
+        tables."""
+        if rows is None:
+            return Part(self, self._fitting(values, block_shape(self.info, self.block)), None)
+        inside = self._inside(rows)
+        return Part(self, self._fitting(values, (len(inside), *self.info.unit_shape)), inside)
+
+    def values(self, average: Optional[int] = None) -> np.ndarray:
+        """A copy of the values, or of an average."""
+        with told_of(self):
+            return self.native.parameter() if average is None else self.native.average(average)
+
+    def row_values(self, rows: np.ndarray, average: Optional[int] = None) -> np.ndarray:
+        """A copy of some of a table's rows."""
+        inside = self._inside(rows)
+        with told_of(self):
+            return self.native.rows(inside) if average is None else self.native.average(average)[inside]
+
+    def _inside(self, rows: np.ndarray) -> np.ndarray:
+        """Rows counted from the block's begin."""
+        name, begin, end = self.info.name, self.block.begin, self.block.end
+        if not self.info.sparse:
+            raise WrongShape(f"'{name}' is no table: it has no rows")
+        if rows.ndim != 1:
+            raise WrongShape(f"rows of '{name}' are {list(rows.shape)}, they must be a list")
+        if rows.dtype != np.int64:
+            raise WrongDtype(f"rows of '{name}' are {rows.dtype}, they must be int64")
+        outside = (rows < begin) | (rows >= end)
+        if outside.any():
+            raise WrongRow(f"row {rows[outside][0]} of '{name}' is not in block {self.block.number}, "
+                           f"rows {begin} to {end - 1}")
+        return rows - begin
+
+    def _fitting(self, values: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
+        where = f"block {self.block.number} of '{self.info.name}'"
+        if values.dtype != self.info.dtype:
+            raise WrongDtype(f"an array for {where} is {values.dtype}, it must be {self.info.dtype}")
+        if values.shape != shape:
+            raise WrongShape(f"an array for {where} is {list(values.shape)}, it must be {list(shape)}")
+        return values
+
+
+class Part(NamedTuple):
+    """What a push has for one block. rows: of a table, counted from the block's begin."""
+
+    held: Held
+    values: np.ndarray
+    rows: Optional[np.ndarray]
+
+    def update(self, pass_number: int) -> None:
+        """One step of the block's optimizer, in this pass over the data."""
+        with told_of(self.held):
+            self.held.native.set_pass(pass_number)
+            if self.rows is None:
+                self.held.native.update(self.values)
+            else:
+                self.held.native.update_rows(self.rows, self.values)
+
+    def add(self, scale: float) -> None:
+        """The block's values += scale times these."""
+        with told_of(self.held):
+            self.held.native.apply_delta(self.values, scale)
+
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.values).all())
+
+    def copied(self) -> Part:
+        """With values of its own."""
+        return self._replace(values=self.values.copy())
+
+
+def digest(config: bytes) -> str:
+    """What tells one OptimizerConfig from another in a short message."""
+    return hashlib.sha256(config).hexdigest()[:16]
+
+
+def named(held: Mapping[Key, Held], pairs: List[Any]) -> List[Held]:
+    """The blocks that [name, number] pairs name, in their order; UnknownParameter, or Malformed, also for one that is
+    there twice."""
+    keys: Dict[Key, None] = {}
+    for pair in pairs:
+        if not isinstance(pair, list) or [type(word) for word in pair] != [str, int]:
+            raise Malformed(f"{shown(pair)} is no block: a name and a number")
+        key = (pair[0], pair[1])
+        if key not in held:
+            raise UnknownParameter(f"there is no block {shown(pair[1])} of {shown(pair[0])} here")
+        if key in keys:
+            raise Malformed(f"block {pair[1]} of '{pair[0]}' is there twice")
+        keys[key] = None
+    return [held[key] for key in keys]
+
+
+def mean(parts: List[Part], count: int) -> Part:
+    """The sum of one block's parts, in their order, over count: the gradient of one batch made of count equal ones.
+    Rows that several parts have are summed in the same order, so that a table gets the bits of a dense gradient."""
+    if count == 1:
+        return parts[0]
+    held, first, rows = parts[0]
+    if rows is None:
+        total = first.copy()
+        for part in parts[1:]:
+            total += part.values
+    else:
+        rows, places = np.unique(np.concatenate([part.rows for part in parts]), return_inverse=True)
+        total = np.zeros((len(rows), *held.info.unit_shape), first.dtype)
+        np.add.at(total, places, np.concatenate([part.values for part in parts]))
+    total /= count
+    return Part(held, total, rows)
+
+
+@contextmanager
+def told_of(held: Held) -> Iterator[None]:
+    """What the optimizer refuses inside, in the cluster's words."""
+    try:
+        yield
+    except ClusterError:
+        raise
+    except Error as error:
+        kind = {NotFiniteError: NotFinite, ShapeError: WrongShape}.get(type(error), ClusterError)
+        raise kind(f"block {held.block.number} of '{held.info.name}': {error}") from None

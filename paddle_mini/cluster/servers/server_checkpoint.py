@@ -1,0 +1,256 @@
+# Checkpoints of one server: a file with everything it keeps, found again and verified after it has died.
+"""
+    server-<index>-<uuid>.ckpt    the line MAGIC; then records, each after its length in 8 bytes: facts (JSON), and of
+                                  every block: what it is (JSON), its configuration, its optimizer's state; then the
+                                  SHA-256 of all that
+    server-<index>.json           about the newest file: uuid, file, checksum, bytes, timestamp, and the one before
+
+No other store is needed. A file gets its name when all of it is on the disk, so one that is there is whole, unless a
+disk has damaged it; then the one before it is taken. The .json is for people and tools: a server looks at the files.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import time
+import uuid
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+
+from ...io.checkpoint_files import NewFile, sync_directory
+from ..errors import ClusterError, Gone, StorageError, WrongJob, WrongVersion
+from ..part_log import PartLogger
+from ..wire import Header, field, pack, shown, unpack
+from .held import Held, about, from_about, told_of
+
+MAGIC = b"paddle_mini server checkpoint 1\n"
+_ANY_VERSION = re.compile(rb"paddle_mini server checkpoint \d")
+_NAME = re.compile(r"server-(0|[1-9][0-9]{0,8})-([0-9a-f]{32})\.ckpt")
+_SUM, _CHUNK = 32, 1 << 20
+_log = PartLogger(__name__)
+
+
+class Found(NamedTuple):
+    """A checkpoint by its name and the facts at its beginning; verified() says whether the rest is whole."""
+
+    path: str
+    server: int
+    facts: Header
+
+
+def found(directory: str, index: Optional[int] = None) -> List[Found]:
+    """The checkpoints in a directory, of one server or of all, newest first; what can't be read is left out and
+    logged. WrongVersion for a whole one of another format."""
+    names = []
+    with _told_storage(f"can't read '{directory}'"), suppress(FileNotFoundError):
+        names = sorted(os.listdir(directory))
+    checkpoints = []
+    for name in names:
+        match = _NAME.fullmatch(name)
+        if match and index in (None, int(match[1])):
+            path = os.path.join(directory, name)
+            try:
+                with _opened(path) as file:
+                    facts = _facts(file)
+                if (field(facts, "index", int), field(facts, "uuid", str)) == (int(match[1]), match[2]):
+                    field(facts, "number", int)
+                    checkpoints.append(Found(path, int(match[1]), facts))
+            except WrongVersion:
+                raise
+            except ClusterError as error:
+                _log.warning("%s: it is left out", error)
+    return sorted(checkpoints, key=lambda checkpoint: checkpoint.facts["number"], reverse=True)
+
+
+@contextmanager
+def verified(path: str) -> Iterator[Tuple[BinaryIO, Header]]:
+    """The file, open after its facts, and these, when it is whole; StorageError when it is not."""
+    with _opened(path) as file:
+        _require_whole(file)
+        facts = _facts(file)
+        yield file, facts
+
+
+def blocks(file: BinaryIO, facts: Mapping[str, Any]) -> Iterator[Held]:
+    """The blocks of a file that verified() has opened, one after the other."""
+    for _ in range(field(facts, "blocks", int)):
+        described = unpack(_record(file))
+        config, state = _record(file), _record(file)
+        yield Held(*from_about(described), config, state=state)
+    if file.tell() != os.fstat(file.fileno()).st_size - _SUM:
+        raise StorageError(f"'{file.name}' has more in it than its {facts['blocks']} blocks")
+
+
+class ServerCheckpoints:
+    """The checkpoints of one server of a job. directory: made by the first write."""
+
+    def __init__(self, directory: str, job: str, index: int, servers: int):
+        self.directory = os.path.abspath(directory)
+        self._who: Dict[str, Any] = {"job": job, "index": index, "servers": servers}
+        self._number = 0  # of the newest one that was seen
+        self._current: Optional[Dict[str, Any]] = None  # about the newest whole one
+
+    def recover(self) -> Optional[Tuple[Header, List[Held]]]:
+        """Facts and blocks of the newest whole checkpoint, None when there is none. WrongJob when it is of another job,
+        or of another number of servers; StorageError when the directory can't be read; WrongVersion as of found()."""
+        newest_first = found(self.directory, self._who["index"])
+        self._number = max((checkpoint.facts["number"] for checkpoint in newest_first), default=0)
+        for path, _, _ in newest_first:
+            try:
+                with verified(path) as (file, facts):
+                    self._require_ours(facts, path)
+                    held = list(blocks(file, facts))
+                    self._current = _published(path, facts, file.read(_SUM).hex(), file.tell())
+                    return facts, held
+            except WrongJob:
+                raise
+            except ClusterError as error:
+                _log.error("%s: the checkpoint before it is looked for", error)
+        return None
+
+    def write(self, state: Mapping[str, Any], held: List[Held], timestamp: Optional[int] = None) -> Dict[str, Any]:
+        """Writes a checkpoint and removes all but it and the one before; returns what the .json says.
+
+        timestamp: nanoseconds since 1970, now when it is None; servers that are asked together are given the same.
+        StorageError when the disk refuses, Gone when another process writes checkpoints of this server; older ones are
+        as they were."""
+        name = uuid.uuid4().hex
+        facts = {**state, **self._who, "number": self._number + 1, "uuid": name, "blocks": len(held),
+                 "timestamp": time.time_ns() if timestamp is None else timestamp}
+        path = os.path.join(self.directory, f"server-{self._who['index']}-{name}.ckpt")
+        with _told_storage(f"can't write a checkpoint in '{self.directory}'"):
+            if not os.path.isdir(self.directory):
+                os.makedirs(self.directory)
+                sync_directory(os.path.dirname(self.directory))
+            self._remove_unfinished()
+            self._require_newest()
+            try:
+                checksum, size = _write(path, facts, held)
+                published = {**_published(path, facts, checksum, size), "previous": self._current}
+                self._publish(published)
+            except OSError:
+                with suppress(OSError):  # the first error is told
+                    os.unlink(path)
+                with suppress(OSError):
+                    self._remove_unfinished()
+                raise
+            self._number = facts["number"]
+            before, self._current = self._current, {**published, "previous": None}
+            sync_directory(self.directory)
+        self._remove_old({self._current["file"], before["file"] if before else ""})
+        return published
+
+    def _require_ours(self, facts: Header, path: str) -> None:
+        if facts.get("job") != self._who["job"]:
+            raise WrongJob(f"'{path}' is of job {shown(facts.get('job'))}, this is job {shown(self._who['job'])}: "
+                           "give each job a directory of its own")
+        if facts.get("servers") != self._who["servers"]:
+            raise WrongJob(f"'{path}' is of one of {shown(facts.get('servers'))} servers, this job has "
+                           f"{self._who['servers']}: make a model of the checkpoints and begin with it")
+
+    def _require_newest(self) -> None:
+        newest = next(iter(found(self.directory, self._who["index"])), None)
+        if newest and newest.facts["number"] > self._number:
+            raise Gone(f"'{newest.path}' was written by another process: this server goes on elsewhere")
+
+    def _publish(self, published: Mapping[str, Any]) -> None:
+        name = f"server-{self._who['index']}.json"
+        with NewFile(self.directory, name + ".unfinished") as file:
+            file.write((json.dumps(published, indent=1) + "\n").encode("ascii"))
+        os.rename(os.path.join(self.directory, name + ".unfinished"), os.path.join(self.directory, name))
+
+    def _remove_unfinished(self) -> None:
+        """What a write that died has left."""
+        ours = re.compile(rf"server-{self._who['index']}(-[0-9a-f]{{32}}\.ckpt|\.json)\.unfinished")
+        for name in filter(ours.fullmatch, os.listdir(self.directory)):
+            os.unlink(os.path.join(self.directory, name))
+
+    def _remove_old(self, keep: Iterable[str]) -> None:
+        """All checkpoints of this server and job but these. What can't be removed now is so after the next write."""
+        try:
+            for path, _, facts in found(self.directory, self._who["index"]):
+                if os.path.basename(path) not in keep and facts.get("job") == self._who["job"]:
+                    os.unlink(path)
+        except (OSError, StorageError) as error:
+            _log.warning("an old checkpoint can't be removed: %s", error)
+
+
+def _write(path: str, facts: Mapping[str, Any], held: List[Held]) -> Tuple[str, int]:
+    """A file, one block in memory at a time; its checksum and size."""
+    directory, name = os.path.split(path)
+    with NewFile(directory, name + ".unfinished") as file:
+        def record(data: bytes) -> None:
+            file.write(len(data).to_bytes(8, "little"))
+            file.write(data)
+
+        file.write(MAGIC)
+        record(pack(facts))
+        for block in held:
+            record(pack(about(block.info, block.block)))
+            record(block.config)
+            with told_of(block):
+                record(block.native.state())
+        checksum = file.facts()["sha256"]
+        file.write(bytes.fromhex(checksum))
+        size = file.facts()["bytes"]
+    os.rename(path + ".unfinished", path)
+    sync_directory(directory)
+    return checksum, size
+
+
+def _published(path: str, facts: Mapping[str, Any], checksum: str, size: int) -> Dict[str, Any]:
+    words = ("job", "index", "servers", "uuid", "number", "timestamp", "version")
+    about_it = {"file": os.path.basename(path), "checksum": checksum, "bytes": size, "previous": None}
+    return {**{word: facts[word] for word in words}, **about_it}
+
+
+def _facts(file: BinaryIO) -> Header:
+    """Of an open file, which then stands before its first block."""
+    begin = file.read(len(MAGIC))
+    if begin == MAGIC:
+        return unpack(_record(file))
+    if not _ANY_VERSION.match(begin):
+        raise StorageError(f"'{file.name}' is no checkpoint of a server")
+    _require_whole(file)
+    raise WrongVersion(f"'{file.name}' is '{begin.decode('ascii', 'replace').strip()}', this is of another version")
+
+
+def _require_whole(file: BinaryIO) -> None:
+    """The file then stands at its beginning."""
+    file.seek(0)
+    left, total = os.fstat(file.fileno()).st_size - _SUM, hashlib.sha256()
+    while left > 0 and (chunk := file.read(min(left, _CHUNK))):
+        total.update(chunk)
+        left -= len(chunk)
+    if left != 0 or file.read() != total.digest():
+        raise StorageError(f"'{file.name}' is cut off or damaged: its SHA-256 is another one")
+    file.seek(0)
+
+
+def _record(file: BinaryIO) -> bytes:
+    size = int.from_bytes(file.read(8), "little")
+    if size > os.fstat(file.fileno()).st_size - _SUM - file.tell():  # before memory is taken for it
+        raise StorageError(f"'{file.name}' is cut off or damaged: it has no {size} bytes more")
+    return file.read(size)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    with _told_storage(f"can't read '{path}'"):
+        flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC  # a pipe is not waited for
+        with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise StorageError(f"'{path}' is no regular file")
+            yield file
+
+
+@contextmanager
+def _told_storage(what: str) -> Iterator[None]:
+    """What the system refuses inside is a StorageError that begins with `what`."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{what}: {error.strerror or error}") from None

@@ -1,0 +1,116 @@
+# ServerPart: a parameter server as a part of a job: the coordinator knows of it, and it knows who the trainers are.
+from __future__ import annotations
+
+import time
+import uuid
+from functools import partial
+from typing import Any, Callable, Optional, Sequence
+
+from ..client import Client
+from ..engine import Answer, Link
+from ..errors import Gone, Timeout
+from ..job_settings import JobSettings
+from ..part_log import PartLogger, events_sent, events_waiting, speaking
+from ..wire import Header, request, understood
+from .server import ParameterServer
+
+_log = PartLogger(__name__)
+
+
+class ServerPart:
+    """The service "server N". The coordinator is asked in tick(), one message at a time, so that no trainer waits for a
+    coordinator that is away."""
+
+    def __init__(self, index: int, settings: JobSettings, directory: Optional[str], link: Link,
+                 clock: Callable[[], float] = time.monotonic):
+        self._name = f"server {index}"
+        self._begin = partial(ParameterServer, index, settings.of_servers(), directory)
+        with speaking(self._name):
+            self.server = self._begin()
+        self._settings, self._clock = settings, clock
+        self._client = Client(link, **settings.of_clients())
+        self._key = uuid.uuid4().hex
+        self._incarnation: Optional[int] = None  # None: the coordinator is to be told
+        self._replaced = False
+        self._membership, self._next_beat = 0, clock()
+        self._reported = (clock(), 0, 0, 0, 0)
+
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
+        with speaking(self._name):
+            if self._replaced:
+                return Gone(f"another process is {self._name} now")
+            return self.server.handle(header, arrays)
+
+    def tick(self) -> None:
+        """Checkpoints and beats, where they are due. Raises what the coordinator refuses."""
+        with speaking(self._name):
+            self._tick()
+
+    def _tick(self) -> None:
+        if not self._replaced:
+            self.server.tick()
+        if self._clock() < self._next_beat:
+            return
+        try:
+            if self._replaced:
+                self._come_back()
+            elif self._incarnation is None:
+                self._register()  # and the first beat at the next tick
+            else:
+                self._beat()
+                self._next_beat = self._clock() + self._settings.beat_seconds
+        except Timeout:  # again at the next tick; trainers are told when they ask a coordinator that is away
+            pass
+
+    def _register(self) -> None:
+        reply = self._client.once("coordinator", "register", key=self._key, server=self.server.index,
+                                  address=self._name, token=self.server.token)
+        self._incarnation = reply["incarnation"]
+        self._follow(reply)
+
+    def _beat(self) -> None:
+        events = events_waiting()
+        try:
+            self._follow(self._client.once("coordinator", "beat", part="server", number=self.server.index,
+                                           incarnation=self._incarnation, report=self._report(), events=events))
+            events_sent(events)
+        except Gone as error:
+            self._incarnation = None
+            self._replaced = self._place_is_taken()
+            _log.warning("%s; it %s", error, "serves no more" if self._replaced else "registers again")
+
+    def _place_is_taken(self) -> bool:
+        rows = self._client.once("coordinator", "view")["servers"]
+        return any(row["server"] == self.server.index for row in rows)
+
+    def _come_back(self) -> None:
+        """Where who took the place is lost, as from the newest checkpoint. It may never have been there: a message of
+        an earlier life of this server that came late takes the place, too."""
+        self._next_beat = self._clock() + self._settings.beat_seconds
+        if not self._place_is_taken():
+            self.server, self._key, self._membership, self._replaced = self._begin(), uuid.uuid4().hex, 0, False
+
+    def _follow(self, reply: Header) -> None:
+        """Tells the server who the trainers are, where that has changed."""
+        if reply["membership"] != self._membership:
+            view = self._client.once("coordinator", "view")
+            if view["started"]:
+                self.server.handle(request(self._settings.job, "members", membership=view["membership"],
+                                           trainers=view["trainers"]), [])
+            self._membership = view["membership"]
+
+    def _report(self) -> Header:
+        status, _ = understood(*self.server.handle(request(self._settings.job, "status"), []))
+        checkpoints = status["checkpoints"]
+        newest = checkpoints["newest"] or checkpoints["recovered"]
+        before, now = self._reported, (self._clock(), status["received"], status["given"], status["behind"],
+                                       status["pushes"]["sent"])
+        self._reported = now
+        seconds, received, given, behind, sent = (after - earlier for after, earlier in zip(now, before))
+        return {"version": status["version"], "bytes": status["bytes"], **status["pushes"],
+                "received": status["received"], "received_per_second": received / max(seconds, 1e-9),
+                "given": status["given"], "given_per_second": given / max(seconds, 1e-9),
+                "behind": behind / sent if sent > 0 else None, "worst_behind": status["worst_behind"],
+                "checkpoint": newest["number"] if newest else None,
+                "checkpoint_age": max(0, time.time_ns() - newest["timestamp"]) / 1e9 if newest else None,
+                "checkpoint_seconds": checkpoints["seconds"], "checkpoint_errors": checkpoints["errors"]}

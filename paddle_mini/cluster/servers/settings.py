@@ -1,0 +1,59 @@
+# ServerSettings: what is the same for all parameter servers of a job.
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from ..errors import Malformed
+from ..wire import shown
+
+MODES = ("async", "sync", "delta", "elastic")
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Malformed for what can't be.
+
+    mode: "async", each push is applied at once; "sync", the mean of all trainers' gradients of a step; "delta",
+    trainers optimize and push differences, of which 1 / trainers is added; "elastic", of which alpha is added.
+    trainers: how many are there until a server is told who they are.
+    stale_limit, of async: a push is dropped that was made from a version more than stale_limit times the number of
+    trainers behind; None: never.
+    alpha, of elastic: None is 0.9 / trainers (Zhang, Choromanska & LeCun 2015).
+    checkpoint_seconds: from one checkpoint to the next; all servers write at the same moments.
+    """
+
+    job: str
+    servers: int
+    trainers: int
+    mode: str = "async"
+    stale_limit: Optional[float] = None
+    alpha: Optional[float] = None
+    checkpoint_seconds: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.job, str) or type(self.servers) is not int or type(self.trainers) is not int:
+            raise Malformed("job must be text, servers and trainers whole numbers")
+        limit = self.stale_limit
+        if not all(number is None or isinstance(number, (int, float)) for number in (limit, self.alpha)):
+            raise Malformed("stale_limit and alpha must be numbers, or None")
+        for right, problem in (
+                (1 <= len(self.job) <= 200, f"job is {shown(self.job)}, it must have 1 to 200 characters"),
+                (self.servers >= 1, f"servers is {self.servers}, it must be at least 1"),
+                (self.trainers >= 1, f"trainers is {self.trainers}, it must be at least 1"),
+                (self.mode in MODES, f"mode is {self.mode!r}, it must be one of {', '.join(MODES)}"),
+                (self.mode != "elastic" or self.trainers > 1, "elastic mode needs at least 2 trainers"),
+                (limit is None or limit >= 0, f"stale_limit is {limit}, it must be at least 0"),
+                (self.alpha is None or 0 < self.alpha < 1, f"alpha is {self.alpha}, it must be between 0 and 1"),
+                (self.checkpoint_seconds > 0, f"checkpoint_seconds is {self.checkpoint_seconds}, it must be above 0")):
+            if not right:
+                raise Malformed(problem)
+
+    @property
+    def elastic_alpha(self) -> float:
+        return 0.9 / self.trainers if self.alpha is None else self.alpha
+
+    @property
+    def by_trainers(self) -> bool:
+        """Whether trainers optimize, and push differences."""
+        return self.mode in ("delta", "elastic")

@@ -1,0 +1,133 @@
+# CollectiveTrainer: a trainer that runs the whole program, with the mean of all gradients in place of its own.
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ..._core import Scope
+from ...executor import Executor
+from ...io.parameters import Path
+from ...program import Program
+from ...scope import LoDTensor
+from ...variable import name_of
+from ..client import Client
+from ..engine import Link
+from ..errors import NotFinite
+from ..job_settings import JobSettings
+from .exchange import Exchange, Outcome
+from .flat import Flat
+from .halves import halves
+from .membership import Membership
+from .pace import Pace
+from .reading import Reading
+from .saving import model_writer, save_elected
+from .trainer import Trainer, Vars, asking
+from .training_state import TrainingState
+
+
+class CollectiveTrainer(Trainer):
+    """All trainers have the same bits after each step: of parameters, of what the optimizer keeps, and of averages.
+    What the model keeps for itself, such as batch normalization's statistics, is each trainer's own.
+
+    directory: of the job; the first of the trainers that made a step writes a checkpoint there when one is due.
+    """
+
+    def __init__(self, number: int, link: Link, settings: JobSettings, directory: str, main: Program, exe: Executor,
+                 scope: Scope):
+        super().__init__(main, exe, scope)
+        self.number, self.trainers = number, settings.trainers
+        self._halves = halves(main)
+        self._optimizing = Executor(exe.place, allow_cpu_fallback=exe.allow_cpu_fallback)
+        self._state = TrainingState(main, exe, self._optimizing, scope, directory, settings.checkpoint_seconds)
+        gradients = Flat({gradient.name: (np.dtype(gradient.dtype), main.global_block().var(name).shape)
+                          for name, gradient in self._halves.gradients.items()})
+        self._pace = Pace()
+        self._client = Client(link, **settings.of_clients())
+        self._membership = Membership(number, 0, self._client, settings.beat_seconds, self._report)
+        self._exchange = Exchange(self._membership, self._client, settings.servers, gradients, self._state)
+        self._reading = Reading(self._client, self._membership, self._step_aside)
+        self.counts: Dict[str, int] = {}
+
+    def begin(self) -> None:
+        """Joins the job; returns when this trainer has the state that all have."""
+        self._membership.join()
+        self._exchange.enter()
+
+    def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
+            return_numpy: bool = True) -> List[Any]:
+        """As of Trainer. NotFinite, when this trainer's gradient is not: the step is made of the others' gradients."""
+        self._come_back()
+        fetches = [name_of(item) for item in fetch_list or ()]
+        computed = [name for name in fetches if name not in self._halves.changed]
+        outcome = Outcome.AGAIN
+        while outcome is Outcome.AGAIN:
+            values, bad = self._compute(feed, computed, return_numpy)
+            outcome = self._exchange.mean(full=bad is None)
+        if outcome is Outcome.MEAN:
+            self._optimizing.run(self._halves.optimizing, self._exchange.gradients.views, scope=self._scope)
+            if self._exchange.is_first:
+                self._state.save_if_due(self._step)
+        if bad is not None:
+            raise NotFinite(f"what trainer {self.number} computes for step {self._step - 1} is not finite in '{bad}': "
+                            "the step is made of the others' gradients")
+        self._pace.steps += 1
+        found = dict(zip(computed, values))
+        return [found[name] if name in found else self._scope.get(name) for name in fetches]
+
+    def _compute(self, feed: Optional[Mapping[str, Any]], fetches: List[str],
+                 return_numpy: bool) -> Tuple[List[Any], Optional[str]]:
+        """The values of fetches; gradients are then in their place. And a gradient that is not finite, if there is one,
+        and nothing in the program that deals with it."""
+        gradients = self._exchange.gradients
+        results = self._exe.run(self._halves.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
+        for view, result in zip(gradients.views.values(), results[len(fetches):]):
+            value = result.array if isinstance(result, LoDTensor) else result
+            np.copyto(view, np.asarray(value).reshape(view.shape))
+        return results[:len(fetches)], None if self._halves.scales else next(gradients.not_finite(), None)
+
+    @property
+    def _step(self) -> int:
+        assert self._exchange.at is not None
+        return self._exchange.at.step
+
+    def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
+        return self._reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
+
+    def pull(self) -> None:
+        """Where this trainer waited for data without the others, it gets the state that they have now."""
+        self._come_back()
+
+    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+        where, names = os.path.abspath(directory), self._names(feed_vars, fetch_vars)
+        self._come_back()
+        write = model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main)
+        saved = save_elected(where, str(self.number), asking(self._membership, where, seconds), write)
+        self._pace.saves += saved is not None
+        return saved
+
+    def finish(self) -> None:
+        """The end of its work: the others do not wait for it any more, and the last one writes a checkpoint."""
+        self._come_back()
+        self._exchange.depart(when_last=lambda: self._state.save(self._step))
+        self._membership.leave()
+
+    def fail(self) -> None:
+        """An error is about to end it."""
+        self._membership.last_words()
+
+    def abandon(self) -> None:
+        """The end without a word: as if it had died."""
+        self._membership.fall_silent()
+
+    def _step_aside(self) -> None:
+        if self._exchange.inside:
+            self._exchange.depart(when_last=lambda: None)
+
+    def _come_back(self) -> None:
+        if not self._exchange.inside:
+            self._exchange.enter()
+
+    def _report(self) -> Dict[str, Any]:
+        return {**self._pace.report(), "checkpoint_errors": self._state.errors}

@@ -1,0 +1,87 @@
+# Deltas: a trainer's step where trainers optimize: the program as it is, and at times an exchange with the servers.
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from ... import dtypes
+from ..._core import ProgramError, Scope
+from ...executor import Executor
+from ...optimizer.averaged import Averaged
+from ...optimizer.config import new_config
+from ...program import Program
+from ...variable import Parameter
+from ..shards import ParameterInfo
+from .gradients import fixed
+from .remote_parameters import Held
+from .trainer_part import TrainerPart
+from .transpile import require_trained
+
+
+def held_of(main: Program) -> List[Held]:
+    """What servers hold: the parameters that an optimizer changes, each with its averages, and those that nothing
+    changes. ProgramError for a table, whose rows would have to be compared one by one."""
+    block, held = main.global_block(), []
+    require_trained(main)
+    for name, (minimizer, gradient_name) in sorted(main.minimizers.items()):
+        parameter, gradient = block.var(name), block.find_var(gradient_name)
+        if gradient is not None and gradient.kind == dtypes.SELECTED_ROWS:
+            raise ProgramError(f"'{name}' is a table with a sparse gradient: modes delta and elastic compare whole "
+                               "parameters; make the embedding with is_sparse=False, or take mode async or sync")
+        assert isinstance(parameter, Parameter)
+        averaging = minimizer.config_values(parameter).get("averaging", []) if isinstance(minimizer, Averaged) else []
+        config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0},
+                             "averaging": averaging})
+        info = ParameterInfo(name, parameter.shape, parameter.dtype)
+        held.append(Held(info, config.SerializeToString(), bool(averaging)))
+    rest = sorted(var.name for var in main.all_parameters() if var.name not in main.minimizers)
+    return held + fixed(main, rest)
+
+
+class Deltas:
+    """mode delta: the servers' values, the center, move by 1 / trainers of what changed here, and the trainer goes on
+    from the center. mode elastic: both move towards each other by alpha of their difference (Zhang, Choromanska & LeCun
+    2015)."""
+
+    def __init__(self, part: TrainerPart, main: Program, exe: Executor, scope: Scope):
+        self._part, self._main, self._exe, self._scope = part, main, exe, scope
+        self._names = [name for name, one in part.parameters.held.items() if not one.fixed]
+        self._alpha = part.settings.of_servers().elastic_alpha if part.settings.mode == "elastic" else None
+        self._base: Optional[Dict[str, np.ndarray]] = None
+        self._since, self._step = 0, 0
+
+    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> List[Any]:
+        if self._base is None:
+            self._take(self._center())
+        results = self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
+        self._since += 1
+        if self._since == self._part.settings.local_steps:
+            self._exchange()
+        return results
+
+    def _exchange(self) -> None:
+        local = {name: self._scope.get(name) for name in self._names}
+        base = self._base if self._alpha is None else self._center()
+        assert base is not None
+        delta = {name: local[name] - base[name] for name in self._names}
+        self._part.require_finite(delta, self._step)
+        self._part.push(delta, self._step, self._part.pass_number)
+        self._step, self._since = self._step + 1, 0
+        if self._alpha is None:
+            self._take(self._center())
+        else:
+            self._take({name: local[name] - self._alpha * delta[name] for name in self._names})
+
+    def _center(self) -> Dict[str, np.ndarray]:
+        return self._part.pull(self._names, {})[0]
+
+    def _take(self, values: Dict[str, np.ndarray]) -> None:
+        for name, value in values.items():
+            self._scope.set(name, value)
+        self._base = values
+
+    def settle(self) -> None:
+        """What was done since the last exchange is not lost."""
+        if self._since:
+            self._exchange()

@@ -1,0 +1,50 @@
+# Flat: arrays of known shapes one after the other in memory, cut in as many equal parts as there are servers.
+from __future__ import annotations
+
+from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from ..errors import Malformed
+from ..wire import DTYPES, Arrays
+
+_WORD = 8
+"""Bytes; what is of a dtype that messages do not have is sent as words."""
+
+
+class Flat:
+    """views: the arrays, by name, [shape]; all of one dtype are in one piece of memory, in the order of `fields`."""
+
+    def __init__(self, fields: Mapping[str, Tuple[np.dtype, Sequence[int]]]):
+        sizes = {name: int(np.prod(shape, dtype=np.int64)) for name, (_, shape) in fields.items()}
+        self.views: Dict[str, np.ndarray] = {}
+        self._sent: List[np.ndarray] = []
+        for dtype in sorted({dtype for dtype, _ in fields.values()}, key=str):
+            names = [name for name in fields if fields[name][0] == dtype]
+            count = sum(sizes[name] for name in names)
+            words = np.zeros(-(-count * dtype.itemsize // _WORD), "<i8")
+            buffer, begin = words.view(dtype)[:count], 0
+            for name in names:
+                self.views[name] = buffer[begin:begin + sizes[name]].reshape(fields[name][1])
+                begin += sizes[name]
+            self._sent.append(buffer if dtype in DTYPES else words)
+
+    def part(self, index: int, count: int) -> Arrays:
+        """Part `index` of `count`: of each dtype the elements, in place."""
+        return [buffer[_cut(len(buffer), index, count):_cut(len(buffer), index + 1, count)] for buffer in self._sent]
+
+    def take(self, index: int, count: int, arrays: Arrays) -> None:
+        """The values of a part; Malformed for what is none."""
+        own = self.part(index, count)
+        if [(array.dtype, array.shape) for array in arrays] != [(array.dtype, array.shape) for array in own]:
+            raise Malformed(f"part {index} of {count} is of other sizes here")
+        for mine, array in zip(own, arrays):
+            np.copyto(mine, array)
+
+    def not_finite(self) -> Iterator[str]:
+        """The names of arrays with an element that is infinite or not a number."""
+        return (name for name, view in self.views.items() if not np.isfinite(view).all())
+
+
+def _cut(size: int, index: int, count: int) -> int:
+    return size * index // count

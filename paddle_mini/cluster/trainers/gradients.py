@@ -1,0 +1,99 @@
+# Gradients: a trainer's step where servers optimize: pull, forward and backward, push.
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Sequence
+
+import numpy as np
+
+from ..._core import Scope
+from ...executor import Executor
+from ...optimizer.config import new_config
+from ...program import Program
+from ...scope import LoDTensor, SelectedRows
+from ...variable import name_of
+from ..shards import ParameterInfo
+from .remote_parameters import Gradient, Held
+from .table_rows import TableRows
+from .trainer_part import TrainerPart
+from .transpile import Trained, Transpiled
+
+
+def held_of(transpiled: Transpiled) -> List[Held]:
+    """What servers hold: the parameters that they train, and those that nothing changes, of which all trainers take
+    the initialiser's values."""
+    held = []
+    for one in transpiled.trained:
+        info, config = ParameterInfo(one.name, one.shape, one.dtype, one.sparse, one.whole), one.config
+        if not one.sparse:
+            config.ClearField("row_width")  # blocks end anywhere in a row
+        held.append(Held(info, config.SerializeToString(), bool(config.averaging)))
+    return held + fixed(transpiled.program, transpiled.frozen)
+
+
+def fixed(program: Program, names: Sequence[str]) -> List[Held]:
+    """Parameters that nothing changes; those of other types than servers know are each trainer's own."""
+    config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}})
+    found = [program.global_block().var(name) for name in names]
+    return [Held(ParameterInfo(var.name, var.shape, var.dtype), config.SerializeToString(), fixed=True) for var in found
+            if var.dtype in ("float32", "float64")]
+
+
+class Gradients:
+    """sync: a step begins when the one before is made of all trainers' gradients; else with whatever servers have."""
+
+    def __init__(self, part: TrainerPart, transpiled: Transpiled, exe: Executor, scope: Scope):
+        self._part, self._exe, self._scope = part, exe, scope
+        self._program, self._trained = transpiled.program, transpiled.trained
+        self._sync = part.settings.mode == "sync"
+        self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
+        self._dense = [one.name for one in self._trained if one.name not in self._tables]
+        self._step, self._pass, self._incarnation = -1, 0, -1  # of the last push; of this trainer when it pushed that
+        self._pushed: Dict[str, Gradient] = {}
+
+    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> List[Any]:
+        self._pull(feed)
+        fetches = [name_of(item) for item in fetch_list]
+        gradients = [one.gradient for one in self._trained]
+        results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
+        self._push(results[len(fetches):])
+        return results[:len(fetches)]
+
+    def _pull(self, feed: Mapping[str, Any]) -> None:
+        sources = {table.source: table for table in self._tables.values()}
+        found = {source: table.rows_of(feed) for source, table in sources.items()}
+        rows = {name: found[table.source] for name, table in self._tables.items()}
+        values, tables = self._pull_next(self._dense, rows)
+        for name, value in values.items():
+            self._scope.set(name, value)
+        for name, (numbers, some) in tables.items():
+            self._tables[name].write(self._scope, numbers, some)
+
+    def _pull_next(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Any:
+        """In sync mode what the last push has become part of, unless the others went on without this trainer since."""
+        if not self._sync or self._incarnation != self._part.membership.incarnation:
+            return self._part.pull(names, rows)
+        return self._part.pull(names, rows, self._step + 1, again=self._push_again)
+
+    def _push(self, results: Sequence[Any]) -> None:
+        # Servers that were begun again may be behind; the others' step is the one that all trainers make.
+        step = max(self._part.parameters.versions) if self._sync else self._step + 1
+        pushed = {one.name: _gradient(one, result) for one, result in zip(self._trained, results)}
+        self._part.require_finite(pushed, step)
+        self._step, self._pushed, self._incarnation = step, pushed, self._part.membership.incarnation
+        self._pass = self._part.pass_number
+        self._part.push(pushed, step, self._pass)
+
+    def _push_again(self, servers: Sequence[int]) -> None:
+        self._part.push_again(self._pushed, self._step, self._pass, servers)
+
+    def settle(self) -> None:
+        """Returns when all that was pushed is applied, after which nothing is lost when this trainer leaves."""
+        self._pull_next([], {})
+
+
+def _gradient(one: Trained, result: Any) -> Gradient:
+    if one.sparse:
+        assert isinstance(result, SelectedRows)
+        return np.ascontiguousarray(result.rows, np.int64), np.ascontiguousarray(result.values)
+    value = result.array if isinstance(result, LoDTensor) else result
+    return np.asarray(value).reshape(one.shape)

@@ -1,0 +1,63 @@
+# Halves: a training program as one that makes gradients and one that takes them, for collective mode.
+from __future__ import annotations
+
+from typing import Dict, NamedTuple, Set
+
+from ... import dtypes
+from ..._core import ProgramError
+from ...callsite import added_at
+from ...optimizer.loss_scaling import LossScaling
+from ...optimizer.wrapper import chain
+from ...program import Program
+from ...roles import LR_SCHEDULE, OPTIMIZE
+from ...variable import Parameter, Variable
+from .transpile import require_trained
+
+
+class Halves(NamedTuple):
+    """model: forward and backward. optimizing: clipping, regularization, optimizer, averages, schedules. gradients:
+    what goes from one to the other, by the parameters' names. scales: whether the optimizer deals with gradients that
+    are not finite. changed: what persists and `optimizing` changes."""
+
+    model: Program
+    optimizing: Program
+    gradients: Dict[str, Variable]
+    scales: bool
+    changed: Set[str]
+
+
+def halves(main: Program) -> Halves:
+    """Splits a program on which minimize was called, and leaves it as it is. ProgramError where one half reads of the
+    other what is neither a gradient nor persistable, and for sparse gradients."""
+    require_trained(main)
+    model, optimizing = main.without(OPTIMIZE | LR_SCHEDULE), main.only(OPTIMIZE | LR_SCHEDULE)
+    gradients = {name: _gradient(main, name) for name in sorted(main.minimizers)}
+    fed = {gradient.name for gradient in gradients.values()}
+    early, late = (_written(half) for half in (model, optimizing))
+    for half, missing in ((model, late - early - fed), (optimizing, early - late - fed)):
+        kept = {var.name for var in half.list_vars() if var.persistable}
+        for op in (op for block in half.blocks for op in block.ops):
+            name = next((name for name in op.input_names if name in missing - kept), None)
+            if name is not None:
+                raise ProgramError(f"{op.type} reads '{name}': in collective mode what model and optimizer read of "
+                                   f"each other must be persistable, or a gradient{added_at(op.callstack)}")
+    scales = any(isinstance(one, LossScaling) for minimizer, _ in main.minimizers.values() for one in chain(minimizer))
+    changed = late & {var.name for var in optimizing.list_vars() if var.persistable}
+    return Halves(model, optimizing, gradients, scales, changed)
+
+
+def _gradient(main: Program, name: str) -> Variable:
+    block, gradient_name = main.global_block(), main.minimizers[name][1]
+    parameter, gradient = block.var(name), block.find_var(gradient_name)
+    if not isinstance(parameter, Parameter) or gradient is None:
+        raise ProgramError(f"'{name}' and its gradient '{gradient_name}' must be variables of the global block")
+    if gradient.kind == dtypes.SELECTED_ROWS:
+        raise ProgramError(f"'{name}' is a table with a sparse gradient: collective mode adds up dense ones; make the "
+                           "embedding with is_sparse=False, or take mode async or sync")
+    if gradient.dtype not in ("float32", "float64"):
+        raise ProgramError(f"collective mode adds up float32 and float64, the gradient of '{name}' is {gradient.dtype}")
+    return gradient
+
+
+def _written(half: Program) -> Set[str]:
+    return {name for block in half.blocks for op in block.ops for name in op.output_names}

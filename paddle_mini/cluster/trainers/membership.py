@@ -1,0 +1,111 @@
+# Membership: a trainer's place in a job, for as long as it beats.
+from __future__ import annotations
+
+import threading
+import uuid
+from typing import Any, Callable, Dict, Optional
+
+from ..client import Ask, Client
+from ..engine import Killed
+from ..errors import ClusterError, Gone
+from ..part_log import PartLogger, events_sent, events_waiting, speaking
+from ..wire import Header
+
+_JOINS = 3
+"""How often in one request: a trainer that is lost again and again is too slow for the lease."""
+_log = PartLogger(__name__)
+
+
+class Membership:
+    """Trainer `number` of a job. servers: how many are to know who the trainers are. report(): what the coordinator
+    shows of it, every beat_seconds.
+
+    incarnation rises whenever it joins, and membership with everybody who comes or goes; a push says both. is_lost: the
+    job goes on without it, so that it is to join again.
+    """
+
+    def __init__(self, number: int, servers: int, client: Client, beat_seconds: float,
+                 report: Callable[[], Dict[str, Any]]):
+        self.number, self.incarnation, self.membership, self.is_lost = number, 0, 0, False
+        self._servers, self._client, self._beat_seconds, self._report = servers, client, beat_seconds, report
+        self._beats: Optional[threading.Thread] = None
+        self._left = threading.Event()
+
+    def join(self) -> None:
+        """Also again, when it is lost."""
+        self.is_lost = False
+        reply, _ = self._client.ask("coordinator", "join", key=uuid.uuid4().hex, trainer=self.number)
+        self.incarnation, self.membership = reply["incarnation"], reply["membership"]
+        self._announce()
+        if self._beats is None:
+            self._left.clear()
+            self._beats = threading.Thread(target=self._beats_on, name=f"trainer {self.number} beats", daemon=True)
+            self._beats.start()
+
+    def leave(self) -> None:
+        """The others do not wait for this trainer any more."""
+        self.fall_silent()
+        events = events_waiting()
+        self._client.ask("coordinator", "leave", part="trainer", number=self.number, incarnation=self.incarnation,
+                         report=self._report(), events=events)
+        events_sent(events)
+        self._announce()
+
+    def last_words(self) -> None:
+        """Before an error ends this trainer: what it has logged goes along with one more beat."""
+        self.fall_silent()
+        if events_waiting():
+            try:
+                self._beat()
+            except ClusterError as error:  # the one that ends the trainer is what counts
+                _log.info("%s", error)
+
+    def fall_silent(self) -> None:
+        """No more beats."""
+        self._left.set()
+        if self._beats is not None:
+            self._beats.join()
+            self._beats = None
+
+    @property
+    def who(self) -> Header:
+        """What a request to the coordinator says."""
+        return {"trainer": self.number, "incarnation": self.incarnation}
+
+    def ask(self, name: str, **fields: Any) -> Header:
+        """Asks the coordinator as this trainer, which joins again where it was not heard of for too long."""
+        for _ in range(_JOINS):
+            try:
+                return self._client.ask("coordinator", name, **self.who, **fields)[0]
+            except Gone as error:
+                _log.warning("%s", error)
+                self.join()
+        return self._client.ask("coordinator", name, **self.who, **fields)[0]
+
+    def _announce(self) -> None:
+        """Servers come to know of members by themselves; this is sooner."""
+        if not self._servers:
+            return
+        view, _ = self._client.ask("coordinator", "view")
+        if view["started"]:
+            fields = {"membership": view["membership"], "trainers": view["trainers"]}
+            self._client.tell_all([Ask(f"server {index}", "members", fields) for index in range(self._servers)])
+
+    def _beats_on(self) -> None:
+        with speaking(f"trainer {self.number}"):
+            while not self._left.wait(self._beat_seconds):
+                try:
+                    self._beat()
+                except Killed:
+                    return
+                except ClusterError as error:  # the trainer's next request says so too
+                    _log.info("%s", error)
+
+    def _beat(self) -> None:
+        incarnation, events = self.incarnation, events_waiting()
+        try:
+            self._client.once("coordinator", "beat", part="trainer", number=self.number, incarnation=incarnation,
+                              report=self._report(), events=events)
+            events_sent(events)
+        except Gone:
+            self.is_lost = self.incarnation == incarnation  # else it has joined again meanwhile

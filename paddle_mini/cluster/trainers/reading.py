@@ -1,0 +1,57 @@
+# Reading: the data tasks of a trainer, as the coordinator hands them out.
+from __future__ import annotations
+
+import time
+from itertools import count
+from typing import Any, Callable, Iterator, Optional, Sequence
+
+from ..client import Client
+from ..coordinator.tasks import ALL_FAILED, EARLIER, OVER, TASK
+from ..errors import ClusterError
+from ..wire import Header
+from .membership import Membership
+
+_PAUSE = 0.02
+"""Seconds from asking for a task to asking again, where all are with others."""
+
+
+class Reading:
+    """step_aside(), where trainers wait for each other: what this one has done is the others' when it returns. They
+    would wait for a trainer that waits for a task, while it waits for theirs: so it leaves the job until there is one.
+    """
+
+    def __init__(self, client: Client, membership: Membership, step_aside: Optional[Callable[[], None]]):
+        self._client, self._membership, self._step_aside, self._asks = client, membership, step_aside, count()
+
+    def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int,
+               set_pass: Callable[[int], None]) -> Iterator[Any]:
+        """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
+        task. A task is done when the next chunk is asked for. set_pass(number) is called when chunks of a pass follow.
+        """
+        self._client.ask("coordinator", "set_data", chunks=list(chunks), chunks_per_task=chunks_per_task)
+        for number in range(passes):
+            while (task := self._get(number))["answer"] not in (OVER, EARLIER):
+                if task["answer"] == ALL_FAILED:
+                    raise ClusterError(f"every task of pass {number} failed: there is nothing to read")
+                if task["answer"] == TASK:
+                    set_pass(number)
+                    yield from task["chunks"]
+                    self._membership.ask("end_task", task=task["task"], epoch=task["epoch"])
+                else:
+                    self._wait()
+
+    def _get(self, number: int) -> Header:
+        return self._membership.ask("get_task", **{"pass": number, "ask": next(self._asks)})
+
+    def _wait(self) -> None:
+        if self._step_aside is None:
+            time.sleep(_PAUSE)
+            return
+        self._step_aside()
+        self._membership.leave()
+        while True:
+            tasks = self._client.ask("coordinator", "status")[0]["tasks"]
+            if tasks["todo"] or not tasks["pending"]:
+                break
+            time.sleep(_PAUSE)
+        self._membership.join()

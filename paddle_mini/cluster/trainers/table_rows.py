@@ -1,0 +1,46 @@
+# TableRows: the rows of a table that a run reads are pulled before it; the others stay as they are.
+from __future__ import annotations
+
+from typing import Any, List, Mapping
+
+import numpy as np
+
+from ..._core import Scope
+from ...executor import Executor
+from ...program import Program
+from ...scope import LoDTensor
+from .transpile import Trained
+
+
+class TableRows:
+    """One table of a trainer. source: what rows_of() goes by; tables with the same one have the same rows."""
+
+    def __init__(self, table: Trained, exe: Executor):
+        assert table.ids is not None
+        self.source, self._exe = (tuple(sorted(table.ids)), table.shape[0]), exe
+        self._program = Program()
+        block = self._program.global_block()
+        block.create_var(table.name, shape=table.shape, dtype=table.dtype, persistable=True)
+        block.create_var("rows", shape=[-1], dtype="int64", need_check_feed=True)
+        block.create_var("values", shape=[-1, *table.shape[1:]], dtype=table.dtype, need_check_feed=True)
+        block.append_op("scatter", {"X": table.name, "Ids": "rows", "Updates": "values"}, {"Out": table.name},
+                        {"overwrite": True})
+
+    def rows_of(self, feed: Mapping[str, Any]) -> np.ndarray:
+        """int64, rising. What is no row is left to the operator that will refuse it."""
+        feeds, height = self.source
+        named: List[np.ndarray] = [np.zeros(0, np.int64)]
+        for name in feeds:
+            value = feed.get(name, ())
+            named.append(np.ravel(value.array if isinstance(value, LoDTensor) else value).astype(np.int64))
+        rows = np.unique(np.concatenate(named))
+        return rows[(rows >= 0) & (rows < height)]
+
+    def write(self, scope: Scope, rows: np.ndarray, values: np.ndarray) -> None:
+        """Puts the rows into the trainer's table. A plan is for a number of rows, so the last one is written again, up
+        to a power of two: few plans serve all batches."""
+        if len(rows):
+            more = (1 << (len(rows) - 1).bit_length()) - len(rows)
+            rows = np.concatenate([rows, np.repeat(rows[-1:], more)])
+            values = np.concatenate([values, np.repeat(values[-1:], more, axis=0)])
+            self._exe.run(self._program, {"rows": rows, "values": values}, [], scope)

@@ -1,0 +1,171 @@
+# Trainer: what user code trains with, in a job and without one.
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, Union
+
+import numpy as np
+
+from ..._core import Scope
+from ...executor import Executor
+from ...io.parameters import Path
+from ...optimizer.averaged import Averaged
+from ...program import Program
+from ...variable import Variable
+from ..engine import Link
+from ..errors import Malformed
+from ..job_settings import JobSettings
+from ..wire import shown
+from . import deltas, gradients
+from .membership import Membership
+from .reading import Reading
+from .saving import Ask, model_writer, save_alone, save_elected
+from .trainer_part import TrainerPart
+from .transpile import transpile
+
+Vars = Sequence[Union[str, Variable]]
+
+
+class Way(Protocol):
+    """What a step is."""
+
+    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> List[Any]: ...
+
+    def settle(self) -> None: ...
+
+
+class Trainer:
+    """One of the trainers of a job, as join() gives it; outside of a job, the only one. number: which, from 0;
+    trainers: how many the job began with."""
+
+    def __init__(self, main: Program, exe: Executor, scope: Scope):
+        self.number, self.trainers = 0, 1
+        self._main, self._exe, self._scope = main, exe, scope
+
+    def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
+            return_numpy: bool = True) -> List[Any]:
+        """One step on a batch, in place of Executor.run: with the parameters of the job, which it changes.
+
+        Returns the values of fetch_list. NotFinite, when a gradient is not: it has changed nothing. Timeout, when the
+        servers do not answer, or, in modes sync and collective, the other trainers do not come to this step.
+        """
+        return self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
+
+    def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
+        """The chunks, JSON values that say what to read, that are for this trainer: each goes to one trainer in each
+        pass. One that a trainer was lost with goes to another, once more. All trainers give the same list."""
+        for _ in range(passes):
+            yield from chunks
+
+    def set_pass(self, number: int) -> None:
+        """The pass over the data, from 0, that the next batches are of; batches() says it by itself. Learning rates of
+        the policy PassManual go by it: each gradient has that of its own pass, and the mean of several that of the
+        latest. Malformed for what is no pass."""
+        if type(number) is not int or not 0 <= number < 1 << 63:
+            raise Malformed(f"pass {shown(number)}: it must be a whole number, at least 0 and below 2^63")
+
+    def pull(self) -> None:
+        """Brings the servers' parameters, tables with all rows, into the scope, with all that this trainer has done: to
+        evaluate, or to save by oneself. In modes delta and elastic training goes on from there."""
+
+    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+        """As cluster.save_model."""
+        names = self._names(feed_vars, fetch_vars)
+        return save_alone(directory, model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main))
+
+    def _names(self, feed_vars: Vars, fetch_vars: Vars) -> List[str]:
+        """What a model keeps."""
+        pruned = self._main.clone(for_test=True).prune(feed_vars, fetch_vars)
+        return [var.name for var in pruned.list_vars() if var.persistable]
+
+    def _averages(self, names: Sequence[str]) -> Dict[str, np.ndarray]:
+        minimizers = {id(one): one for one, _ in self._main.minimizers.values() if isinstance(one, Averaged)}
+        with ExitStack() as applied:
+            for minimizer in minimizers.values():
+                applied.enter_context(minimizer.apply(self._exe, self._scope))
+            return {name: self._scope.get(name) for name in names}
+
+
+def asking(membership: Membership, directory: str, seconds: float) -> Ask:
+    """Asks the coordinator whether this trainer saves to a directory."""
+    def ask() -> Optional[int]:
+        token: Optional[int] = membership.ask("ask_save", directory=directory, seconds=float(seconds))["token"]
+        return token
+
+    return ask
+
+
+class JobTrainer(Trainer):
+    """A trainer of a job. counts: of TrainerPart."""
+
+    def __init__(self, number: int, link: Link, settings: JobSettings, main: Program, exe: Executor, scope: Scope):
+        super().__init__(main, exe, scope)
+        self.number, self.trainers = number, settings.trainers
+        transpiled = None if settings.by_trainers else transpile(main)
+        held = deltas.held_of(main) if transpiled is None else gradients.held_of(transpiled)
+        self._held = {one.info.name: one for one in held}
+        self._part = TrainerPart(number, link, settings, held, self._values)
+        self._way: Way = deltas.Deltas(self._part, main, exe, scope) if transpiled is None else \
+            gradients.Gradients(self._part, transpiled, exe, scope)
+        self.counts = self._part.counts
+
+    def begin(self) -> None:
+        """Joins the job; returns when it can begin."""
+        self._part.begin()
+        self._take([name for name, one in self._held.items() if one.fixed])
+
+    def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
+            return_numpy: bool = True) -> List[Any]:
+        results = self._way.run(feed or {}, list(fetch_list or ()), return_numpy)
+        self._part.pace.steps += 1
+        return results
+
+    def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
+        step_aside = self._way.settle if self._part.settings.mode == "sync" else None
+        reading = Reading(self._part.client, self._part.membership, step_aside)
+        return reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
+
+    def set_pass(self, number: int) -> None:
+        super().set_pass(number)
+        self._part.pass_number = number
+
+    def pull(self) -> None:
+        self._way.settle()
+        self._take(list(self._held))
+
+    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+        where, names = os.path.abspath(directory), self._names(feed_vars, fetch_vars)
+
+        def values() -> Dict[str, np.ndarray]:
+            averaged = [name for name in names if name in self._held and self._held[name].average]
+            others = [name for name in names if name in self._held and name not in averaged]
+            if self._part.settings.mode == "sync":
+                self._way.settle()  # all servers are at one step then, as the next one needs this trainer
+            own = {name: self._scope.get(name) for name in names if name not in self._held}
+            return {**own, **self._part.pull(others, {})[0], **self._part.pull(averaged, {}, average=0)[0]}
+
+        write = model_writer(values, feed_vars, fetch_vars, self._main)
+        saved = save_elected(where, str(self.number), asking(self._part.membership, where, seconds), write)
+        self._part.pace.saves += saved is not None
+        return saved
+
+    def finish(self) -> None:
+        """The end of its work: the others do not wait for it any more."""
+        self._way.settle()
+        self._part.membership.leave()
+
+    def fail(self) -> None:
+        """An error is about to end it."""
+        self._part.membership.last_words()
+
+    def abandon(self) -> None:
+        """The end without a word: as if it had died."""
+        self._part.membership.fall_silent()
+
+    def _values(self) -> Dict[str, np.ndarray]:
+        return {name: self._scope.get(name) for name in self._held}
+
+    def _take(self, names: Sequence[str]) -> None:
+        for name, value in self._part.pull(names, {})[0].items():
+            self._scope.set(name, value)

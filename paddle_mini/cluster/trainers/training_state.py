@@ -1,0 +1,106 @@
+# TrainingState: all that a collective trainer's next step begins with, for another trainer and on disk.
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any, Dict, Iterable, List, Mapping
+
+import numpy as np
+
+from ..._core import Error, Scope
+from ...executor import Executor
+from ...io.checkpoint import CheckpointManager
+from ...io.checkpoint_files import held_names, schedule_states
+from ...program import Program
+from ..errors import Malformed, StorageError
+from ..part_log import PartLogger
+from ..wire import Arrays, Header, field
+from .flat import Flat
+
+FOLDER = "trainers"
+"""Of checkpoints, in the directory of the job."""
+_log = PartLogger(__name__)
+
+
+class TrainingState:
+    """The persistable variables of a program, its schedules of learning rates, and the random generator of
+    `optimizing`, which runs the optimizer: trainers draw the same there, while each has its own in `exe`, which runs
+    the model.
+
+    Checkpoints in `directory` are those of CheckpointManager, each by the trainer that is to write it; seconds: from
+    one to the next. errors: how many could not be written.
+    """
+
+    def __init__(self, main: Program, exe: Executor, optimizing: Executor, scope: Scope, directory: str,
+                 seconds: float):
+        self._main, self._exe, self._optimizing, self._scope = main, exe, optimizing, scope
+        tensors, rows = held_names(main, scope)
+        if rows:
+            raise Malformed(f"'{rows[0]}' keeps selected rows, which collective mode does not hand on: take mode async "
+                            "or sync")
+        self._fields = {name: (value.dtype, value.shape) for name, value in self._values(tensors).items()}
+        self._checkpoints = CheckpointManager(os.path.join(directory, FOLDER), keep=2, every_seconds=seconds)
+        self.errors = 0
+
+    @property
+    def layout(self) -> str:
+        """The same for trainers whose states fit each other."""
+        fields = sorted((name, str(dtype), shape) for name, (dtype, shape) in self._fields.items())
+        return hashlib.sha256(repr(fields).encode()).hexdigest()
+
+    def given(self, servers: int) -> List[Arrays]:
+        """A part for each server; what about() says goes with them."""
+        held_names(self._main, self._scope)  # refuses averages that stand in place of parameters
+        flat = Flat(self._fields)
+        for name, value in self._values(self._fields).items():
+            np.copyto(flat.views[name], value)
+        return [flat.part(index, servers) for index in range(servers)]
+
+    def about(self) -> Header:
+        return {"schedules": schedule_states(self._main), "random": self._optimizing.random_state()}
+
+    def take(self, parts: List[Arrays], about: Header) -> None:
+        """What given() and about() of another trainer said becomes the state."""
+        flat = Flat(self._fields)
+        for index, arrays in enumerate(parts):
+            flat.take(index, len(parts), arrays)
+        schedules: Mapping[str, Any] = self._main.schedules
+        states = field(about, "schedules", dict)
+        if states.keys() != schedules.keys():
+            raise Malformed("the state of another trainer has other schedules of learning rates")
+        for name, view in flat.views.items():
+            self._scope.set(name, view)
+        for name, rate in schedules.items():
+            rate.set_state_dict(states[name]["state"])
+        self._optimizing.set_random_state(field(about, "random", str))
+
+    def go_on(self) -> int:
+        """Goes on from the newest checkpoint, if there is one; the step."""
+        if self._checkpoints.latest() is None:
+            return 0
+        found = self._checkpoints.restore(self._main, self._exe, self._scope)
+        self._optimizing.set_random_state(found.data["random"])
+        _log.info("goes on from '%s'", found.path)
+        return found.step
+
+    def save_if_due(self, step: int) -> None:
+        """What the disk refuses is logged and counted, and training goes on."""
+        try:
+            self._save(step, force=False)
+        except Error as error:
+            self.errors += 1
+            _log.error("%s", error)
+
+    def save(self, step: int) -> None:
+        """StorageError when the disk refuses."""
+        try:
+            self._save(step, force=True)
+        except Error as error:
+            raise StorageError(str(error)) from None
+
+    def _save(self, step: int, force: bool) -> None:
+        data = {"random": self._optimizing.random_state()}
+        self._checkpoints.save(step, self._main, self._exe, self._scope, data, force)
+
+    def _values(self, names: Iterable[str]) -> Dict[str, np.ndarray]:
+        return {name: self._scope.get(name) for name in names}

@@ -1,0 +1,152 @@
+# Transpile: from a program that trains on one machine to what a trainer runs and what servers do.
+from __future__ import annotations
+
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+
+from ... import dtypes
+from ..._core import ProgramError
+from ...callsite import added_at
+from ...operator import Operator
+from ...program import Program
+from ...roles import LR_SCHEDULE, OPTIMIZE
+from ...variable import Parameter
+
+# Operators that give the numbers that they take, in another shape or type.
+_SAME_NUMBERS = frozenset(("assign", "cast", "flatten2", "flatten_contiguous_range", "reshape", "reshape2", "squeeze2",
+                           "unsqueeze2"))
+_LOOKUPS = frozenset(("lookup_table", "lookup_table_v2"))
+
+
+class Trained(NamedTuple):
+    """A parameter that servers train.
+
+    dtype: "float32" or "float64". gradient: the variable that a trainer fetches and pushes: selected rows when sparse,
+    else of the parameter's shape; neither clipped nor regularized yet. config: an OptimizerConfig. whole: the optimizer
+    looks at the whole parameter or gradient, so that one server must have all of it. ids: feeds that have, between
+    them, the number of every row that a run reads; None: the run may read any row, so a trainer needs them all.
+    """
+
+    name: str
+    shape: Tuple[int, ...]
+    dtype: str
+    gradient: str
+    sparse: bool
+    whole: bool
+    config: Any
+    ids: Optional[FrozenSet[str]]
+
+
+class Transpiled(NamedTuple):
+    """program: what a trainer runs: forward and backward. trained: in the order of names. frozen: what persists and
+    nothing changes, of which all trainers need the same values. buffers: what the program itself changes, such as batch
+    normalization's statistics; each trainer has its own."""
+
+    program: Program
+    trained: List[Trained]
+    frozen: List[str]
+    buffers: List[str]
+
+
+def transpile(main: Program) -> Transpiled:
+    """Splits a program on which minimize was called, and leaves it as it is.
+
+    ProgramError, with the line that added it, for what a server that sees one parameter and its gradient can't do (see
+    Minimizer.to_config), and for a model that reads what only its optimizer computes.
+    """
+    if not isinstance(main, Program):
+        raise ProgramError(f"transpile takes a Program, not {type(main).__name__}")
+    program = main.without(OPTIMIZE | LR_SCHEDULE)
+    trained = [_trained(main, program, name) for name in sorted(main.minimizers)]
+    _require_known(main)
+    _require_complete(main, program)
+    persistable = {var.name for var in program.list_vars() if var.persistable} - main.minimizers.keys()
+    written = {name for op in _ops(program) for name in op.output_names}
+    return Transpiled(program, trained, sorted(persistable - written), sorted(persistable & written))
+
+
+def require_trained(main: Program) -> None:
+    """ProgramError where minimize() was not called."""
+    if not main.minimizers:
+        raise ProgramError("no optimizer changes a parameter of this program: call minimize() first")
+
+
+def _require_known(main: Program) -> None:
+    changed = {name: op for op in _optimizing(main) for name in op.output("ParamOut")}
+    missing = sorted(changed.keys() - main.minimizers.keys())
+    if missing:  # the operators were read from a file, or appended by hand
+        raise ProgramError(f"nothing says which optimizer changes '{missing[0]}': give the program on which minimize() "
+                           f"was called, not one made from its bytes{added_at(changed[missing[0]].callstack)}")
+    require_trained(main)
+
+
+def _require_complete(main: Program, program: Program) -> None:
+    """Nothing that is left reads what only the operators that were left out write."""
+    left = {name for op in _ops(program) for name in op.output_names}
+    gone = {name for op in _ops(main) for name in op.output_names} - left - main.minimizers.keys()
+    for op in _ops(program):
+        lost = next((name for name in op.input_names if name in gone), None)
+        if lost is not None:
+            raise ProgramError(f"{op.type} reads '{lost}', which the optimizer or its learning-rate schedule computes: "
+                               f"in a cluster servers do that, and trainers do not have it{added_at(op.callstack)}")
+
+
+def _trained(main: Program, program: Program, name: str) -> Trained:
+    minimizer, gradient_name = main.minimizers[name]
+    parameter, gradient = main.global_block().var(name), main.global_block().find_var(gradient_name)
+    where = next((added_at(op.callstack) for op in _optimizing(main) if name in op.output_names), "")
+    if not isinstance(parameter, Parameter) or gradient is None:
+        raise ProgramError(f"'{name}' and its gradient '{gradient_name}' must be variables of the global block{where}")
+    if parameter.dtype not in ("float32", "float64"):
+        raise ProgramError(f"servers train float32 and float64, '{name}' is {parameter.dtype}{where}")
+    try:
+        config = minimizer.to_config(parameter)
+    except ProgramError as error:
+        raise ProgramError(f"servers can't train '{name}' as this program does: {error}{where}") from None
+    sparse = gradient.kind == dtypes.SELECTED_ROWS
+    return Trained(name, parameter.shape, parameter.dtype, gradient_name, sparse, _looks_at_all(config), config,
+                   row_feeds(program, name) if sparse else None)
+
+
+def _looks_at_all(config: Any) -> bool:
+    """Whether a step depends on a norm, or draws one number for all elements."""
+    kinds = type(config).Optimizer
+    return config.HasField("clip_norm") or config.optimizer in (kinds.Value("Lamb"), kinds.Value("Lars"),
+                                                                kinds.Value("Dpsgd"))
+
+
+def row_feeds(program: Program, table: str) -> Optional[FrozenSet[str]]:
+    """The feeds that have the number of every row of a table which a run reads, directly or in another shape or type;
+    None when an operator reads the table otherwise, or a number is computed."""
+    writers: Dict[str, List[Operator]] = {}
+    for op in _ops(program):
+        for output in op.output_names:
+            writers.setdefault(output, []).append(op)
+    feeds = set()
+    for op in _ops(program):
+        if table not in op.input_names:
+            continue
+        if op.type.removesuffix("_grad") not in _LOOKUPS:
+            return None
+        name: Optional[str] = op.input("Ids")[0]
+        seen = set()
+        while name in writers and name not in seen:
+            seen.add(name)
+            name = _source(writers[name])
+        if name is None or name in seen or op.block.var(name).persistable:
+            return None
+        feeds.add(name)
+    return frozenset(feeds)
+
+
+def _source(writers: List[Operator]) -> Optional[str]:
+    """Where the numbers of a variable come from; None when they are computed."""
+    op = writers[0]
+    return op.input("X")[0] if len(writers) == 1 and op.type in _SAME_NUMBERS else None
+
+
+def _optimizing(main: Program) -> List[Operator]:
+    return [op for op in _ops(main) if op.attr("op_role", 0) & OPTIMIZE]
+
+
+def _ops(program: Program) -> List[Operator]:
+    return [op for block in program.blocks for op in block.ops]

@@ -1,0 +1,51 @@
+# TensorBoard: the figures of a job's parts as scalars of an event file.
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Dict, Optional, Type, Union
+
+from ...io.parameters import Path
+from ..errors import ClusterError
+from .watch import ServerStatus, Snapshot, TrainerStatus
+
+TRAINER_SCALARS = ("steps_per_second", "steps", "dropped", "restarts", "saves")
+SERVER_SCALARS = ("version", "received_per_second", "given_per_second", "behind", "worst_behind", "checkpoint_seconds",
+                  "checkpoint_errors", "restarts")
+
+
+class TensorBoard:
+    """Writes each Snapshot that it is called with to a directory: "trainer_0/steps_per_second" over the trainer's
+    steps, "server_0/version" over the server's versions, and so on, for names of TrainerStatus and ServerStatus;
+    "job/tasks_done" and "job/tasks_failed" over seconds. ClusterError where tensorboardX is not installed."""
+
+    def __init__(self, directory: Path):
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            raise ClusterError("tensorboard=... needs tensorboardX: pip install 'paddle_mini[cluster]'") from None
+        self._writer = SummaryWriter(str(directory))
+        self._written: Dict[str, Any] = {}
+
+    def __call__(self, now: Snapshot) -> None:
+        for trainer in now.trainers:
+            self._write(f"trainer_{trainer.number}", trainer, TRAINER_SCALARS, trainer.steps)
+        for server in now.servers:
+            self._write(f"server_{server.number}", server, SERVER_SCALARS, server.version)
+        for word in ("done", "failed"):
+            self._writer.add_scalar(f"job/tasks_{word}", now.tasks[word], int(now.seconds))
+        self._writer.flush()
+
+    def _write(self, part: str, row: Union[TrainerStatus, ServerStatus], names: Any, step: int) -> None:
+        figures = {name: getattr(row, name) for name in names if getattr(row, name) is not None}
+        if figures == self._written.get(part):  # it says nothing new, or is not there any more
+            return
+        self._written[part] = figures
+        for name, value in figures.items():
+            self._writer.add_scalar(f"{part}/{name}", value, step)
+
+    def __enter__(self) -> TensorBoard:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        self._writer.close()

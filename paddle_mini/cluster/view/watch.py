@@ -1,0 +1,140 @@
+# Watch: what a running job does, as plain data, for whoever wants to see it.
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..client import Client
+from ..errors import ClusterError, Malformed, Timeout
+from ..part_log import AT_ONCE, LOGGER
+
+_log = logging.getLogger(LOGGER)
+_SAVE = "save "
+
+
+class TrainerStatus(NamedTuple):
+    """silent: seconds since it was last heard of; None: it is not there. restarts: how often it joined again. steps of
+    this life; sent, applied, dropped: pushes, each at each server; saves: models that it saved."""
+
+    number: int
+    silent: Optional[float]
+    restarts: int
+    steps: int = 0
+    steps_per_second: float = 0.0
+    sent: int = 0
+    applied: int = 0
+    dropped: int = 0
+    saves: int = 0
+
+
+class ServerStatus(NamedTuple):
+    """silent, restarts: as of a trainer. bytes: of its parameters. received, given: bytes of arrays in this life.
+    behind: how many versions behind it the pushes since its last report were made from, on average; None: there were
+    none; worst_behind: the most in this life. checkpoint: number of the newest one; None: there is none;
+    checkpoint_age: seconds since; checkpoint_seconds: that it took; checkpoint_errors: that did not come to be."""
+
+    number: int
+    silent: Optional[float]
+    restarts: int
+    version: int = 0
+    bytes: int = 0
+    received: int = 0
+    received_per_second: float = 0.0
+    given: int = 0
+    given_per_second: float = 0.0
+    behind: Optional[float] = None
+    worst_behind: int = 0
+    checkpoint: Optional[int] = None
+    checkpoint_age: Optional[float] = None
+    checkpoint_seconds: float = 0.0
+    checkpoint_errors: int = 0
+
+
+class Snapshot(NamedTuple):
+    """What a job does, seconds after run() began it: what its parts said with their last beats, of all that ever were
+    there. tasks: how many are "todo", "pending", "done" and "failed", and the "pass", from 0. saving: by directory, the
+    trainer that is elected to save there. restarts: of the coordinator."""
+
+    seconds: float
+    trainers: Tuple[TrainerStatus, ...]
+    servers: Tuple[ServerStatus, ...]
+    tasks: Mapping[str, int]
+    saving: Mapping[str, int]
+    restarts: int
+
+
+OnStatus = Callable[[Snapshot], Any]
+
+
+def snapshot(status: Mapping[str, Any], seconds: float) -> Snapshot:
+    """From what a coordinator replies to "status"."""
+    saving = {right[len(_SAVE):]: int(lease["trainer"]) for right, lease in status["leases"].items()
+              if right.startswith(_SAVE)}
+    return Snapshot(seconds, tuple(_rows(TrainerStatus, status["trainers"])),
+                    tuple(_rows(ServerStatus, status["servers"])), status["tasks"], saving, status["restarts"])
+
+
+def _rows(kind: Any, members: Mapping[str, Any]) -> Iterator[Any]:
+    for number, said in sorted(members.items(), key=lambda item: int(item[0])):
+        report = {name: value for name, value in said["report"].items() if name in kind._fields}
+        yield kind(int(number), said["silent"], said["restarts"], **report)
+
+
+class Watch:
+    """Asks the coordinator, logs what parts in other processes have logged, and calls each of on_status with a
+    Snapshot. One that raises is logged and not called any more: training goes on."""
+
+    def __init__(self, client: Client, on_status: Sequence[OnStatus], clock: Callable[[], float] = time.monotonic):
+        self._client, self._on_status, self._clock = client, list(on_status), clock
+        self._begun, self._events, self._restarts, self._trouble = clock(), 0, 0, ""
+
+    def look(self) -> None:
+        """Once; where the coordinator is away, nothing is there to see."""
+        try:
+            events: List[Any] = [None] * AT_ONCE
+            while len(events) == AT_ONCE:
+                status = self._client.once("coordinator", "status", after=self._events)
+                if status["restarts"] != self._restarts:
+                    self._restarts, self._events = status["restarts"], 0
+                    continue
+                events, self._events = status["events"], status["events_end"]
+                for level, text in events:
+                    _log.log(level, "%s", text)
+        except Timeout:  # it is begun again, or whoever else asks it tells of it
+            return
+        except ClusterError as error:
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                _log.error("the status can't be shown: %s", error)
+            return
+        now = snapshot(status, self._clock() - self._begun)
+        for one in list(self._on_status):
+            try:
+                one(now)
+            except Exception:
+                _log.exception("showing the status failed; that is given up")
+                self._on_status.remove(one)
+
+
+@contextmanager
+def watching(client: Client, on_status: Sequence[OnStatus], seconds: float) -> Iterator[None]:
+    """A thread looks, every so many seconds, and once more at the end. Malformed for seconds that are none."""
+    if not 0 < seconds < 1e9:
+        raise Malformed(f"status_seconds is {seconds!r}, it must be a number of seconds above 0")
+    watch, over = Watch(client, on_status), threading.Event()
+
+    def go_on() -> None:
+        while not over.wait(seconds):
+            watch.look()
+
+    thread = threading.Thread(target=go_on, name="cluster watch", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        watch.look()
