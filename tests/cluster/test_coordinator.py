@@ -102,6 +102,17 @@ def test_servers_never_share_a_number(job):
     assert [(row["server"], row["address"]) for row in rows] == [(0, "at d"), (1, "at c")]
 
 
+def test_who_leaves_and_joins_again_was_not_lost(job):
+    job.trainer("a")
+    job.ask("leave", part="trainer", number=0, incarnation=1)
+    job.trainer("b", 0)
+    assert job.ask("status")["trainers"]["0"]["restarts"] == 0
+    job.clock.pass_by(60)
+    assert job.ask("status")["trainers"]["0"] == {"present": False, "restarts": 0, "silent": None, "report": {}}
+    job.trainer("c", 0)
+    assert job.ask("status")["trainers"]["0"]["restarts"] == 1
+
+
 def test_the_status_board(job):
     a = job.trainer("a")
     job.server("s")

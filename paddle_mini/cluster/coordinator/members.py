@@ -32,6 +32,8 @@ class Members:
         self.present: Dict[int, Member] = {}
         self._incarnations: Dict[int, int] = {}
         self._reports: Dict[int, Dict[str, Any]] = {}
+        self._lost: Dict[int, bool] = {}  # who did not leave by itself
+        self._restarts: Dict[int, int] = {}
         self.version = 0
         self.changes = 0
         self._nobody_lost_before = -math.inf
@@ -53,6 +55,7 @@ class Members:
             raise Malformed(f"{self.what} {number}: this job has {self._limit}, from 0")
         if number in self.present:
             self._end(number, lost=True)
+        self._restarts[number] = self._restarts.get(number, 0) + self._lost.pop(number, False)
         incarnation = self._incarnations.get(number, 0) + 1
         self._incarnations[number] = incarnation
         self.present[number] = Member(key, incarnation, facts, self._clock() + self._lease)
@@ -103,11 +106,12 @@ class Members:
         self._nobody_lost_before = min((member.deadline for member in self.present.values()), default=math.inf)
 
     def status(self) -> Dict[str, Dict[str, Any]]:
-        """By number, of all that ever were there: what it last reported, and how often it began again."""
+        """By number, of all that ever were there: what it last reported, and how often it came back after it was lost,
+        or another life of it came."""
         rows: Dict[str, Dict[str, Any]] = {}
-        for number, count in sorted(self._incarnations.items()):
+        for number in sorted(self._incarnations):
             member = self.present.get(number)
-            rows[str(number)] = {"present": member is not None, "restarts": count - 1,
+            rows[str(number)] = {"present": member is not None, "restarts": self._restarts.get(number, 0),
                                  "silent": None if member is None else self._clock() + self._lease - member.deadline,
                                  "report": self._reports.get(number, {})}
         return rows
@@ -117,7 +121,8 @@ class Members:
         now = self._clock()
         present: List[Any] = [[number, one.key, one.incarnation, dict(one.facts), one.deadline - now]
                               for number, one in self.present.items()]
-        return {"present": present, "incarnations": list(self._incarnations.items()), "version": self.version}
+        return {"present": present, "incarnations": list(self._incarnations.items()),
+                "restarts": list(self._restarts.items()), "version": self.version}
 
     def restore(self, state: Dict[str, Any]) -> None:
         """Goes on from a snapshot, but for the reports."""
@@ -125,6 +130,7 @@ class Members:
         self.present = {number: Member(key, incarnation, dict(facts), now + left)
                         for number, key, incarnation, facts, left in state["present"]}
         self._incarnations = {number: incarnation for number, incarnation in state["incarnations"]}
+        self._restarts = {number: count for number, count in state["restarts"]}
         self.version, self._nobody_lost_before = state["version"], -math.inf
 
     def begin_anew(self) -> None:
@@ -136,5 +142,6 @@ class Members:
 
     def _end(self, number: int, lost: bool) -> None:
         del self.present[number]
+        self._lost[number] = lost
         self.version += 1
         self._on_end(number, lost)

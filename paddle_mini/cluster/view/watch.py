@@ -16,8 +16,8 @@ _SAVE = "save "
 
 
 class TrainerStatus(NamedTuple):
-    """silent: seconds since it was last heard of; None: it is not there. restarts: how often it joined again. steps of
-    this life; sent, applied, dropped: pushes, each at each server; saves: models that it saved."""
+    """silent: seconds since it was last heard of; None: it is not there. restarts: how often it came back after it was
+    lost. steps of this life; sent, applied, dropped: pushes, each at each server; saves: models that it saved."""
 
     number: int
     silent: Optional[float]
