@@ -125,7 +125,7 @@ def saving() -> Iterator[List[Any]]:
 def coordinator() -> Iterator[List[Any]]:
     for count, seconds in FACTS["coordinator"].items():
         trainers = int(count)
-        beats = trainers * seconds["beat"] / 2.5
+        beats = trainers * seconds["beat"] / Cluster(trainers, trainers // 10).beat_seconds
         yield [f"{trainers:,}", f"{beats:.2%}", f"{1e3 * seconds['join']:.3g} ms",
                f"{trainers * seconds['join']:.3g} s", f"{trainers * seconds['ask_save']:.3g} s",
                f"{1 / seconds['get_task']:.3g}"]

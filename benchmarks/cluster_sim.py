@@ -22,6 +22,8 @@ from typing import Dict, Iterator, List, Optional
 
 from discrete_events import Latch, Process, Queue, Simulation
 
+from paddle_mini.cluster.job_settings import JobSettings
+
 SAMPLED = 8
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
 """Seconds between two requests of a client for what is not there yet: doubled each time."""
@@ -89,6 +91,10 @@ class Cluster:
     restart: float = 5.0
     lease: float = 10.0
 
+    @property
+    def beat_seconds(self) -> float:
+        return JobSettings("job", self.trainers, self.servers, lease=self.lease).beat_seconds
+
 
 class Machine:
     def __init__(self, simulation: Simulation, cores: int):
@@ -147,7 +153,7 @@ class Job:
         for number, machine in enumerate(self.trainers):
             begin(self._train(number, machine))
         for _ in range(cluster.trainers + cluster.servers):
-            begin(self._beat(), draw.random() * cluster.lease / 4)
+            begin(self._beat(), draw.random() * cluster.beat_seconds)
         for server in self.servers:
             if cluster.checkpoint_seconds is not None:
                 every = cluster.checkpoint_seconds / (1 if cluster.together else self.scale)
@@ -260,10 +266,10 @@ class Job:
             yield from receives.use(into / self.cluster.bandwidth)
 
     def _beat(self) -> Process:
-        members = self.cluster.trainers + self.cluster.servers
+        members, every = self.cluster.trainers + self.cluster.servers, self.cluster.beat_seconds
         while True:
             yield from self.coordinator.use(self.costs.beat + self.costs.beat_member * members)
-            yield self.cluster.lease / 4
+            yield every
 
     def _write_checkpoints(self, server: Server, every: float) -> Process:
         while True:

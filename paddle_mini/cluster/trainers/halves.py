@@ -10,8 +10,8 @@ from ...optimizer.loss_scaling import LossScaling
 from ...optimizer.wrapper import chain
 from ...program import Program
 from ...roles import LR_SCHEDULE, OPTIMIZE
-from ...variable import Parameter, Variable
-from .transpile import require_trained
+from ...variable import Variable
+from .transpile import optimized_at, parameter_and_gradient, require_trained
 
 
 class Halves(NamedTuple):
@@ -47,15 +47,14 @@ def halves(main: Program) -> Halves:
 
 
 def _gradient(main: Program, name: str) -> Variable:
-    block, gradient_name = main.global_block(), main.minimizers[name][1]
-    parameter, gradient = block.var(name), block.find_var(gradient_name)
-    if not isinstance(parameter, Parameter) or gradient is None:
-        raise ProgramError(f"'{name}' and its gradient '{gradient_name}' must be variables of the global block")
+    _, gradient = parameter_and_gradient(main, name)
+    where = optimized_at(main, name)
     if gradient.kind == dtypes.SELECTED_ROWS:
         raise ProgramError(f"'{name}' is a table with a sparse gradient: collective mode adds up dense ones; make the "
-                           "embedding with is_sparse=False, or take mode async or sync")
+                           f"embedding with is_sparse=False, or take mode async or sync{where}")
     if gradient.dtype not in ("float32", "float64"):
-        raise ProgramError(f"collective mode adds up float32 and float64, the gradient of '{name}' is {gradient.dtype}")
+        raise ProgramError(f"collective mode adds up float32 and float64, the gradient of '{name}' is {gradient.dtype}"
+                           f"{where}")
     return gradient
 
 

@@ -9,7 +9,7 @@ from ...callsite import added_at
 from ...operator import Operator
 from ...program import Program
 from ...roles import LR_SCHEDULE, OPTIMIZE
-from ...variable import Parameter
+from ...variable import Parameter, Variable
 
 # Operators that give the numbers that they take, in another shape or type.
 _SAME_NUMBERS = frozenset(("assign", "cast", "flatten2", "flatten_contiguous_range", "reshape", "reshape2", "squeeze2",
@@ -91,11 +91,8 @@ def _require_complete(main: Program, program: Program) -> None:
 
 
 def _trained(main: Program, program: Program, name: str) -> Trained:
-    minimizer, gradient_name = main.minimizers[name]
-    parameter, gradient = main.global_block().var(name), main.global_block().find_var(gradient_name)
-    where = next((added_at(op.callstack) for op in _optimizing(main) if name in op.output_names), "")
-    if not isinstance(parameter, Parameter) or gradient is None:
-        raise ProgramError(f"'{name}' and its gradient '{gradient_name}' must be variables of the global block{where}")
+    minimizer, (parameter, gradient) = main.minimizers[name][0], parameter_and_gradient(main, name)
+    where = optimized_at(main, name)
     if parameter.dtype not in ("float32", "float64"):
         raise ProgramError(f"servers train float32 and float64, '{name}' is {parameter.dtype}{where}")
     try:
@@ -103,8 +100,23 @@ def _trained(main: Program, program: Program, name: str) -> Trained:
     except ProgramError as error:
         raise ProgramError(f"servers can't train '{name}' as this program does: {error}{where}") from None
     sparse = gradient.kind == dtypes.SELECTED_ROWS
-    return Trained(name, parameter.shape, parameter.dtype, gradient_name, sparse, _looks_at_all(config), config,
+    return Trained(name, parameter.shape, parameter.dtype, gradient.name, sparse, _looks_at_all(config), config,
                    row_feeds(program, name) if sparse else None)
+
+
+def parameter_and_gradient(main: Program, name: str) -> Tuple[Parameter, Variable]:
+    """Of a program on which minimize was called; ProgramError where they are no variables of its global block."""
+    block, gradient_name = main.global_block(), main.minimizers[name][1]
+    parameter, gradient = block.var(name), block.find_var(gradient_name)
+    if not isinstance(parameter, Parameter) or gradient is None:
+        raise ProgramError(f"'{name}' and its gradient '{gradient_name}' must be variables of the global block"
+                           f"{optimized_at(main, name)}")
+    return parameter, gradient
+
+
+def optimized_at(main: Program, name: str) -> str:
+    """The end of a message: the line that added the operator that changes a parameter."""
+    return next((added_at(op.callstack) for op in _optimizing(main) if name in op.output_names), "")
 
 
 def _looks_at_all(config: Any) -> bool:
