@@ -1,7 +1,8 @@
 # What the parts of a cluster refuse, by kind: the same class on both ends of a wire.
 from __future__ import annotations
 
-from typing import Dict, Type
+from contextlib import contextmanager
+from typing import Dict, Iterator, Type
 
 from .._core import Error
 
@@ -123,3 +124,12 @@ ERRORS: Dict[str, Type[ClusterError]] = {
         WrongRow, Stale, StaleToken, NotFinite, WrongJob, WrongVersion, Malformed, Timeout, StorageError, Gone)
 }
 """The class of each kind of error that a reply may name."""
+
+
+@contextmanager
+def told_storage(what: str) -> Iterator[None]:
+    """What the system refuses inside is a StorageError that begins with `what`."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{what}: {error.strerror or error}") from error

@@ -21,7 +21,7 @@ from ..thread_state import own_state
 from .client import Ask, Client, required
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
-from .errors import Malformed, NotInitialised, StorageError
+from .errors import Malformed, NotInitialised, StorageError, told_storage
 from .job_settings import COLLECTIVE, JobSettings
 from .part_log import speaking
 from .servers.reducer import Reducer
@@ -231,11 +231,9 @@ def _directory(directory: Optional[Path]) -> Iterator[str]:
             yield folder
         return
     folder = os.path.abspath(directory)
-    try:
+    with told_storage(f"can't use '{folder}'"):
         os.makedirs(folder, exist_ok=True)
         lock = open(os.path.join(folder, LOCK), "ab")
-    except OSError as error:
-        raise StorageError(f"can't use '{folder}': {error.strerror or error}") from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

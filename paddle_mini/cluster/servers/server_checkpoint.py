@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 from ...io.checkpoint_files import NewFile, sync_directory
-from ..errors import ClusterError, Gone, StorageError, WrongJob, WrongVersion
+from ..errors import ClusterError, Gone, StorageError, WrongJob, WrongVersion, told_storage
 from ..part_log import PartLogger
 from ..wire import Header, field, pack, shown, unpack
 from .held import Held, about, from_about, told_of
@@ -45,7 +45,7 @@ def found(directory: str, index: Optional[int] = None) -> List[Found]:
     """The checkpoints in a directory, of one server or of all, newest first; what can't be read is left out and
     logged. WrongVersion for a whole one of another format."""
     names = []
-    with _told_storage(f"can't read '{directory}'"), suppress(FileNotFoundError):
+    with told_storage(f"can't read '{directory}'"), suppress(FileNotFoundError):
         names = sorted(os.listdir(directory))
     checkpoints = []
     for name in names:
@@ -121,7 +121,7 @@ class ServerCheckpoints:
         facts = {**state, **self._who, "number": self._number + 1, "uuid": name, "blocks": len(held),
                  "timestamp": time.time_ns() if timestamp is None else timestamp}
         path = os.path.join(self.directory, f"server-{self._who['index']}-{name}.ckpt")
-        with _told_storage(f"can't write a checkpoint in '{self.directory}'"):
+        with told_storage(f"can't write a checkpoint in '{self.directory}'"):
             if not os.path.isdir(self.directory):
                 os.makedirs(self.directory)
                 sync_directory(os.path.dirname(self.directory))
@@ -239,18 +239,9 @@ def _record(file: BinaryIO) -> bytes:
 
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
-    with _told_storage(f"can't read '{path}'"):
+    with told_storage(f"can't read '{path}'"):
         flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC  # a pipe is not waited for
         with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise StorageError(f"'{path}' is no regular file")
             yield file
-
-
-@contextmanager
-def _told_storage(what: str) -> Iterator[None]:
-    """What the system refuses inside is a StorageError that begins with `what`."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(f"{what}: {error.strerror or error}") from None

@@ -12,8 +12,8 @@ import os
 import re
 import shutil
 import uuid
-from contextlib import contextmanager, suppress
-from typing import Any, Callable, Iterator, Mapping, Optional
+from contextlib import suppress
+from typing import Any, Callable, Mapping, Optional
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ...io.checkpoint_files import sync_directory
 from ...io.model import Vars, save_inference_model
 from ...io.parameters import Path
 from ...program import Program
-from ..errors import Malformed, StaleToken, StorageError
+from ..errors import Malformed, StaleToken, StorageError, told_storage
 
 ALONE = "0"
 """The id of the trainer that saves where there is no coordinator to elect one."""
@@ -80,13 +80,13 @@ def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Opt
 def _save(directory: str, trainer_id: str, write: Write, check: Callable[[], None]) -> str:
     path = os.path.join(directory, trainer_id)
     new = _hidden(path)
-    with _refusing(f"can't save to '{directory}'"):
+    with told_storage(f"can't save to '{directory}'"):
         os.makedirs(directory, exist_ok=True)
         _tidy(path)
         os.mkdir(new)
     try:
         write(new)
-        with _refusing(f"can't save to '{directory}'"):
+        with told_storage(f"can't save to '{directory}'"):
             _sync_tree(new)
             check()
             _put_in_place(new, path)
@@ -142,14 +142,6 @@ def _sync_tree(folder: str) -> None:
             finally:
                 os.close(descriptor)
         sync_directory(root)
-
-
-@contextmanager
-def _refusing(what: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(f"{what}: {error.strerror or error}") from error
 
 
 def _require_id(trainer_id: Any) -> None:
