@@ -10,6 +10,8 @@ from server_checkpoints import checkpoint
 
 from paddle_mini.cluster.thread_engine import ThreadEngine
 
+os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # else print() is Ray's own from its first job on, for all later tests too
+
 
 def pytest_addoption(parser):
     """Where pytest is not given this folder, it comes here too late for this, and jobs run on threads."""
@@ -28,7 +30,6 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session")
 def ray_cluster():
     """One Ray for all tests: it begins in seconds."""
-    os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # else print() is Ray's own, for the tests after these too
     ray = pytest.importorskip("ray")
     for module in (cluster_jobs, cluster_meetings):
         ray.cloudpickle.register_pickle_by_value(module)
