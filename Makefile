@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test test-paddle test-ray build cuda cuda-on-host test-gpu-on-host tsan bench wheel clean check-tools
+.PHONY: demo experiments test fuzz test-paddle test-ray build cuda cuda-on-host test-gpu-on-host tsan bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -18,6 +18,12 @@ experiments: build $(VENV)/.demo
 test: build $(VENV)/.test
 	$(call say,running the tests)
 	@$(PY) -m pytest $(TESTS)
+
+# Mutated programs, files, messages and configurations, for so many minutes; says how to make a finding again.
+MINUTES ?= 1
+SEED ?= 1
+fuzz: build $(VENV)/.test
+	@$(PY) tests/fuzz/fuzz.py --minutes $(MINUTES) --seed $(SEED)
 
 # Beside PaddlePaddle 2.6.2, in the environment that `make bench` uses too (made the first time: a download of about 130 MB).
 test-paddle: build $(VENV)/.test

@@ -27,7 +27,8 @@ def section(op_type):
         preset = "required" if attr["required"] else f"default {attr['default']!r}"
         yield f"* attribute **{attr['name']}** ({TYPES[attr['type']]}, {preset}): {attr['doc']}"
     if record["dtypes"]:
-        yield f"* element types: {', '.join(record['dtypes'])}"
+        wider = f"; by way of wider ones: {', '.join(record['widened'])}" if record["widened"] else ""
+        yield f"* element types: {', '.join(record['dtypes'])}{wider}"
     if not op_type.endswith(("_grad", "_grad2")) and record["no_gradient"]:
         yield f"* no gradient: {record['no_gradient']}"
     if record["cpu_only"]:

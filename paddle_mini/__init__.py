@@ -10,7 +10,7 @@
 """
 from . import clip, initializer, layers, lr, optimizer, regularizer, unique_name
 from . import averaging, data, devices, io, nets
-from ._core import DeviceError, Error, OpError, ProgramError, ShapeError
+from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
 from .executor import Executor, seed
@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Block", "CPUPlace", "CUDAPlace", "DataParallel", "DeviceError", "EmulatedPlace", "Error", "Executor", "LoDTensor",
-    "OpError", "Operator", "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "SelectedRows", "ShapeError", "Variable",
+    "OpError", "Operator", "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "ScopeInUse", "SelectedRows", "ShapeError", "Variable",
     "append_backward", "averaging", "clip", "cluster", "data", "default_main_program", "default_startup_program", "device_guard",
     "devices", "epochs", "fraction", "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
     "program_guard", "regularizer", "samples", "scope_guard", "seed", "steps", "unique_name",

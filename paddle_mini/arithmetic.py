@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from ._core import ProgramError
+from ._core import ProgramError, printable
+from .transaction import make_atomic
 
 
 def add(x: Any, y: Any) -> Any:
@@ -30,7 +31,7 @@ def divide(x: Any, y: Any) -> Any:
     if not _is_number(y):
         return _binary("elementwise_div", x, y)
     if y == 0:
-        raise ProgramError(f"'{x.name}' is divided by zero")
+        raise ProgramError(f"'{printable(x.name)}' is divided by zero")
     return _scale(x, 1.0 / float(y), 0.0)
 
 
@@ -94,8 +95,13 @@ def negate(x: Any) -> Any:
 
 
 def truth(x: Any) -> bool:
-    raise ProgramError(f"'{x.name}' has no value while the program is built, so Python's if, and, or and not cannot "
+    raise ProgramError(f"'{printable(x.name)}' has no value while the program is built, so Python's if, and, or and not cannot "
                        "ask it; layers.where chooses between values")
+
+
+def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:
+    raise ProgramError(f"'{printable(x.name)}' has no value while the program is built, so NumPy cannot make an array of it; "
+                       "exe.run(fetch_list=[...]) gives one, and layers compute with variables")
 
 
 def _is_number(value: Any) -> bool:
@@ -127,7 +133,7 @@ def _as_variable(x: Any, y: Any) -> Any:
 
 def _no_variable(x: Any, y: Any) -> Any:
     if isinstance(y, np.ndarray):
-        raise ProgramError(f"'{x.name}' meets a NumPy array: layers.assign(array) makes a variable of it")
+        raise ProgramError(f"'{printable(x.name)}' meets a NumPy array: layers.assign(array) makes a variable of it")
     return NotImplemented
 
 
@@ -140,7 +146,7 @@ def _scale(x: Any, scale: float, bias: float) -> Any:
 def _require_exact(x: Any, number: Any) -> None:
     # The kernel computes in x's dtype, where a fraction would be cut off.
     if x.dtype in dtypes.INTEGER_NAMES and not float(number).is_integer():
-        raise ProgramError(f"'{x.name}' is {x.dtype} and the number is not whole: cast it to float32 first")
+        raise ProgramError(f"'{printable(x.name)}' is {x.dtype} and the number is not whole: cast it to float32 first")
 
 
 def append(x: Any, op_type: str, inputs: Any, *more: str, **attrs: Any) -> Any:
@@ -151,3 +157,10 @@ def append(x: Any, op_type: str, inputs: Any, *more: str, **attrs: Any) -> Any:
     block = program.current_block()
     block.append_op(op_type, inputs, names, attrs)
     return block.var(names["Out"])
+
+
+make_atomic(globals(), [
+    "add", "subtract", "subtract_from", "multiply", "divide", "divide_into", "floor_divide", "floor_divide_into",
+    "remainder", "remainder_of", "power", "power_of", "less_than", "less_equal", "greater_than", "greater_equal",
+    "matrix_multiply", "negate", "append",
+])

@@ -7,10 +7,12 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
 
 from . import _core, dtypes, roles
+from ._core import printable
 from .backward_blocks import block_gradient, declare, runs_block
 from .errors import located
 from .operator import EMPTY_NAME, Operator
 from .program import Block
+from .transaction import atomic, before_setting
 from .variable import Parameter, Variable, name_of
 
 GRAD = "@GRAD"
@@ -19,6 +21,7 @@ Names = Optional[Iterable[Union[Variable, str]]]
 Description = Dict[str, Any]
 
 
+@atomic
 def append_backward(loss: Variable, parameter_list: Names = None,
                     no_grad_set: Names = None) -> List[Tuple[Parameter, Variable]]:
     """Appends the operators that compute d(loss)/d(parameter) for every parameter that leads to the
@@ -44,6 +47,7 @@ def append_backward(loss: Variable, parameter_list: Names = None,
     return pairs
 
 
+@atomic
 def gradients(targets: Union[Variable, Sequence[Variable]], inputs: Union[Variable, Sequence[Variable]],
               target_gradients: Any = None, no_grad_set: Names = None) -> List[Optional[Variable]]:
     """Appends the operators that compute the gradient of the sum of `targets` with respect to each
@@ -66,6 +70,7 @@ def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable
             wanted: Optional[Set[str]]) -> Dict[str, str]:
     """Appends everything; returns the gradient's name for each variable that got one."""
     program = block.program
+    before_setting(vars(program), "backward_count")
     program.backward_count += 1
     path = _op_path(block, {target.name for target in targets}, stops)
     reached = _reached(block, path, stops, wanted)
@@ -105,9 +110,9 @@ def _block_of(var: Variable) -> Block:
         raise _core.ProgramError(f"gradients are those of a Variable, not of {var!r}")
     block = var.block
     if block.idx != 0:
-        raise _core.ProgramError(f"'{var.name}' is in block {block.idx}; gradients begin in block 0")
+        raise _core.ProgramError(f"'{printable(var.name)}' is in block {block.idx}; gradients begin in block 0")
     if not dtypes.is_float(var.dtype):
-        raise _core.ShapeError(f"'{var.name}' is {var.dtype}; only floats have gradients")
+        raise _core.ShapeError(f"'{printable(var.name)}' is {var.dtype}; only floats have gradients")
     return block
 
 
@@ -124,7 +129,7 @@ def _require_parameters(names: Iterable[str], block: Block) -> None:
     there = [parameter.name for parameter in block.program.all_parameters()]
     for name in names:
         if name not in there:
-            raise _core.ProgramError(f"parameter_list: '{name}' is no parameter of the program; "
+            raise _core.ProgramError(f"parameter_list: '{printable(name)}' is no parameter of the program; "
                                      f"it has {', '.join(there) or 'none'}")
 
 

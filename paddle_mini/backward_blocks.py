@@ -51,7 +51,7 @@ class _BlockGradient:
 
     def make(self) -> List[Description]:
         inner = self.reached_inside()
-        targets = {name for name in self.writes if name in self.produced and name in inner}
+        targets = self.with_gradient() & inner
         block = self.gradient_block()
         while True:
             del self.program.blocks[block.idx + 1:]  # those of loops inside, of another try
@@ -67,6 +67,10 @@ class _BlockGradient:
             declare_like(block, name + GRAD, name)
         self.append_all(block, descriptions)
         return self.zeros(targets) + [self.operator(block, targets, descriptions)]
+
+    def with_gradient(self) -> Set[str]:
+        """Those of its outputs that come with a gradient."""
+        return self.produced.intersection(self.writes)
 
     def reached_inside(self) -> Set[str]:
         """The variables that need a gradient inside; what a step writes is what the next one reads."""
@@ -112,10 +116,7 @@ class _BlockGradient:
         return [self.zeros_like(name) for name in missing]
 
     def gradient_block(self) -> Block:
-        block = Block(self.program, len(self.program.blocks), self.parent)
-        block.forward_block_idx = self.body.idx
-        self.program.blocks.append(block)
-        return block
+        return self.program.add_block(self.parent, self.body.idx)
 
     def operator(self, block: Block, targets: Set[str], descriptions: List[Description]) -> Description:
         given = {name for description in descriptions for _, names in description["outputs"] for name in names}
@@ -168,6 +169,10 @@ class _RecurrentGradient(_BlockGradient):
 
     def fed_back(self, inner: Set[str]) -> Set[str]:
         return {ex for ex, state in self.state_pairs() if state in inner}
+
+    def with_gradient(self) -> Set[str]:
+        # All: zeros() gives those that nothing reads. The state of the last step would have no gradient in PaddlePaddle.
+        return set(self.writes)
 
     def next_of(self, received: Set[str]) -> Set[str]:
         return {state for ex, state in self.state_pairs() if ex in received}

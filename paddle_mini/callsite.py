@@ -10,6 +10,8 @@ import sysconfig
 import traceback
 from typing import List
 
+from ._core import printable
+
 # contextlib runs the end of a `with` between this package's lines.
 _INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
 _INSTALLED = re.compile(rf"{re.escape(sysconfig.get_path('stdlib'))}/|.*/(site|dist)-packages/")
@@ -33,7 +35,7 @@ def user_callstack() -> List[str]:
 def place_of(callstack: List[str]) -> str:
     """"train.py:21", or "" when there is no callstack."""
     match = next((match for match in map(_FRAME.match, reversed(callstack)) if match), None)
-    return f"{match['path']}:{match['line']}" if match else ""
+    return printable(f"{match['path']}:{match['line']}") if match else ""
 
 
 def added_at(callstack: List[str]) -> str:
@@ -41,7 +43,7 @@ def added_at(callstack: List[str]) -> str:
     place = place_of(callstack)
     if not place:
         return ""
-    code = callstack[-1].strip() if not _FRAME.match(callstack[-1]) else ""
+    code = printable(callstack[-1].strip()) if not _FRAME.match(callstack[-1]) else ""
     return f"\n  added at {place}: {code}" if code else f"\n  added at {place}"
 
 

@@ -13,12 +13,16 @@ import numpy as np
 
 import paddle_mini as pm
 from paddle_mini import _core
+from paddle_mini._core import printable
 from paddle_mini.cluster.checkpoint_command import add_checkpoint
 from paddle_mini.cluster.launch_command import add_launch
-from paddle_mini.io.model import prefix_of
+from paddle_mini.environment import described, value_of
+from paddle_mini.io.model import fetch_names, prefix_of
 from paddle_mini.show import provenance_text
+from paddle_mini.termination import STATUS, Terminated, sigterm_heeded
+from paddle_mini.verify_command import add_verify
 
-EPILOG = ("Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped. "
+EPILOG = ("Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped, 143 by SIGTERM. "
           "PM_DEBUG=1 shows tracebacks.")
 
 
@@ -26,20 +30,25 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     """Does what the command line says; returns the exit status."""
     arguments = _parser().parse_args(words)
     try:
-        status = arguments.command(arguments)
-        sys.stdout.flush()
-        return status or 0
-    except KeyboardInterrupt:
-        return 130
+        with sigterm_heeded():
+            status = arguments.command(arguments)
+            sys.stdout.flush()
+            return status or 0
+    except KeyboardInterrupt as stopped:
+        return _status_of(stopped)
     except BrokenPipeError:  # the reader of `paddle-mini show … | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if os.environ.get("PM_DEBUG", "0") not in ("", "0"):
+        if value_of("PM_DEBUG") not in ("", "0"):
             raise
         kind = "" if isinstance(error, (pm.Error, OSError)) else f"{type(error).__name__}: "
         print(f"paddle-mini: {kind}{error}", file=sys.stderr)
         return 1
+
+
+def _status_of(stopped: KeyboardInterrupt) -> int:
+    return STATUS if isinstance(stopped, Terminated) else 130
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -83,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_launch(commands)
     add_checkpoint(commands)
+    add_verify(commands)
     return parser
 
 
@@ -92,10 +102,12 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
                         help="feed a variable from an .npy file; may be repeated")
     parser.add_argument("--fetch", action="append", default=[], metavar="NAME[,NAME]",
                         help="what to print; default: the program's own fetches")
+    parser.add_argument("--max-loop-steps", type=_positive, metavar="N",
+                        help="how many steps each loop of a program may take in one run (default: no bound)")
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    scope, exe = pm.Scope(), pm.Executor(pm.CPUPlace())
+    scope, exe = pm.Scope(), pm.Executor(pm.CPUPlace(), max_loop_steps=arguments.max_loop_steps)
     if arguments.seed is not None:
         pm.seed(arguments.seed)
     if arguments.startup is None:
@@ -109,8 +121,8 @@ def _train(arguments: argparse.Namespace) -> int:
             values = exe.run(program, feed, fetches, scope)
             if fetches and (step % arguments.every == 0 or step in (1, arguments.steps)):
                 print(f"step {step}", *(f" {name} {_short(value)}" for name, value in zip(fetches, values)), flush=True)
-    except KeyboardInterrupt:  # a whole step is done: what is saved is sound
-        status = 130
+    except KeyboardInterrupt as stopped:  # a whole step is done: what is saved is sound
+        status = _status_of(stopped)
     if arguments.save:
         pm.io.save_program(arguments.save, program, scope)
         print(f"saved {arguments.save}.pdmodel")
@@ -123,7 +135,8 @@ def _run(arguments: argparse.Namespace) -> None:
     fetches = _fetches(program, arguments.fetch)
     if not fetches:
         raise pm.ProgramError("the program fetches nothing by itself: say what with --fetch")
-    values = pm.Executor(pm.CPUPlace()).run(program, _read_feeds(arguments.feed), fetches, scope)
+    exe = pm.Executor(pm.CPUPlace(), max_loop_steps=arguments.max_loop_steps)
+    values = exe.run(program, _read_feeds(arguments.feed), fetches, scope)
     for name, value in zip(fetches, values):
         array = value.to_dense() if isinstance(value, pm.SelectedRows) else value
         print(f"{name} {list(array.shape)} {array.dtype}  {_short(array)}")
@@ -143,7 +156,8 @@ def _show(arguments: argparse.Namespace) -> None:
     elements = sum(int(np.prod(var.shape)) for var in parameters)
     print(f"{len(parameters)} parameters with {elements:,} elements")
     if program.provenance:
-        print(f"provenance: {provenance_text(program.provenance)}")
+        text = provenance_text(program.provenance)
+        print(f"provenance: {printable(text, 4 * len(text))}")
     for suffix in (".pdmodel", ".pdiparams"):
         path = Path(arguments.prefix + suffix)
         print(f"{path}: {f'{path.stat().st_size:,} bytes' if path.exists() else 'not there'}")
@@ -169,7 +183,6 @@ def _doctor(_: argparse.Namespace) -> None:
     beside = Path(sys.executable).parent / "pm_run"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    asked = [f"{name}={os.environ[name]}" for name in ("PM_CPU", "PM_LOG", "PM_DEBUG") if os.environ.get(name)]
     facts = [
         ("paddle_mini", f"{pm.__version__} in {Path(pm.__file__).parent}"),
         ("python", f"{sys.version.split()[0]}, {sys.executable}"),
@@ -181,10 +194,12 @@ def _doctor(_: argparse.Namespace) -> None:
         ("cuda", _core.gpu_text()),
         ("memory", f"{memory:.1f} GiB"),
         ("pm_run", str(beside) if beside.exists() else shutil.which("pm_run") or "not found"),
-        ("environment", " ".join(asked) or "nothing set: PM_CPU, PM_LOG, PM_DEBUG"),
     ]
     for name, fact in facts:
         print(f"{name:12}{fact}")
+    print("environment")
+    for name, value, does in described():
+        print(f"  {name:16}{f'={printable(value)}' if value else 'not set'}  ({does})")
 
 
 def _prefix(_: argparse.Namespace) -> None:
@@ -234,8 +249,7 @@ def _batches(feeds: Dict[str, np.ndarray], size: Optional[int]) -> Iterator[Dict
 
 def _fetches(program: pm.Program, asked: List[str]) -> List[str]:
     names = [name for item in asked for name in item.split(",")]
-    ops = program.global_block().ops
-    return names or [name for _, name in sorted((op.attr("col"), op.input("X")[0]) for op in ops if op.type == "fetch")]
+    return names or fetch_names(program)
 
 
 def _short(value: Any) -> str:

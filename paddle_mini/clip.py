@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import dtypes
-from ._core import ProgramError
+from ._core import ProgramError, printable
 from .program import Block
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
@@ -44,7 +44,7 @@ class GradientClipByValue(GradientClip):
     def clip(self, pairs: Pairs) -> Pairs:
         for parameter, gradient in pairs:
             if gradient.kind == dtypes.SELECTED_ROWS:
-                raise ProgramError(f"GradientClipByValue does not take the sparse gradient of '{parameter.name}'; "
+                raise ProgramError(f"GradientClipByValue does not take the sparse gradient of '{printable(parameter.name)}'; "
                                    "clip by norm, or set need_clip=False in its ParamAttr")
         return _each(pairs, "clip", min=self.min, max=self.max)
 

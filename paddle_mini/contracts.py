@@ -2,15 +2,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, FrozenSet, List, Mapping, Tuple
 
 from . import _core, dtypes
 
-# Attributes that every operator may have; they say nothing about what it computes.
-GENERIC = {
-    "op_role": dtypes.INT, "op_role_var": dtypes.STRINGS, "op_namescope": dtypes.STRING,
-    "op_callstack": dtypes.STRINGS, "op_device": dtypes.STRING, "with_quant_attr": dtypes.BOOLEAN,
-}
+# Attributes that every operator may have, with their types; they say nothing about what it computes.
+GENERIC: Mapping[str, int] = _core.generic_attributes()
 
 TypedAttrs = List[Tuple[str, int, Any]]
 
@@ -23,8 +20,16 @@ def contract(op_type: str) -> Dict[str, Any]:
 
 @lru_cache(maxsize=None)
 def attr_types(op_type: str) -> Mapping[str, int]:
+    """The types of its attributes. A gradient operator has all those of its operator, which PaddlePaddle's may ask for."""
     types = {attr["name"]: attr["type"] for attr in contract(op_type)["attrs"]}
-    return {**GENERIC, **types}
+    forward = op_type[:-len("_grad")]
+    inherited = attr_types(forward) if op_type.endswith("_grad") and forward in _op_types() else {}
+    return {**GENERIC, **inherited, **types}
+
+
+@lru_cache(maxsize=None)
+def _op_types() -> FrozenSet[str]:
+    return frozenset(_core.op_types())
 
 
 @lru_cache(maxsize=None)

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ._core import ProgramError
+from ._core import ProgramError, printable
 
 # VarType.Type of elements
 NUMBERS = {
@@ -35,7 +35,7 @@ _ELEMENT = {INTS: INT, FLOATS: FLOAT, STRINGS: STRING, BOOLEANS: BOOLEAN, BLOCKS
             LONGS: LONG, FLOAT64S: FLOAT64}
 _ACCEPTED = {
     INT: (int, np.integer), LONG: (int, np.integer), BLOCK: (int, np.integer),
-    FLOAT: (int, float, np.number), FLOAT64: (int, float, np.number), STRING: (str,),
+    FLOAT: (int, float, np.number, np.bool_), FLOAT64: (int, float, np.number, np.bool_), STRING: (str,),
     BOOLEAN: (bool, np.bool_),
 }
 _PYTHON = {INT: int, LONG: int, BLOCK: int, FLOAT: float, FLOAT64: float, STRING: str,
@@ -82,7 +82,7 @@ def guessed_type(name: str, value: Any) -> int:
     for scalar, attr_type in ((bool, BOOLEAN), (int, INT), (float, FLOAT), (str, STRING)):
         if isinstance(value, scalar):
             return attr_type
-    raise ProgramError(f"attribute '{name}' cannot be {value!r}")
+    raise ProgramError(f"attribute '{printable(name)}' cannot be {value!r}")
 
 
 def _one(name: str, attr_type: int, element: int, value: Any) -> Any:
@@ -90,14 +90,15 @@ def _one(name: str, attr_type: int, element: int, value: Any) -> Any:
     if accepted is None:
         return value
     boolean = isinstance(value, (bool, np.bool_))
-    if isinstance(value, accepted) and (boolean == (element == BOOLEAN)):
+    # True is 1.0 where a number is wanted, as in PaddlePaddle; an integer that is True is more likely a mistake.
+    if isinstance(value, accepted) and (boolean == (element == BOOLEAN) or element in (FLOAT, FLOAT64)):
         return _PYTHON[element](value)
     raise _not_of_type(name, attr_type, value)
 
 
 def _not_of_type(name: str, attr_type: int, value: Any) -> ProgramError:
     expected = ATTR_TYPE_NAMES.get(attr_type, f"of type {attr_type}")
-    return ProgramError(f"attribute '{name}' is {value!r}, it must be {expected}")
+    return ProgramError(f"attribute '{printable(name)}' is {value!r}, it must be {expected}")
 
 
 def is_float(dtype: Optional[Any]) -> bool:

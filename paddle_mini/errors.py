@@ -2,15 +2,35 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, List, Mapping
+from itertools import islice
+from typing import Any, Iterable, List, Mapping
 
 from . import _core, callsite
+from ._core import printable
+
+_LONGEST = 200  # characters of a name that may be like another one: comparing takes their product
+_MOST = 20
+_MOST_COMPARED = 2000  # names
 
 
 def near(name: str, names: Any) -> str:
     """"; did you mean 'x'?" when there is a name like this one."""
-    close = difflib.get_close_matches(name, [str(n) for n in names], n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    if len(name) > _LONGEST:
+        return ""
+    close = difflib.get_close_matches(name, [text for text in map(str, islice(names, _MOST_COMPARED)) if len(text) <= _LONGEST], n=1)
+    return f"; did you mean '{printable(close[0])}'?" if close else ""
+
+
+def listed(names: Iterable[Any]) -> str:
+    """The names in one line, at most 20 of them."""
+    shown = [printable(name) for name in names]
+    return ", ".join(shown[:_MOST]) + (f" and {len(shown) - _MOST} more" if len(shown) > _MOST else "")
+
+
+def printable_lines(text: str, most: int = 12) -> str:
+    """A message of others: its lines, each printable; no more than `most` of them, none empty."""
+    lines = [printable(line, 500) for line in text.splitlines() if line.strip()]
+    return "\n".join(lines[:most]) or "no reason is given"
 
 
 def located(error: _core.Error, op: Mapping[str, Any], callstack: List[str]) -> _core.Error:
@@ -19,5 +39,6 @@ def located(error: _core.Error, op: Mapping[str, Any], callstack: List[str]) -> 
     if "\n  in op " in message:
         return error
     names = [name for _, names in op["outputs"] for name in names]
-    where = f"\n  in op {op['type']}" + (f" -> '{names[0]}'" if names else "")
-    return type(error)(f"{op['type']}: {message}{where}{callsite.added_at(callstack)}")
+    kind = printable(op["type"])
+    where = f"\n  in op {kind}" + (f" -> '{printable(names[0])}'" if names else "")
+    return type(error)(f"{kind}: {message}{where}{callsite.added_at(callstack)}")

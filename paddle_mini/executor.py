@@ -7,8 +7,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._core import Error, OpError, ProgramError, ShapeError
-from .errors import near
+from ._core import Error, OpError, ProgramError, ShapeError, printable
+from .errors import listed, near
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
@@ -35,31 +35,35 @@ class Executor:
     files: whether the operators save, save_combine, load and load_combine may write and read the files
     that a program names. Leave it off for programs of others. allow_cpu_fallback: operators without a kernel on
     the place run on the processor, and a line on standard error names them; otherwise they are a DeviceError.
+    max_loop_steps: how many steps each loop of a program may take in one run; one more is an OpError that names the loop, and the
+    scope stays as it was. None: no bound. Ctrl-C ends a loop either way.
 
     On a device run returns when the values of fetch_list are there. What the program does besides, such as averages
     that are kept on the processor, may go on behind it; scope.get and everything else that looks at the scope waits.
     """
 
-    def __init__(self, place: Optional[Place] = None, files: bool = False, allow_cpu_fallback: bool = False):
+    def __init__(self, place: Optional[Place] = None, files: bool = False, allow_cpu_fallback: bool = False,
+                 max_loop_steps: Optional[int] = None):
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
         self.allow_cpu_fallback = bool(allow_cpu_fallback)
+        self.max_loop_steps = _loop_bound(max_loop_steps)
         self._core = self._new_core(state().seed, bool(files), self.allow_cpu_fallback)
         state().executors.add(self)
 
     def _new_core(self, seed: Optional[int], files: bool, cpu_fallback: bool) -> Any:
-        return _core.Executor(self.place.name, seed, files, cpu_fallback)
+        return _core.Executor(self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0)
 
     def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
             fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None,
             return_numpy: bool = True) -> List[Any]:
         """Runs every operator of a program once.
 
-        program: None: the default main program. feed: values by name. Arrays must have the dtype of
-        their variable; Python numbers and lists are converted. fetch_list: variables or names whose
+        program: None: the default main program. feed: values by name. Arrays, of other libraries too, must have
+        the dtype of their variable; Python numbers and lists are converted. fetch_list: variables or names whose
         values come back, in order, as NumPy arrays of their own memory (selected rows as
-        SelectedRows, a tensor array as a list). return_numpy: False: sequences come back as LoDTensor,
+        SelectedRows, a tensor array as a list); one alone stands for a list of one. return_numpy: False: sequences come back as LoDTensor,
         with their lod. scope: where persistable variables live; None: the global scope.
         Raises ShapeError for a value that does not fit, OpError when an operator refuses its data,
         ProgramError when the program or a name is wrong; persistables then are as before the
@@ -70,7 +74,9 @@ class Executor:
         if feed is None:
             feed = {}
         try:
-            call = program._calls.get((*feed, None, *(fetch_list or ())))
+            if type(fetch_list) is not list:
+                fetch_list = _as_fetches(fetch_list)
+            call = program._calls.get((*feed, None, *fetch_list))
         except (AttributeError, TypeError):  # _new_call says what is wrong
             call = None
         try:
@@ -124,22 +130,39 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
         raise ProgramError(f"run takes a Program, not {type(program).__name__}")
     if not isinstance(feed, Mapping):
         raise ProgramError(f"feed is of type {type(feed).__name__}, it must be a dict of values by name")
-    if fetch_list is not None and not isinstance(fetch_list, (list, tuple)):
-        raise ProgramError(f"fetch_list is of type {type(fetch_list).__name__}, "
-                           "it must be a list of variables or names")
+    fetch_list = _as_fetches(fetch_list)
     variables = program.global_block().vars
     for name in feed:
         if isinstance(name, Variable):
-            raise ProgramError(f"feed has a variable as key; keys are names: use .name, which is '{name.name}'")
+            raise ProgramError(f"feed has a variable as key; keys are names: use .name, which is '{printable(name.name)}'")
         if name not in variables:
             data = [var.name for var in variables.values() if var.need_check_feed]
             hint = near(str(name), data or variables)
-            raise ProgramError(f"feed '{name}' is not a variable of the program{hint or _listed(data)}")
-    fetches = tuple(_fetch_name(item, variables) for item in fetch_list or ())
+            raise ProgramError(f"feed '{printable(name)}' is not a variable of the program{hint or _listed(data)}")
+    fetches = tuple(_fetch_name(item, variables) for item in fetch_list)
     wanted = tuple(_numpy_dtype(variables[name].dtype) for name in feed)
     call = program.handle(), tuple(feed), wanted, fetches
-    program._calls[(*feed, None, *(fetch_list or ()))] = call
+    program._calls[(*feed, None, *fetch_list)] = call
     return call
+
+
+def _as_fetches(fetch_list: Any) -> Any:
+    if fetch_list is None:
+        return ()
+    if isinstance(fetch_list, (Variable, str)):
+        return (fetch_list,)
+    if not isinstance(fetch_list, (list, tuple)):
+        raise ProgramError(f"fetch_list is of type {type(fetch_list).__name__}, it must be a list of variables or names")
+    return fetch_list
+
+
+def _loop_bound(max_loop_steps: Optional[int]) -> Optional[int]:
+    if max_loop_steps is None:
+        return None
+    whole = isinstance(max_loop_steps, numbers.Integral) and not isinstance(max_loop_steps, bool)
+    if not whole or not 0 < max_loop_steps < 2**63:
+        raise ProgramError(f"max_loop_steps is {_short(max_loop_steps)}, it must be a whole number from 1 on, or None")
+    return int(max_loop_steps)
 
 
 def _write_rates(program: Program, scope: Any) -> None:
@@ -159,12 +182,12 @@ def _fetch_name(item: Any, variables: Dict[str, Variable]) -> str:
     if not isinstance(name, str):
         raise ProgramError(f"fetch_list holds {item!r}, which is neither a variable nor a name")
     if name not in variables:
-        raise ProgramError(f"fetch '{name}' is not a variable of the program{near(name, variables)}")
+        raise ProgramError(f"fetch '{printable(name)}' is not a variable of the program{near(name, variables)}")
     return name
 
 
 def _listed(data: List[str]) -> str:
-    return f"; its data are {', '.join(data)}" if data else "; it takes no data"
+    return f"; its data are {listed(data)}" if data else "; it takes no data"
 
 
 def _numpy_dtype(dtype: Any) -> Any:
@@ -175,10 +198,14 @@ def _numpy_dtype(dtype: Any) -> Any:
 def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
     """The value as an array of the variable's dtype. Arrays are never converted: a mistake would
     go unseen, and cost a copy at every run."""
+    if hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
+        value = _array_of(name, value)
     if isinstance(value, np.ndarray):
+        if isinstance(value, np.ma.MaskedArray):
+            raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
         if value.dtype != dtype:
-            raise ShapeError(f"feed '{name}' is an array of {value.dtype}, the program wants {dtype}; "
-                             f"pass it as {name}.astype('{dtype}')")
+            raise ShapeError(f"feed '{printable(name)}' is an array of {value.dtype}, the program wants {dtype}; "
+                             f"pass it as {printable(name)}.astype('{dtype}')")
         return value
     if isinstance(value, LoDTensor):
         array = _converted(name, value.array, dtype)
@@ -187,10 +214,23 @@ def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
         array = np.asarray(value)
         accepted = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}[dtype.kind]
         if array.size and array.dtype.kind not in accepted:
-            raise ShapeError(f"feed '{name}' is {_short(value)}, the program wants {dtype}")
-        return np.array(value, dtype)
+            raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, the program wants {dtype}")
+        with np.errstate(over="raise"):
+            return np.array(value, dtype)
+    except FloatingPointError:
+        raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, which is beyond {dtype}") from None
     except (ValueError, TypeError, OverflowError) as error:
-        raise ShapeError(f"feed '{name}' is {_short(value)}, which is no array of {dtype}: {error}") from None
+        raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, which is no array of {dtype}: {error}") from None
+
+
+def _array_of(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except Error:
+        raise
+    except Exception as error:  # of another library: a tensor of a device, or with a gradient
+        raise ShapeError(f"feed '{printable(name)}' is of type {type(value).__name__}, which gives no array: "
+                         f"{printable(str(error))}") from None
 
 
 def _fetched(value: Any, return_numpy: bool) -> Any:
@@ -204,5 +244,4 @@ def _fetched(value: Any, return_numpy: bool) -> Any:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return printable(repr(value), 60)

@@ -4,8 +4,9 @@ from __future__ import annotations
 import numbers
 from typing import Any, List, Tuple
 
-from ._core import ProgramError, ShapeError
+from ._core import ProgramError, ShapeError, printable
 from .arithmetic import append
+from .transaction import atomic
 
 # As the end of a slice: beyond every dimension, at the back; and at the front, where strided_slice goes backwards.
 _BACK, _FRONT = 2**31 - 1, -1
@@ -13,6 +14,7 @@ _BACK, _FRONT = 2**31 - 1, -1
 Cut = Tuple[int, int, int, int]  # axis, start, end, stride
 
 
+@atomic
 def item(x: Any, key: Any) -> Any:
     """x[key] as NumPy has it, for whole numbers, slices of whole numbers, `...` and None, which makes a
     new axis. ShapeError when there is no such axis or position, ProgramError for other keys."""
@@ -42,10 +44,10 @@ def _one_for_each_axis(x: Any, keys: Tuple[Any, ...]) -> List[Any]:
     """The keys, None aside, one for each axis: `...` written out."""
     dots = [place for place, key in enumerate(keys) if key is Ellipsis]
     if len(dots) > 1:
-        raise ProgramError(f"'{x.name}' is indexed with more than one '...'")
+        raise ProgramError(f"'{printable(x.name)}' is indexed with more than one '...'")
     axes = len(keys) - len(dots) - sum(key is None for key in keys)
     if axes > len(x.shape):
-        raise ShapeError(f"'{x.name}' {list(x.shape)} is indexed with {axes} positions, it has {len(x.shape)} axes")
+        raise ShapeError(f"'{printable(x.name)}' {list(x.shape)} is indexed with {axes} positions, it has {len(x.shape)} axes")
     place = dots[0] if dots else len(keys)
     return [*keys[:place], *[slice(None)] * (len(x.shape) - axes), *keys[place + 1:]]
 
@@ -53,14 +55,14 @@ def _one_for_each_axis(x: Any, keys: Tuple[Any, ...]) -> List[Any]:
 def _position(x: Any, axis: int, key: Any) -> Tuple[int, int, int]:
     index, size = _whole(x, key), x.shape[axis]
     if size >= 0 and not -size <= index < size:
-        raise ShapeError(f"'{x.name}' {list(x.shape)} has no position {index} along axis {axis}")
+        raise ShapeError(f"'{printable(x.name)}' {list(x.shape)} has no position {index} along axis {axis}")
     return index, _BACK if index == -1 else index + 1, 1
 
 
 def _bounds(x: Any, axis: int, key: slice) -> Tuple[int, int, int]:
     step = 1 if key.step is None else _whole(x, key.step)
     if step == 0:
-        raise ProgramError(f"'{x.name}' is indexed with a slice whose step is 0")
+        raise ProgramError(f"'{printable(x.name)}' is indexed with a slice whose step is 0")
     start, stop = (None if end is None else _whole(x, end) for end in (key.start, key.stop))
     if step > 0:
         return 0 if start is None else start, _BACK if stop is None else stop, step
@@ -75,7 +77,7 @@ def _whole(x: Any, value: Any) -> int:
         return int(value)
     kind = type(value).__name__
     hint = "; layers.gather takes positions from a variable" if hasattr(value, "block") else ""
-    raise ProgramError(f"'{x.name}' is indexed with a {kind}; there are whole numbers, slices of them, '...' and "
+    raise ProgramError(f"'{printable(x.name)}' is indexed with a {kind}; there are whole numbers, slices of them, '...' and "
                        f"None{hint}")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import dtypes
-from ._core import ProgramError, ShapeError
+from ._core import ProgramError, ShapeError, printable
 from .operator import Operator
 from .program import Block
 from .variable import Variable
@@ -108,7 +108,7 @@ class NumpyArrayInitializer(Initializer):
 
     def __call__(self, var: Variable, block: Block) -> Operator:
         if self.value.shape != tuple(var.shape):
-            raise ShapeError(f"'{var.name}' has shape {list(var.shape)}, its initial value {list(self.value.shape)}")
+            raise ShapeError(f"'{printable(var.name)}' has shape {list(var.shape)}, its initial value {list(self.value.shape)}")
         return block.append_op("assign_value", {}, {"Out": var}, value_attrs(self.value, var.dtype))
 
 
@@ -161,5 +161,5 @@ def _spread(uniform: bool, fan: float, seed: int) -> Initializer:
 
 def _random(var: Variable, block: Block, seed: int, **attrs: float) -> Dict[str, Any]:
     if var.dtype not in dtypes.FLOAT_NAMES:
-        raise ProgramError(f"'{var.name}' is {var.dtype}; random initializers are for float variables")
+        raise ProgramError(f"'{printable(var.name)}' is {var.dtype}; random initializers are for float variables")
     return {"shape": var.shape, "dtype": var.dtype, "seed": seed or block.program.next_seed(), **attrs}

@@ -6,10 +6,11 @@ from typing import Any, List, Optional, Sequence, Union
 import numpy as np
 
 from . import layers
-from ._core import ProgramError, ShapeError
+from ._core import ProgramError, ShapeError, printable
 from .layers.attention import join_heads, split_heads
 from .layers.conv import Size
 from .layers.emit import known_dim, layer_name, refuse, require_float, whole
+from .transaction import make_atomic
 from .variable import Variable
 
 __all__ = ["glu", "img_conv_group", "scaled_dot_product_attention", "sequence_conv_pool", "simple_img_conv_pool"]
@@ -94,7 +95,7 @@ def scaled_dot_product_attention(queries: Variable, keys: Variable, values: Vari
     for x in (queries, keys, values):
         require_float("scaled_dot_product_attention", x)
         if len(x.shape) != 3:
-            refuse(ShapeError, f"scaled_dot_product_attention: '{x.name}' has shape {list(x.shape)}, it must be "
+            refuse(ShapeError, f"scaled_dot_product_attention: '{printable(x.name)}' has shape {list(x.shape)}, it must be "
                                "[batch, length, features]")
     if heads == 1:
         return layers.dot_product_attention(queries, keys, values, dropout_rate=dropout_rate)
@@ -114,3 +115,6 @@ def _for_each(what: str, value: Any, count: int) -> List[Any]:
     if len(value) != count:
         refuse(ProgramError, f"img_conv_group: {what} has {len(value)} values for {count} convolutions")
     return list(value)
+
+
+make_atomic(globals(), __all__)

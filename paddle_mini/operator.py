@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Tuple
 
 from . import callsite, dtypes
 from .contracts import attr_types
+from .transaction import before_setting
 
 if TYPE_CHECKING:
     from .program import Block
@@ -64,17 +65,21 @@ class Operator:
         attr_type = known[0] if known else attr_types(self.type).get(name)
         if attr_type is None:
             attr_type = dtypes.guessed_type(name, value)
-        self._attrs[name] = (attr_type, dtypes.typed(name, attr_type, value))
+        typed = dtypes.typed(name, attr_type, value)
+        before_setting(self._attrs, name)
+        self._attrs[name] = (attr_type, typed)
         self.block.program.changed()
 
     def set_output(self, port: str, name: str) -> None:
         """Writes what goes to a port to another variable."""
+        before_setting(self._outputs, port)
         self._outputs[port] = [name]
         self.block.program.changed()
 
     def rename(self, old: str, new: str) -> None:
         """Puts another variable wherever this one is at a port."""
         for slots in (self._inputs, self._outputs):
+            before_setting(slots, *slots)
             for slot, names in slots.items():
                 slots[slot] = [new if name == old else name for name in names]
         self.block.program.changed()
@@ -100,11 +105,12 @@ class Operator:
 
 
 def slots(ports: Mapping[str, Any]) -> List[Tuple[str, List[str]]]:
-    """{"X": variable} as [("X", ["x"])]: takes variables, names and lists of them; None is nothing."""
+    """{"X": variable} as [("X", ["x"])]: takes variables, names and lists of them. None is nothing; an empty
+    list is a port without variables, which PaddlePaddle tells from no port."""
     result: List[Tuple[str, List[str]]] = []
     for port, value in ports.items():
         items = value if isinstance(value, (list, tuple)) else [value]
         names: List[Any] = [getattr(item, "name", item) for item in items if item is not None]
-        if names:
+        if names or isinstance(value, (list, tuple)) and not value:
             result.append((port, names))
     return result

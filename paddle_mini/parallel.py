@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Union
 import numpy as np
 
 from . import _core, dtypes
-from ._core import Error, OpError, ProgramError, ShapeError
+from ._core import Error, OpError, ProgramError, ShapeError, printable
 from .executor import Executor
 from .guards import default_main_program
 from .optimizer.replica_mean import ReplicaMean
@@ -108,7 +108,7 @@ class DataParallel:
             bits = [_bits(scope, name) for scope in self.scopes]
             for rank, found in enumerate(bits):
                 if found != bits[0]:
-                    raise OpError(f"'{name}' differs between replica 0 and replica {rank}")
+                    raise OpError(f"'{printable(name)}' differs between replica 0 and replica {rank}")
 
     def random_state(self) -> List[str]:
         """Where each replica's random generator is, as Executor.random_state says it."""
@@ -130,7 +130,7 @@ class DataParallel:
         for name, value in feed.items():
             if isinstance(value, LoDTensor):
                 if value.lod:
-                    raise ShapeError(f"feed '{name}' has sequences, which replicas can't share: their parts would not "
+                    raise ShapeError(f"feed '{printable(name)}' has sequences, which replicas can't share: their parts would not "
                                      "weigh the same; pad them to a tensor with a mask")
                 value = value.array
             var = variables.get(name)
@@ -139,7 +139,7 @@ class DataParallel:
             else:
                 rows = len(value) if isinstance(value, (list, tuple)) else len(np.atleast_1d(value))
                 if rows % count:
-                    raise ShapeError(f"feed '{name}' has {rows} rows, which {count} replicas can't share evenly")
+                    raise ShapeError(f"feed '{printable(name)}' has {rows} rows, which {count} replicas can't share evenly")
                 each = rows // count
                 parts = [value[rank * each:(rank + 1) * each] for rank in range(count)]
             for share, part in zip(shares, parts):

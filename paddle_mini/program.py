@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _core, callsite, dtypes, roles, show, transform, unique_name
+from . import _core, callsite, dataflow, dtypes, roles, show, transform, unique_name
+from ._core import printable
 from .contracts import typed_attrs
 from .errors import located, near
 from .operator import EMPTY_NAME, Operator, slots
+from .transaction import after_undo, before_growing, before_setting, on_undo
 from .variable import Parameter, Variable, name_of
 
 # The release of PaddlePaddle whose operators and defaults a program means: 2.6.2.
@@ -46,7 +49,7 @@ class Block:
         """As find_var; ProgramError with the nearest name when there is none."""
         found = self.find_var(name)
         if found is None:
-            raise _core.ProgramError(f"block {self.idx} has no variable '{name}'{near(name, self.vars)}")
+            raise _core.ProgramError(f"block {self.idx} has no variable '{printable(name)}'{near(name, self.vars)}")
         return found
 
     def create_var(self, name: Optional[str] = None, **facts: Any) -> Variable:
@@ -54,26 +57,23 @@ class Block:
         if name is None:
             name = self.program.new_name("tmp")
         if name in self.vars:
-            raise _core.ProgramError(f"block {self.idx} already has a variable '{name}'")
+            raise _core.ProgramError(f"block {self.idx} already has a variable '{printable(name)}'")
         if "dtype" in facts:
             facts["dtype"] = dtypes.dtype_name(facts["dtype"])
         if facts.get("shape") is not None:
             facts["shape"] = dtypes.shape_list(facts["shape"])
-        self.vars[name] = Variable(self, name, **facts)
-        self.program.changed()
-        return self.vars[name]
+        return self._add_var(Variable(self, name, **facts))
 
     def create_parameter(self, name: str, shape: Sequence[int], dtype: Any = "float32",
                          **facts: Any) -> Parameter:
         """A new parameter; facts are those of Parameter: trainable, learning_rate, …"""
         dims = dtypes.shape_list(shape)
         if any(dim < 0 for dim in dims):
-            raise _core.ShapeError(f"parameter '{name}' has shape {dims}: its dimensions must be known")
+            raise _core.ShapeError(f"parameter '{printable(name)}' has shape {dims}: its dimensions must be known")
         if name in self.vars:
-            raise _core.ProgramError(f"block {self.idx} already has a variable '{name}'")
+            raise _core.ProgramError(f"block {self.idx} already has a variable '{printable(name)}'")
         parameter = Parameter(self, name, dtypes.dtype_name(dtype), dims, **facts)
-        self.vars[name] = parameter
-        self.program.changed()
+        self._add_var(parameter)
         return parameter
 
     def append_op(self, type: str, inputs: Optional[Mapping[str, Any]] = None,
@@ -106,7 +106,7 @@ class Block:
         for name, info in infos.items():
             self._set_info(name, info)
         op = Operator(self, description)
-        self.ops.insert(index, op)
+        self._put_op(index, op)
         self.program.changed()
         return op
 
@@ -118,6 +118,8 @@ class Block:
 
     def remove_op(self, index: int) -> None:
         """Takes out the operator at `index`; its variables stay."""
+        op = self.ops[index]
+        on_undo(partial(self.ops.insert, index if index >= 0 else len(self.ops) + index, op))
         del self.ops[index]
         self.program.changed()
 
@@ -141,15 +143,27 @@ class Block:
                 a == b or a < 0 or b < 0 for a, b in zip(info["shape"], var.shape))
             if info["dtype"] != var.dtype or not agree:
                 raise _core.ShapeError(f"output would be {info['shape']} {info['dtype']}, but "
-                                       f"'{name}' is {list(var.shape)} {var.dtype} and persistable")
+                                       f"'{printable(name)}' is {list(var.shape)} {var.dtype} and persistable")
 
     def _set_info(self, name: str, info: Dict[str, Any]) -> None:
         var = self.find_var(name)
         if var is None:
-            var = self.vars[name] = Variable(self, name)
-        elif var.persistable and var.shape_known:
-            return
-        var.set_info(info)
+            self._add_var(Variable.from_info(self, name, info))
+        elif not (var.persistable and var.shape_known):
+            var.set_info(info)
+
+    def _put_op(self, index: int, op: Operator) -> None:
+        if index >= len(self.ops):
+            before_growing(self.ops)
+        else:
+            on_undo(partial(self.ops.__delitem__, index if index >= 0 else max(len(self.ops) + index, 0)))
+        self.ops.insert(index, op)
+
+    def _add_var(self, var: Variable) -> Variable:
+        before_setting(self.vars, var.name)
+        self.vars[var.name] = var
+        self.program.changed()
+        return var
 
     def describe(self) -> Dict[str, Any]:
         return {"unknown": b"", **self._other, "idx": self.idx, "parent_idx": self.parent_idx,
@@ -181,12 +195,18 @@ class Program:
         self.schedules: Dict[str, Callable[[], float]] = {}
         """What the Executor writes into persistable variables, by name, before each run: the rates of
         LRSchedulers. Copies share it; bytes do not hold it."""
+        self.parameter_info: Mapping[str, Mapping[str, Any]] = {}
+        """By variable: what PaddlePaddle's jit.save keeps beside the values, in a file of its own: see io/parameter_info.py."""
         self.minimizers: Dict[str, Tuple[Any, str]] = {}
         """By parameter: its optimizer, the outermost of several around each other, and its gradient's name. Copies with
         the gradient have it; bytes do not hold it."""
 
     def changed(self) -> None:
         """A variable, operator or attribute changed: bytes and plans made before are stale."""
+        after_undo(self._forget)
+        self._forget()
+
+    def _forget(self) -> None:
         self._version += 1
         self._bytes = self._handle = None
         if self._calls:
@@ -205,13 +225,24 @@ class Program:
     def create_block(self, parent_index: Optional[int] = None) -> Block:
         """A new inner block, which is the current one until rollback()."""
         parent = self._current if parent_index is None else parent_index
-        self.blocks.append(Block(self, len(self.blocks), parent))
-        self._current = len(self.blocks) - 1
+        block = self.add_block(parent)
+        before_setting(vars(self), "_current")
+        self._current = block.idx
+        return block
+
+    def add_block(self, parent_index: int, forward_index: int = -1) -> Block:
+        """A new inner block, which does not become the current one. forward_index: the block whose gradient it
+        computes."""
+        block = Block(self, len(self.blocks), parent_index)
+        block.forward_block_idx = forward_index
+        before_growing(self.blocks)
+        self.blocks.append(block)
         self.changed()
-        return self.current_block()
+        return block
 
     def rollback(self) -> None:
         """Goes back to the block around the current one."""
+        before_setting(vars(self), "_current")
         self._current = max(self.current_block().parent_idx, 0)
 
     def all_parameters(self) -> List[Parameter]:
@@ -231,6 +262,7 @@ class Program:
         """A seed for one random operator: 0, the executor's generator, without random_seed."""
         if not self.random_seed:
             return 0
+        before_setting(vars(self), "_seeds")
         self._seeds += 1
         return (self.random_seed * 1000003 + self._seeds * 7919) % (2**31 - 1) or 1
 
@@ -240,7 +272,7 @@ class Program:
         where PaddlePaddle looks past it. What JSON has; assign another dict to change it."""
         try:
             facts = json.loads(self._other.get("provenance") or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict):
             raise _core.ProgramError("the program's provenance is not a JSON object")
@@ -249,6 +281,7 @@ class Program:
     @provenance.setter
     def provenance(self, facts: Mapping[str, Any]) -> None:
         try:
+            before_setting(self._other, "provenance")
             self._other["provenance"] = json.dumps(dict(facts), sort_keys=True) if facts else ""
         except (TypeError, ValueError) as error:
             raise _core.ProgramError(f"the provenance is no JSON object: {error}") from None
@@ -262,7 +295,10 @@ class Program:
 
     @staticmethod
     def from_bytes(data: bytes) -> Program:
-        """The program in these bytes; ProgramError when they are not a ProgramDesc."""
+        """The program in these bytes; ProgramError when they are not a ProgramDesc, or when its blocks and declarations
+        contradict each other. Operators that this build does not know are kept: handle() and a run refuse them."""
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise _core.ProgramError(f"from_bytes takes bytes, not {type(data).__name__}")
         return Program._from_description(_core.decode_program(bytes(data)))
 
     def handle(self) -> Any:
@@ -291,7 +327,8 @@ class Program:
         feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
         for name in feed_names + fetch_names:
             self.global_block().var(name)
-        return self._copy(transform.pruned(self.describe(), feed_names, fetch_names))
+        needed = dataflow.needed_ops(self.global_block(), feed_names, fetch_names)
+        return self._copy(transform.pruned(self.describe(), needed, feed_names + fetch_names))
 
     def describe(self) -> Dict[str, Any]:
         """The program as lists, dicts and numbers; a description shares nothing with the program."""
@@ -302,6 +339,7 @@ class Program:
         copy.random_seed, copy._seeds = self.random_seed, self._seeds
         copy._names = dict(self._names)
         copy.backward_count = self.backward_count
+        copy.parameter_info = self.parameter_info
         copy.schedules = {name: rate for name, rate in self.schedules.items() if name in copy.blocks[0].vars}
         copy.minimizers = {name: one for name, one in self.minimizers.items() if one[1] in copy.blocks[0].vars}
         for parameter in copy.all_parameters():

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Dict, List
 
 from . import callsite, dtypes
-from ._core import ProgramError
+from ._core import ProgramError, printable
 from .contracts import GENERIC, defaults
 
 _LONGEST_LIST = 8
@@ -24,7 +24,7 @@ def program_text(program: Any) -> str:
         indent = "  " if len(program.blocks) > 1 else ""
         lines += [indent + line for line in _variable_lines(block)]
         lines += [indent + operator_text(op) for op in block.ops]
-    return "\n".join(lines)
+    return "\n".join(printable(line, 4 * len(line)) for line in lines)
 
 
 def operator_text(op: Any) -> str:
@@ -54,11 +54,11 @@ def _shown(block: Any, name: str) -> str:
 def _variable_lines(block: Any) -> List[str]:
     lines = []
     variables = list(block.vars.values())
-    parameters = [var for var in variables if getattr(var, "trainable", None) is not None]
-    lines += [f"param {var}{'' if var.trainable else ' frozen'}" for var in parameters]
+    parameters = {var.name: var for var in variables if getattr(var, "trainable", None) is not None}
+    lines += [f"param {var}{'' if var.trainable else ' frozen'}" for var in parameters.values()]
     written = {name for op in block.ops for name in op.output_names}
     for var in variables:
-        if var.kind not in (dtypes.TENSOR, dtypes.SELECTED_ROWS) or var in parameters:
+        if var.kind not in (dtypes.TENSOR, dtypes.SELECTED_ROWS) or var.name in parameters:
             continue
         if var.persistable and var.name not in written:
             lines.append(f"state {var}")
@@ -81,7 +81,7 @@ def _names(names: List[str]) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    if name.endswith("dtype") and value in dtypes.NAMES:
+    if name.endswith("dtype") and isinstance(value, int) and value in dtypes.NAMES:
         return repr(dtypes.NAMES[value])
     if isinstance(value, float):
         return f"{value:.8g}"

@@ -37,37 +37,38 @@ def _keeping(program: Description, is_kept: Callable[[Description], bool]) -> De
         gone = _named(left_out) - _named(kept)
         vars = [var for var in block["vars"] if var["name"] not in gone or _is_kept(var)]
         blocks.append({**block, "ops": kept, "vars": vars})
-    owned = {index for block in blocks for op in block["ops"] for index in _blocks_of(op)}
-    while blocks[1:] and len(blocks) - 1 not in owned:  # those before them keep their numbers
-        blocks.pop()
-    return {**program, "blocks": blocks}
+    return _owned_blocks({**program, "blocks": blocks})
 
 
-def pruned(program: Description, feeds: List[str], fetches: List[str]) -> Description:
-    """Only the operators of block 0 that compute `fetches` from `feeds`, and what they name."""
+def pruned(program: Description, needed: List[int], interface: List[str]) -> Description:
+    """With these operators of block 0 alone, the blocks that they run, and the variables that those name; and with the
+    variables `interface`."""
     block = program["blocks"][0]
-    needed, kept = set(fetches) - set(feeds), []
-    first_writer: Dict[str, int] = {}
-    for i, op in enumerate(block["ops"]):
-        for name in _of_slots(op["outputs"]):
-            first_writer.setdefault(name, i)
-    for i, op in reversed(list(enumerate(block["ops"]))):
-        written = _of_slots(op["outputs"])
-        if not written & needed:
-            continue
-        kept.append(op)
-        # A branch that is not taken leaves the value that an operator before it gave.
-        needed -= {name for name in written if not (_has_block(op) and first_writer[name] < i)}
-        needed |= _of_slots(op["inputs"]) - set(feeds)
-    named = _named(kept) | set(feeds) | set(fetches)
-    inner = program["blocks"][1:] if any(_has_block(op) for op in kept) else []
-    vars = [var for var in block["vars"] if var["name"] in named or inner]
-    persistable = {var["name"] for var in block["vars"] if var["persistable"]}
-    missing = sorted(needed - persistable)
-    if missing:
-        raise ProgramError(f"the fetches need '{missing[0]}', which is neither fed nor computed: "
-                           f"the feeds are {', '.join(feeds) or 'none'}")
-    return {**program, "blocks": [{**block, "ops": kept[::-1], "vars": vars}] + inner}
+    kept = [block["ops"][i] for i in needed]
+    result = _owned_blocks({**program, "blocks": [{**block, "ops": kept}, *program["blocks"][1:]]})
+    named = set(interface).union(*(_named(inner["ops"]) for inner in result["blocks"]))
+    vars = [var for var in block["vars"] if var["name"] in named]
+    return {**result, "blocks": [{**result["blocks"][0], "vars": vars}, *result["blocks"][1:]]}
+
+
+def _owned_blocks(program: Description) -> Description:
+    """Without the blocks that no operator runs; those that stay are numbered anew, in their order."""
+    owned, blocks = [0], program["blocks"]
+    for index in owned:
+        owned += [inner for op in blocks[index]["ops"] for inner in _blocks_of(op)]
+    number = {-1: -1, **{index: i for i, index in enumerate(sorted(set(owned)))}}
+    return {**program, "blocks": [
+        {**blocks[index], "idx": number[index], "parent_idx": number[blocks[index]["parent_idx"]],
+         "forward_block_idx": number.get(blocks[index]["forward_block_idx"], -1),
+         "ops": [{**op, "attrs": [_renumbered(attr, number) for attr in op["attrs"]]} for op in blocks[index]["ops"]]}
+        for index in sorted(set(owned))]}
+
+
+def _renumbered(attr: Any, number: Dict[int, int]) -> Any:
+    name, attr_type, value = attr
+    if attr_type == dtypes.BLOCK:
+        return name, attr_type, number[value]
+    return (name, attr_type, [number[index] for index in value]) if attr_type == dtypes.BLOCKS else attr
 
 
 def _role(op: Description) -> int:
@@ -91,10 +92,6 @@ def _takes_is_test(op_type: str) -> bool:
 
 def _is_kept(var: Description) -> bool:
     return bool(var["is_parameter"] or var["need_check_feed"])
-
-
-def _has_block(op: Description) -> bool:
-    return bool(_blocks_of(op))
 
 
 def _blocks_of(op: Description) -> List[int]:

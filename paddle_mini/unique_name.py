@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from itertools import islice
 from typing import Dict, Iterable, Iterator, Optional, Tuple
 
 from .thread_state import state
+from .transaction import before_setting
 
 Counters = Dict[str, int]
 
-_NUMBERED = re.compile(r"(.+)_(\d+)")
+_NUMBER = re.compile(r"_(\d+)(?=\.|_|@|$)")
+_MOST_NUMBERS = 16  # of one name: a file may hold names of nothing but numbers
 
 
 def generate(key: str, *others: Counters) -> str:
@@ -22,6 +25,7 @@ def generate(key: str, *others: Counters) -> str:
     counters = (now.guard_names,) if now.guard_names is not None else now.names + others
     number = max(counter.get(key, 0) for counter in counters)
     for counter in counters:
+        before_setting(counter, key)
         counter[key] = number + 1
     return f"{key}_{number}"
 
@@ -57,9 +61,8 @@ def counters_after(names: Iterable[str]) -> Counters:
     counters: Counters = {}
     for name in names:
         # fc_0.w_1_moment1_0 uses up fc_0, fc_0.w_1 and itself.
-        for end in [match.end() for match in re.finditer(r"_\d+(?=\.|_|@|$)", name)]:
-            match = _NUMBERED.fullmatch(name[:end])
-            if match:
-                key, number = match.group(1), int(match.group(2))
+        for match in islice(_NUMBER.finditer(name), _MOST_NUMBERS):
+            key, number = name[:match.start()], int(match.group(1))
+            if key:
                 counters[key] = max(counters.get(key, 0), number + 1)
     return counters

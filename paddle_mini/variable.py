@@ -1,9 +1,12 @@
 # Variable and Parameter: what a name stands for in a program, before any run.
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
 
 from . import arithmetic, dtypes, indexing
+from ._core import type_name
+from .transaction import before_setting, on_undo
 
 if TYPE_CHECKING:
     from .program import Block
@@ -55,6 +58,7 @@ class Variable:
 
     @persistable.setter
     def persistable(self, value: bool) -> None:
+        before_setting(vars(self), "_persistable")
         self._persistable = bool(value)
         self.block.program.changed()
 
@@ -66,6 +70,7 @@ class Variable:
 
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
+        before_setting(vars(self), "_stop_gradient")
         self._stop_gradient = bool(value)
         self.block.program.changed()
 
@@ -79,13 +84,24 @@ class Variable:
 
     def set_info(self, info: Dict[str, Any]) -> None:
         """Takes over what `infer` found."""
+        on_undo(partial(vars(self).update, dict(vars(self))))
+        self._take_info(info)
+        self.block.program.changed()
+
+    @staticmethod
+    def from_info(block: Block, name: str, info: Dict[str, Any]) -> Variable:
+        """A variable that `infer` found, which is not in the block yet."""
+        var = Variable(block, name)
+        var._take_info(info)
+        return var
+
+    def _take_info(self, info: Dict[str, Any]) -> None:
         self.kind = info["kind"]
         self._dtype = info["dtype"]
         self._shape = tuple(info["shape"])
         self.lod_level = info.get("lod_level", 0)
         self.row_count = info.get("row_count", -1)
         self.shape_known = True
-        self.block.program.changed()
 
     def describe(self) -> Dict[str, Any]:
         return {**self._other, "name": self.name, "kind": self.kind, "dtype": self._dtype,
@@ -112,7 +128,8 @@ class Variable:
     def __str__(self) -> str:
         dims = ", ".join(map(str, self._shape))
         rows = " rows" if self.kind == dtypes.SELECTED_ROWS else ""
-        return f"{self.name} {self._dtype}[{dims}]{rows}"
+        dtype = self._dtype if isinstance(self._dtype, str) else type_name(self._dtype)
+        return f"{self.name} {dtype}[{dims}]{rows}"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
@@ -139,6 +156,7 @@ class Variable:
     __ge__ = arithmetic.greater_equal
     __getitem__ = indexing.item
     __bool__ = arithmetic.truth
+    __array__ = arithmetic.as_array
     __iter__ = None  # else Python would ask for x[0], x[1], … without end
 
 
@@ -165,6 +183,7 @@ class Parameter(Variable):
                      do_model_average: bool = True, need_clip: bool = True) -> None:
         """learning_rate multiplies the optimizer's; regularizer is used instead of the optimizer's;
         do_model_average and need_clip say whether averaging and clipping take this parameter."""
+        before_setting(vars(self), "learning_rate", "regularizer", "do_model_average", "need_clip")
         self.learning_rate = learning_rate
         self.regularizer = regularizer
         self.do_model_average = do_model_average

@@ -6,11 +6,6 @@
 namespace paddle_mini::python {
 namespace {
 
-bool user_wants_to_stop() {
-  py::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
 py::object tensor_to_python(const Tensor& tensor) {
   if (!tensor.data) return py::none();
   py::array array = copy_to_numpy(tensor);
@@ -30,10 +25,11 @@ py::object fetched_to_python(const Variable& variable) {
 class Executor {
  public:
   Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
-           std::shared_ptr<ThreadCommunicator> communicator, int rank)
+           std::shared_ptr<ThreadCommunicator> communicator, int rank, int64_t max_loop_steps)
       : placement_(machine(), parse_place(place), cpu_fallback, communicator != nullptr),
         devices_(machine(), placement_.place, std::move(communicator), rank) {
     devices_.may_touch_files(files);
+    devices_.limit_loops(max_loop_steps);
     devices_.seed(seed ? *seed : std::random_device{}());
   }
 
@@ -45,12 +41,12 @@ class Executor {
     Turn::Use executor(turn_, "this executor");
     // Programs that only read may run in one scope at the same time, each by an executor of its own; but not where that may
     // move values between devices.
-    bool alone = program->changes_scope || !placement_.place.is_cpu() || scope->on_devices();
-    Turn::Use in_scope(scope->turn(), "a program in this scope", alone ? Turn::Mode::Alone : Turn::Mode::Shared);
+    bool alone = !program->written.empty() || !placement_.place.is_cpu();
+    Scope::Use in_scope(*scope, alone ? Access::Run : Access::ReadingRun);
     {
       py::gil_scoped_release release;
-      executor.wait();
-      in_scope.wait();
+      executor.begin(Access::Run, user_wants_to_stop);
+      in_scope.begin(user_wants_to_stop);
       session->run(tensors, devices_, user_wants_to_stop);
     }
     py::list results(session->fetch_count());
@@ -63,10 +59,11 @@ class Executor {
     std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
     std::vector<py::array> kept;
     std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
-    Turn::Use executor(turn_, "this executor"), in_scope(scope->turn(), "a program in this scope");
+    Turn::Use executor(turn_, "this executor");
+    Scope::Use in_scope(*scope, Access::Run);
     py::gil_scoped_release release;
-    executor.wait();
-    in_scope.wait();
+    executor.begin(Access::Run, user_wants_to_stop);
+    in_scope.begin(user_wants_to_stop);
     return session->plan_text(tensors);
   }
 
@@ -91,10 +88,12 @@ class Executor {
   // Runs f while nobody draws random numbers.
   template <class F>
   auto alone(F f) -> decltype(f()) {
-    for (const Entry& entry : entries_) Settled settled(*entry.scope);
+    std::vector<std::shared_ptr<Scope>> scopes;  // entries_ may change while others have the GIL
+    for (const Entry& entry : entries_) scopes.push_back(entry.scope);
+    for (const auto& scope : scopes) InScope settled(*scope, Access::Change);
     Turn::Use executor(turn_, "this executor");
     py::gil_scoped_release release;
-    executor.wait();
+    executor.begin(Access::Run, user_wants_to_stop);
     return f();
   }
 
@@ -152,6 +151,11 @@ class Executor {
 
 }  // namespace
 
+bool user_wants_to_stop() {
+  py::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
 void define_executor(py::module_& m) {
   py::class_<VerifiedProgram, std::shared_ptr<VerifiedProgram>>(m, "Program", "A parsed and verified program, ready to run.")
       .def(py::init([](const py::bytes& bytes) {
@@ -168,9 +172,9 @@ void define_executor(py::module_& m) {
            "Whoever waits for a replica, now or later, gets this as DeviceError.")
       .def("begin_anew", &ThreadCommunicator::begin_anew, "Forgets who has given up, while no replica runs.");
   py::class_<Executor>(m, "Executor")
-      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool, std::shared_ptr<ThreadCommunicator>, int>(), py::arg("place"),
+      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool, std::shared_ptr<ThreadCommunicator>, int, int64_t>(), py::arg("place"),
            py::arg("seed") = py::none(), py::arg("files") = false, py::arg("allow_cpu_fallback") = false,
-           py::arg("communicator") = nullptr, py::arg("rank") = 0)
+           py::arg("communicator") = nullptr, py::arg("rank") = 0, py::arg("max_loop_steps") = 0)
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),

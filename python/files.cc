@@ -1,4 +1,8 @@
-// Parameter files from Python.
+// Files from Python: parameters, programs, and any bytes.
+#include <list>
+
+#include "program/checksum.h"
+#include "program/model_file.h"
 #include "program/tensor_file.h"
 
 #include "module.h"
@@ -6,32 +10,90 @@
 namespace paddle_mini::python {
 namespace {
 
+std::string_view view_of(const py::bytes& bytes) { return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))}; }
+
+std::string_view view_of(const py::buffer_info& bytes) { return {static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)}; }
+
+std::string bytes_of_parameters(Scope& scope, const std::vector<std::string>& names) {
+  InScope use(scope, Access::Read);
+  return parameter_bytes(scope, names);
+}
+
 // Reads everything before the scope is touched.
-void load_parameters(Scope& scope, const std::string& path, const py::bytes& program, const std::vector<std::string>& names) {
-  ProgramDesc desc = decode_program(static_cast<std::string>(program));
-  auto tensors = from_file(path, [&](const std::string& bytes) { return read_parameters(bytes, desc, names); });
-  scope.require_idle();
-  Settled settled(scope);
+void load_parameters(Scope& scope, const std::string& path, const py::bytes& program, const std::vector<std::string>& names,
+                     std::optional<uint32_t> checksum) {
+  ProgramDesc desc = decode_program(view_of(program));
+  auto tensors = from_file(path, [&](std::string_view bytes) { return read_parameters(bytes, desc, names, checksum); });
+  InScope use(scope, Access::Edit);
+  for (const auto& [name, tensor] : tensors) scope.require_unclaimed(name);
   for (const auto& [name, tensor] : tensors) scope.set(name, tensor);
+}
+
+// Reads into the memory of the object that is returned.
+py::bytes read_whole(const std::string& path) {
+  py::object bytes;
+  read_file(path, [&](size_t size) {
+    bytes = py::reinterpret_steal<py::object>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+    if (!bytes) throw py::error_already_set();
+    return PyBytes_AS_STRING(bytes.ptr());
+  });
+  return bytes;
+}
+
+// Contents come in pieces, so that large ones need not be joined.
+void write_several(const std::vector<std::pair<std::string, std::vector<py::buffer>>>& contents) {
+  std::vector<NewFile> files;
+  std::list<py::buffer_info> held;
+  for (const auto& [path, pieces] : contents) {
+    files.push_back({path, {}});
+    for (const py::buffer& piece : pieces) files.back().pieces.push_back(view_of(held.emplace_back(piece.request())));
+  }
+  py::gil_scoped_release others_run;
+  write_files(files);
+}
+
+void define_models(py::module_& m) {
+  m.def("save_parameters", [](Scope& scope, const std::string& path, const std::vector<std::string>& names) {
+    std::string bytes = bytes_of_parameters(scope, names);
+    py::gil_scoped_release others_run;
+    write_parameters(path, bytes);
+  });
+  m.def("parameters_checksum", [](Scope& scope, const std::vector<std::string>& names) { return crc32c(bytes_of_parameters(scope, names)); });
+  m.def("save_model", [](Scope& scope, const std::vector<std::string>& names, const std::string& parameters_path,
+                         const std::string& model_path, const py::bytes& program) {
+    std::string bytes = bytes_of_parameters(scope, names);
+    std::string_view model = view_of(program);
+    py::gil_scoped_release others_run;
+    write_model(model_path, model, parameters_path, bytes);
+  }, "Both files, or neither.");
+  m.def("write_model", [](const std::string& path, const py::bytes& program, std::optional<uint32_t> parameters) {
+    write_model(path, view_of(program), parameters);
+  }, "A program's file; parameters: the checksum of those that belong to it.");
+  m.def("load_parameters", &load_parameters);
+  m.def("model_facts", [](const py::bytes& file) {
+    ModelFile model = open_model(view_of(file));
+    return py::make_tuple(model.is_checked, model.parameters);
+  }, "Of a program's file: whether it has a checksum, which is right; and that of its parameters, or None.");
+  m.def("checksum_beside", &checksum_beside, "What the model beside a file of parameters says of it, or None.");
+  m.def("require_parameters", &require_parameters);
 }
 
 }  // namespace
 
 void define_files(py::module_& m) {
-  m.def("parameter_file_order", [](const py::bytes& program) {
-    return parameter_file_order(decode_program(static_cast<std::string>(program)));
-  });
-  m.def("save_parameters", [](Scope& scope, const std::string& path, const std::vector<std::string>& names) {
-    Settled settled(scope);
-    write_file(path, parameter_bytes(scope, names));
-  });
-  m.def("load_parameters", &load_parameters);
-  m.def("read_file", [](const std::string& path) { return py::bytes(read_file(path)); });
-  m.def("write_file", [](const std::string& path, const py::bytes& bytes) { write_file(path, static_cast<std::string>(bytes)); });
+  define_models(m);
+  m.def("parameter_file_order", [](const py::bytes& program) { return parameter_file_order(decode_program(view_of(program))); });
+  m.def("read_file", &read_whole);
+  m.def("write_file", [](const std::string& path, const py::buffer& bytes) { write_several({{path, {bytes}}}); });
+  m.def("write_files", &write_several, "[(path, [bytes, ...])]: all of them, or none.");
+  m.def("unfinished_name", &unfinished_name, "For a file that is being written, under a lock (flock).");
+  m.def("remove_unfinished", &remove_unfinished, "Those in a folder whose writers are gone.");
+  m.def("crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(view_of(bytes.request()), before); }, py::arg("bytes"),
+        py::arg("before") = 0);
+  m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(view_of(bytes)); });
   m.def("read_tensor", [](const py::bytes& bytes) {
-    std::string text = bytes;
     size_t position = 0;
-    Tensor tensor = read_tensor(text, position);
+    Tensor tensor = read_tensor(view_of(bytes), position);
     return py::make_tuple(copy_to_numpy(tensor), tensor.lod, position);
   }, "(array, lod, bytes used) of the tensor that the bytes begin with.");
   m.def("tensor_bytes", [](const py::array& array, const Lod& lod) {

@@ -23,9 +23,11 @@ void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Pyth
 void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
 void define_operators(py::module_& m); // operators.cc: records, checks, gradients
 void define_scope(py::module_& m);     // scope.cc
+void define_claims(py::module_& m);   // claims.cc: averages in the place of parameters
 void define_executor(py::module_& m);  // executor.cc
 void define_files(py::module_& m);     // files.cc: parameter files
 void define_devices(py::module_& m);   // devices.cc: what there is to run on
+void define_testing(py::module_& m);   // testing.cc: records that are wrong, for tests
 
 // program.cc: an operator is a dict {"type", "inputs": [(slot, [names])], "outputs", "attrs": [(name, type, value)]}.
 OpDesc op_from_python(const py::dict& op);
@@ -37,14 +39,29 @@ py::object attr_to_python(const AttrValue& value);
 VarInfo info_from_python(const py::dict& info);
 py::dict info_to_python(const VarInfo& info);
 
-// scope.cc: looking at a scope's values, or changing them, when no device is at work on them; and NumPy arrays.
-class Settled {
+// executor.cc: PyErr_CheckSignals, from a thread that has released the GIL.
+bool user_wants_to_stop();
+
+// scope.cc: one use of a scope from Python (core/scope.h). Whoever waits has released the GIL, so that nobody who needs it
+// while having a turn is waited for in vain.
+class InScope {
  public:
-  explicit Settled(Scope& scope);
+  InScope(Scope& scope, Access access) : use_(scope, access) {
+    if (use_.try_begin()) return;
+    py::gil_scoped_release release;
+    use_.begin(user_wants_to_stop);
+  }
+  void end() { use_.end(); }
 
  private:
-  std::optional<Turn::Use> use_;
+  Scope::Use use_;
 };
+
+// claims.cc: (name, by, keep) as Scope::Exchange.
+using ExchangeTriples = std::vector<std::tuple<std::string, std::string, std::string>>;
+std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples);
+
+// scope.cc: NumPy arrays.
 py::dtype numpy_dtype(DType dtype);
 DType dtype_from_numpy(const py::dtype& dtype, const std::string& what);
 DType dtype_from_name(const std::string& name);

@@ -1,40 +1,56 @@
 // Records of operators for Python: contracts, checks, shapes, gradients.
 #include <unordered_map>
 
+#include "core/fill_pattern.h"
 #include "core/processor_levels.h"
+#include "core/widening.h"
+#include "executor/kernel_dtypes.h"
 #include "executor/site.h"
 #include "module.h"
 
 namespace paddle_mini::python {
 namespace {
 
-py::list ports_to_python(const std::vector<PortSpec>& ports) {
-  py::list list;
-  for (const PortSpec& port : ports) {
-    list.append(py::dict(py::arg("name") = port.name, py::arg("doc") = port.doc, py::arg("optional") = port.optional,
-                         py::arg("list") = port.list, py::arg("shape_only") = port.shape_only));
-  }
-  return list;
+py::dict port_to_python(const PortSpec& port) {
+  return py::dict(py::arg("name") = port.name, py::arg("doc") = port.doc, py::arg("optional") = port.optional,
+                  py::arg("list") = port.list, py::arg("shape_only") = false);
+}
+
+py::dict input_to_python(const OpSpec& spec, const PortSpec& port) {
+  py::dict input = port_to_python(port);
+  if (!spec.reads_only_shape(port.name)) return input;
+  input["shape_only"] = true;
+  input["doc"] = port.doc + (port.list ? "; only their shapes are looked at" : "; only its shape is looked at");
+  return input;
 }
 
 py::dict contract(const std::string& type) {
   const OpSpec& spec = machine().operators().at(type);
-  py::list attrs, dtypes;
+  py::list inputs, outputs, attrs, dtypes, widened;
+  for (const PortSpec& port : spec.inputs()) inputs.append(input_to_python(spec, port));
+  for (const PortSpec& port : spec.outputs()) outputs.append(port_to_python(port));
   for (const AttrSpec& attr : spec.attrs()) {
     attrs.append(py::dict(py::arg("name") = attr.name, py::arg("type") = static_cast<int>(attr.type),
                           py::arg("default") = attr.preset ? attr_to_python(*attr.preset) : py::none(),
                           py::arg("required") = !attr.preset, py::arg("doc") = attr.doc));
   }
   for (DType dtype : spec.kernel_dtypes()) dtypes.append(name_of(dtype));
+  for (DType dtype : widened_dtypes(spec)) widened.append(name_of(dtype));
   py::dict result;
   result["type"] = spec.type();
   result["doc"] = spec.doc();
-  result["inputs"] = ports_to_python(spec.inputs());
-  result["outputs"] = ports_to_python(spec.outputs());
+  result["inputs"] = inputs;
+  result["outputs"] = outputs;
   result["attrs"] = attrs;
   result["no_gradient"] = spec.has_gradient() ? py::object(py::none()) : py::object(py::str(spec.no_gradient_reason()));
   result["dtypes"] = dtypes;
+  result["widened"] = widened;
   result["updates"] = spec.update_pairs();
+  result["in_place"] = spec.in_places();
+  result["views"] = spec.views();
+  result["takes_rows"] = spec.row_ports();
+  result["tiled"] = spec.is_tiled();
+  result["decides_lod"] = spec.has_custom_lod();
   result["checks_data"] = spec.may_refuse_data();
   result["on_gpu"] = spec.runs_on_gpu();
   result["cpu_only"] = spec.cpu_only_reason();
@@ -55,9 +71,9 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
     for (const Slot& slot : op.inputs) {
       inputs.emplace_back();
       for (const std::string& name : slot.arguments) {
-        require<ProgramError>(name == kEmptyName || infos.contains(name), "input ", slot.name, " names '", printable(name),
+        require<ProgramError>(name == kEmptyName || infos.contains(py::str(name)), "input ", slot.name, " names '", printable(name),
                               "', which is not declared");
-        inputs.back().push_back(name == kEmptyName ? VarInfo{} : info_from_python(infos[name.c_str()]));
+        inputs.back().push_back(name == kEmptyName ? VarInfo{} : info_from_python(infos[py::str(name)]));
       }
     }
   });
@@ -68,9 +84,10 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
   at_op({op, -1, 0, &inputs}, [&] {
     InferContext context(op, inputs);
     spec->run_infer(context);
+    check_kernel_dtype(*spec, op, inputs, context.outputs());
     for (size_t s = 0; s < op.outputs.size(); ++s) {
       for (size_t i = 0; i < op.outputs[s].arguments.size(); ++i) {
-        outputs[op.outputs[s].arguments[i].c_str()] = info_to_python(context.outputs()[s][i]);
+        outputs[py::str(op.outputs[s].arguments[i])] = info_to_python(context.outputs()[s][i]);
       }
     }
   });
@@ -80,7 +97,9 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
 py::list gradient(const py::dict& item) {
   OpDesc op = op_from_python(item);
   py::list result;
-  for (const OpDesc& made : machine().operators().at(op.type).make_gradient(op)) result.append(op_to_python(made));
+  const OpSpec& spec = machine().operators().at(op.type);
+  at_op({op}, [&] { spec.complete(op); });
+  for (const OpDesc& made : spec.make_gradient(op)) result.append(op_to_python(made));
   return result;
 }
 
@@ -111,6 +130,8 @@ void define_operators(py::module_& m) {
   m.def("contract", &contract);
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
+  m.def("set_fill_pattern", &set_fill_pattern);  // of unwritten memory: a byte, or -1
+  m.def("fresh_memory", [](size_t bytes) { return py::bytes(static_cast<const char*>(allocate(bytes).get()), bytes); });
   m.def("kernel_library", [] {
     const KernelLibrary& library = machine().kernels();
     return py::dict(py::arg("level") = library.level, py::arg("path") = library.path, py::arg("reason") = library.reason);

@@ -1,5 +1,5 @@
 // Programs as Python data, and as bytes.
-#include "program/program.h"
+#include "executor/structure.h"
 
 #include "module.h"
 
@@ -97,7 +97,8 @@ VarDesc var_from_python(const py::dict& item) {
   var.dims = item["shape"].cast<std::vector<int64_t>>();
   var.lod_level = item["lod_level"].cast<int32_t>();
   auto kind = static_cast<VarKind>(var.kind);
-  var.has_tensor = kind == VarKind::Tensor || kind == VarKind::SelectedRows || kind == VarKind::TensorArray;
+  bool described = !item.contains("has_tensor") || item["has_tensor"].cast<bool>();  // of a file's array it need not be
+  var.has_tensor = holds_tensor(kind) || (kind == VarKind::TensorArray && described);
   var.persistable = item["persistable"].cast<bool>();
   var.need_check_feed = item["need_check_feed"].cast<bool>();
   var.is_parameter = item["is_parameter"].cast<std::optional<bool>>();
@@ -113,6 +114,7 @@ py::dict var_to_python(const VarDesc& var) {
   item["dtype"] = is_dtype(var.dtype) ? py::object(py::str(name_of(static_cast<DType>(var.dtype)))) : py::object(py::int_(var.dtype));
   item["shape"] = var.dims;
   item["lod_level"] = var.lod_level;
+  item["has_tensor"] = var.has_tensor;
   item["persistable"] = var.persistable;
   item["need_check_feed"] = var.need_check_feed;
   item["is_parameter"] = var.is_parameter;
@@ -210,7 +212,15 @@ py::dict op_to_python(const OpDesc& op) {
 
 void define_program(py::module_& m) {
   m.def("encode_program", [](const py::dict& program) { return py::bytes(encode_program(program_from_python(program))); });
-  m.def("decode_program", [](const py::bytes& bytes) { return program_to_python(decode_program(static_cast<std::string>(bytes))); });
+  m.def("decode_program", [](const py::bytes& bytes) {
+    return program_to_python(read_program(static_cast<std::string>(bytes), machine().operators()));
+  });
+  m.def("generic_attributes", [] {
+    py::dict types;
+    for (const auto& [name, type] : generic_attributes()) types[name.c_str()] = static_cast<int>(type);
+    return types;
+  });
+  m.def("type_name", &type_name, py::arg("number"));
 }
 
 }  // namespace paddle_mini::python

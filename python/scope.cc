@@ -15,27 +15,62 @@ const Variable& at(const Scope& scope, const std::string& name) {
   return *variable;
 }
 
-void set(Scope& scope, const std::string& name, const py::array& array, const py::object& lod) {
-  scope.require_idle();
-  Settled settled(scope);
-  py::array contiguous = py::array::ensure(array, py::array::c_style);
-  require<ShapeError>(static_cast<bool>(contiguous), "'", printable(name), "' can't be made an array");
-  Tensor tensor = view_of(contiguous, name);
+// What NumPy makes of a value: arrays, of other libraries too, keep their element type; numbers and lists take that of
+// the tensor that the scope has under the name, if there is one.
+py::array array_from_python(Scope& scope, const std::string& name, const py::object& value) {
+  auto numpy = py::module_::import("numpy");
+  std::string shown = "'" + printable(name) + "'";
+  require<ShapeError>(!value.is_none(), shown, " is to be None; give an array");
+  if (py::isinstance(value, numpy.attr("ma").attr("MaskedArray"))) fail<ShapeError>(shown, " is to be a masked array; give its filled(value)");
+  py::object dtype = py::none();
+  if (!py::hasattr(value, "__array__")) {
+    InScope use(scope, Access::Read);
+    const Variable* there = scope.find(name);
+    if (there && there->has_value() && there->kind == VarKind::Tensor) dtype = numpy_dtype(there->tensor.dtype);
+  }
+  try {
+    py::object array = numpy.attr("asarray")(value, dtype);
+    require<ShapeError>(py::isinstance<py::array>(array), shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(),
+                        ", which is no array");
+    return numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape")).cast<py::array>();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception) || py::isinstance(error.value(), py::module_::import("paddle_mini._core").attr("Error"))) throw;
+    fail<ShapeError>(shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(), ", which gives no array: ",
+                     printable(py::str(error.value()).cast<std::string>()));
+  }
+}
+
+void set(Scope& scope, const std::string& name, const py::object& value, const py::object& lod) {
+  py::array array = array_from_python(scope, name, value);
+  Tensor tensor = view_of(array, name);
   if (!lod.is_none()) tensor.lod = lod_from_python(lod, name);
   check_lod(tensor.lod, tensor.shape, name);
+  InScope use(scope, Access::Edit);
   scope.set(name, tensor);
 }
 
-void set_rows(Scope& scope, const std::string& name, std::vector<int64_t> rows, const py::array& array, int64_t height) {
-  scope.require_idle();
-  Settled settled(scope);
-  py::array contiguous = py::array::ensure(array, py::array::c_style);
-  Tensor values = view_of(contiguous, name);
-  require<ShapeError>(values.shape.rank() > 0 && values.shape[0] == static_cast<int64_t>(rows.size()), "'", name, "' has ",
+std::vector<int64_t> rows_from_python(const std::string& name, const py::object& value) {
+  try {
+    return value.cast<std::vector<int64_t>>();
+  } catch (const py::cast_error&) {
+    fail<ShapeError>("'", printable(name), "': rows is ", printable(py::repr(value).cast<std::string>(), 60),
+                     ", expected a list of whole numbers");
+  }
+}
+
+void set_rows(Scope& scope, const std::string& name, const py::object& row_numbers, const py::object& value, int64_t height) {
+  std::vector<int64_t> rows = rows_from_python(name, row_numbers);
+  py::array array = array_from_python(scope, name, value);
+  Tensor values = view_of(array, name);
+  std::string shown = "'" + printable(name) + "'";
+  require<ShapeError>(height >= 0, shown, ": height is ", height, ", it must be the number of rows of the table");
+  require<ShapeError>(values.shape.rank() > 0 && values.shape[0] == static_cast<int64_t>(rows.size()), shown, " has ",
                       rows.size(), " rows, but values of shape ", values.shape.str());
-  for (int64_t row : rows) require<OpError>(row >= 0 && row < height, "'", name, "' names row ", row, " of ", height);
+  for (int64_t row : rows) require<OpError>(row >= 0 && row < height, shown, " names row ", row, " of ", height);
   Tensor own = new_tensor(values.dtype, values.shape);
   if (own.bytes()) std::memcpy(own.data, values.data, own.bytes());
+  InScope use(scope, Access::Edit);
+  scope.require_unclaimed(name);
   Variable& variable = scope.create(name);
   variable = Variable{};
   variable.kind = VarKind::SelectedRows;
@@ -46,21 +81,32 @@ void set_rows(Scope& scope, const std::string& name, std::vector<int64_t> rows, 
 }
 
 py::tuple get_rows(Scope& scope, const std::string& name) {
-  Settled settled(scope);
+  InScope use(scope, Access::Read);
   const Variable& variable = at(scope, name);
   require<ShapeError>(variable.is_rows(), "'", printable(name), "' is not selected rows");
   return variable_to_python(variable).cast<py::tuple>();
 }
 
-}  // namespace
+// A use that goes on over several calls.
+class Hold {
+ public:
+  Hold(std::shared_ptr<Scope> scope, Access access, std::vector<std::string> changed = {})
+      : scope_(std::move(scope)), access_(access), changed_(std::move(changed)) {}
+  void enter() {
+    auto use = std::make_unique<InScope>(*scope_, access_);
+    for (const std::string& name : changed_) scope_->require_unclaimed(name);
+    use_ = std::move(use);
+  }
+  void exit() { use_.reset(); }
 
-Settled::Settled(Scope& scope) {
-  if (!scope.on_devices()) return;
-  use_.emplace(scope.turn(), "a program in this scope");
-  py::gil_scoped_release release;
-  use_->wait();
-  scope.settle();
-}
+ private:
+  std::shared_ptr<Scope> scope_;
+  Access access_;
+  std::vector<std::string> changed_;
+  std::unique_ptr<InScope> use_;
+};
+
+}  // namespace
 
 DType dtype_from_name(const std::string& name) {
   for (int32_t number = 0; number <= 22; ++number) {
@@ -131,42 +177,65 @@ py::object variable_to_python(const Variable& variable) {
 }
 
 void define_scope(py::module_& m) {
+  py::class_<Hold>(m, "ScopeHold", "What Scope.reading and Scope.editing return.")
+      .def("__enter__", &Hold::enter)
+      .def("__exit__", [](Hold& self, const py::args&) { self.exit(); });
   py::class_<Scope, std::shared_ptr<Scope>>(m, "Scope", "Named values that outlive a run, such as parameters.")
       .def(py::init<>())
       .def("set", &set, py::arg("name"), py::arg("array"), py::arg("lod") = py::none(),
-           "Gives the variable a copy of the array; `lod` lists offsets of sequences, one list a level.")
+           "Gives the variable a copy of the array; numbers and lists take the element type that it has. `lod` lists offsets of sequences, one list a level.")
       .def("get", [](Scope& scope, const std::string& name) {
-        Settled settled(scope);
+        InScope use(scope, Access::Read);
         return variable_to_python(at(scope, name));
       }, py::arg("name"),
            "A copy of the value as a NumPy array.")
       .def("set_rows", &set_rows, py::arg("name"), py::arg("rows"), py::arg("values"), py::arg("height"),
            "Gives the variable selected rows: rows[i] of a table of `height` rows has values[i].")
       .def("get_rows", &get_rows, py::arg("name"), "(rows, values, height) of selected rows, copied.")
-      .def("lod", [](const Scope& scope, const std::string& name) { return at(scope, name).tensor.lod; }, py::arg("name"))
-      .def("info", [](const Scope& scope, const std::string& name) { return info_to_python(at(scope, name).info()); }, py::arg("name"))
+      .def("lod", [](Scope& scope, const std::string& name) {
+        InScope use(scope, Access::Read);
+        return at(scope, name).tensor.lod;
+      }, py::arg("name"))
+      .def("info", [](Scope& scope, const std::string& name) {
+        InScope use(scope, Access::Read);
+        return info_to_python(at(scope, name).info());
+      }, py::arg("name"))
       .def("erase", [](Scope& scope, const std::string& name) {
-        scope.require_idle();
-        Settled settled(scope);
+        InScope use(scope, Access::Edit);
         scope.erase(name);
       }, py::arg("name"))
-      .def("exchange", [](Scope& scope, const std::vector<std::tuple<std::string, std::string, std::string>>& triples) {
-        std::vector<Scope::Exchange> exchanges;
-        for (const auto& [name, by, keep] : triples) exchanges.push_back({name, by, keep});
-        Turn::Use use(scope.turn(), "a program in this scope");
-        py::gil_scoped_release release;
-        use.wait();  // a run of another thread may still be reading
-        scope.settle();
+      .def("exchange", [](Scope& scope, const ExchangeTriples& triples) {
+        std::vector<Scope::Exchange> exchanges = exchanges_of(triples);
+        InScope use(scope, Access::Change);
         scope.exchange(exchanges);
       }, py::arg("triples"),
            "For (name, by, keep): name gets the value of by, which is gone; what it had is kept as keep unless that is ''. "
            "All of them or none; waits for runs in the scope to end; nothing is copied.")
-      .def("settle", [](Scope& scope) { Settled settled(scope); },
+      .def("restore", [](Scope& scope, const ExchangeTriples& triples) {
+        std::vector<Scope::Exchange> names = exchanges_of(triples);
+        InScope use(scope, Access::Change);
+        scope.restore(names);
+      }, py::arg("triples"), "Gives each name of (name, by, keep) its own value back where it stands for another; erases `by`.")
+      .def("settle", [](Scope& scope) { InScope use(scope, Access::Change); },
            "Waits until no device is at work on the values; raises what a run that has returned has failed with since.")
-      .def("place", [](const Scope& scope, const std::string& name) { return name_of(place_of(at(scope, name).tensor)); }, py::arg("name"),
+      .def("place", [](Scope& scope, const std::string& name) {
+        InScope use(scope, Access::Read);
+        return name_of(place_of(at(scope, name).tensor));
+      }, py::arg("name"),
            "The device whose memory the value is in.")
-      .def("names", &Scope::names)
-      .def("__contains__", [](const Scope& scope, const std::string& name) {
+      .def("reading", [](const std::shared_ptr<Scope>& scope) { return std::make_unique<Hold>(scope, Access::Read); },
+           "Inside this `with` block nobody changes the scope, so that the values of several calls belong together. Runs of "
+           "this thread are refused inside.")
+      .def("editing", [](const std::shared_ptr<Scope>& scope, std::vector<std::string> names) {
+        return std::make_unique<Hold>(scope, Access::Edit, std::move(names));
+      }, py::arg("names"), "Inside this `with` block nobody else uses the scope, so that all of these names get their values at once; "
+         "ScopeInUse, before anything is changed, where one of them can't be. Runs of this thread are refused inside.")
+      .def("names", [](Scope& scope) {
+        InScope use(scope, Access::Read);
+        return scope.names();
+      })
+      .def("__contains__", [](Scope& scope, const std::string& name) {
+        InScope use(scope, Access::Read);
         const Variable* variable = scope.find(name);
         return variable && variable->has_value();
       });

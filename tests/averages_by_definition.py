@@ -44,7 +44,7 @@ def of_updates(scheme, n, every):
         held = spans(n, lambda held, so_far: held >= least and held >= min(most, (scheme.rate or 1) * so_far))
         return np.where(u > n - held, 1 / held, 0)
     if isinstance(scheme, BiasCorrected):
-        return from_newest(np.append(1.0, (scheme.rho + scheme.gamma * u[:-1]) ** -scheme.kappa))
+        return from_newest(np.append(1.0, (scheme.rho + scheme.gamma * every * u[:-1]) ** -scheme.kappa))
     assert isinstance(scheme, Exponential)
     if scheme.decay is None:  # the decay after n updates is 2^(-1/(part n))
         return np.diff(np.append(0, (u / n) ** (np.log(2) / scheme.half_life.part)))
@@ -64,7 +64,7 @@ def of_updates(scheme, n, every):
 def expected(scheme, history, every=1, start_step=0):
     """The average after the steps of a history; before the first update, the newest parameters."""
     if isinstance(scheme, Latest):
-        every = scheme.every
+        every = scheme.every or every
     steps = averaged_steps(len(history), every, max(start_step, scheme.start))
     if not steps:
         return np.asarray(history[-1], "float64")
@@ -72,7 +72,7 @@ def expected(scheme, history, every=1, start_step=0):
     weights = of_updates(scheme, len(steps), every)
     mean = np.tensordot(weights, members, 1)
     if isinstance(scheme, BiasCorrected):
-        part = (scheme.rho + scheme.gamma * (len(steps) - 1)) ** -scheme.eta
+        part = (scheme.rho + scheme.gamma * every * (len(steps) - 1)) ** -scheme.eta
         return mean + part * (np.asarray(history[-1], "float64") - members[0])
     return mean
 

@@ -1,12 +1,22 @@
-# The facts that tests/ops state, for tests that ask something else about the same cases.
+# The facts that tests/ops state, for tests that ask something else about the same cases, and about their gradients.
 from __future__ import annotations
 
 import importlib.util
 import pathlib
 from functools import lru_cache
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Container, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
 
 import harness
+from one_op import OneOp, Rows, array, array_of
+from paddle_mini import _core
+from paddle_mini.contracts import contract
+
+Case = Tuple[str, Dict[str, Any], Dict[str, Any], Dict[str, int]]  # type, inputs, attrs, {output: number of variables}
+
+# Its shapes must be known, so that the harness can't ask about it.
+GATHER_ND: Case = ("gather_nd", {"X": array(5, 4), "Index": np.array([[3, 1], [0, 0]])}, {}, {"Out": 1})
 
 
 @lru_cache(maxsize=None)
@@ -31,3 +41,31 @@ def cases_of(op_type: str) -> Iterator[Tuple[str, Dict[str, Any], Dict[str, Any]
             counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
             counts.update({port: counts.get(port, 1) for port in unchecked})
             yield name, cast, attrs, counts, [port for port in counts if port not in unchecked]
+
+
+def all_cases() -> List[Case]:
+    return [(op_type, *case[1:4]) for op_type in sorted(all_facts()) for case in cases_of(op_type)] + [GATHER_ND]
+
+
+def gradient_cases(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int],
+                   types: Optional[Container[str]] = None) -> Iterator[Case]:
+    """The operators of the gradient, those of these types, with values of a run; the gradients that flow in are what the
+    operator made."""
+    if contract(op_type)["no_gradient"] is not None:
+        return
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    ops = [op for op in _core.gradient(one.op.describe()) if types is None or op["type"] in types]
+    found, values = one.run() if ops else {}, dict(one.values)
+    for port in found:
+        for name, value in zip(one.outputs[port], listed(found[port])):
+            values[name] = values[name + "@GRAD"] = value
+    for op in ops:
+        given = [values[name] for _, names in op["inputs"] for name in names if name.endswith("@GRAD")]
+        if any(isinstance(value, Rows) or array_of(value).dtype.kind != "f" for value in given):
+            continue  # these have no gradients
+        yield (op["type"], {port: [values[name] for name in names] for port, names in op["inputs"]},
+               {name: value for name, _, value in op["attrs"]}, {port: len(names) for port, names in op["outputs"]})
+
+
+def listed(value: Any) -> List[Any]:
+    return value if isinstance(value, list) else [value]

@@ -21,11 +21,14 @@ def blocks(language):
 
 def test_the_readmes_program_runs(tmp_path):
     program, = blocks("python")
+    command, = (line for block in blocks("sh") for line in block.splitlines() if line.startswith(".venv/bin/pm_run "))
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     averaged, last = (float(line.split(":")[1]) for line in done.stdout.splitlines()[:2])
     assert averaged < last
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["linear.pdiparams", "linear.pdmodel"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["linear.pdiparams", "linear.pdmodel", "x.npy"]
+    printed = subprocess.run([pathlib.Path(sys.executable).parent / "pm_run", *command.split()[1:]], cwd=tmp_path, capture_output=True, text=True)
+    assert printed.returncode == 0 and printed.stdout, printed.stderr
 
 
 def test_the_readmes_commands_exist():

@@ -1,6 +1,5 @@
 """Files: what is saved comes back bit for bit, PaddlePaddle's files are read, and damaged ones change nothing."""
 import json
-import os
 import pathlib
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini import _core
+from disks import disk_of
 from small_model import SmallModel, assert_same_bits, batch
 
 GOLDEN = pathlib.Path(__file__).parent / "golden/cases"
@@ -200,7 +200,7 @@ def test_truncated_programs_are_refused(tmp_path, model):
     (lambda m, path: pm.io.save_inference_model(path / "m", [m.label], [m.logits], scope=m.scope), "'x'"),
     (lambda m, path: pm.io.save_inference_model(path / "m", m.x, [m.logits]), "feed_vars must be a list, not Variable"),
     (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], m.logits), "fetch_vars must be a list, not Variable"),
-    (lambda m, path: pm.io.save_program(path / "m", m.loss), "belongs to a Program, not to Variable"),
+    (lambda m, path: pm.io.save_program(path / "m", m.loss), "of type Variable, not a Program"),
     (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "has no value in the scope to be saved"),
 ])
 def test_what_is_refused(tmp_path, model, call, words):
@@ -220,26 +220,30 @@ def test_when_writing_fails_the_old_file_is_whole(tmp_path, model):
     pm.io.save_parameters(path, model.main, model.scope)
     before = path.read_bytes()
     model.step()
-    beside = pathlib.Path(f"{path}.writing.{os.getpid()}")  # where the new file grows
-    beside.mkdir()
-    with pytest.raises(pm.ProgramError, match="can't open"):
+    with disk_of(100), pytest.raises(pm.ProgramError, match="p.pdiparams': File too large"):
         pm.io.save_parameters(path, model.main, model.scope)
-    assert path.read_bytes() == before
-    beside.rmdir()
-    if os.path.exists("/dev/full"):
-        beside.symlink_to("/dev/full")
-        with pytest.raises(pm.ProgramError, match="No space left"):
-            pm.io.save_parameters(path, model.main, model.scope)
-        assert path.read_bytes() == before
+    assert path.read_bytes() == before and [item.name for item in tmp_path.iterdir()] == [path.name]
     pm.io.save_parameters(path, model.main, model.scope)
     assert path.read_bytes() != before and [item.name for item in tmp_path.iterdir()] == [path.name]
 
 
 def test_where_no_file_can_be_is_told(tmp_path, model):
-    for path in (tmp_path / "no/such/folder/p", tmp_path):
-        with pytest.raises(pm.ProgramError, match="can't"):
+    (tmp_path / "file").write_text("")
+    for path, words in ((tmp_path / "file/p", "can't make the folder '.*file'"), (tmp_path, "not a regular file")):
+        with pytest.raises(pm.ProgramError, match=words):
             pm.io.save_parameters(path, model.main, model.scope)
-    assert not any(tmp_path.iterdir())
+    with pytest.raises(pm.ProgramError, match="can't open '.*/none/p': there is no folder '.*/none'"):
+        _core.write_file(str(tmp_path / "none/p"), b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_folders_are_made(tmp_path, model):
+    pm.io.save_program(tmp_path / "a/b/m", model.main, model.scope)
+    pm.io.save_inference_model(tmp_path / "c/d/m", [model.x], [model.logits], scope=model.scope)
+    pm.io.save_parameters(tmp_path / "e/p", model.main, model.scope)
+    pm.io.save_state(tmp_path / "f/g.pdparams", {"w": np.ones(3)})
+    pm.io.save(model.main, tmp_path / "h/m", model.scope)
+    assert pm.io.load_program(tmp_path / "a/b/m", pm.Scope()).to_bytes() == model.main.to_bytes()
 
 
 def test_the_suffix_may_be_there(tmp_path, model):

@@ -257,3 +257,21 @@ def test_a_step_that_is_not_finite_is_an_error():
     with pytest.raises(pm.OpError, match="does not enter the average"):
         model.exe.run(model.main, feed, scope=model.scope)
     assert free.statistics(model.scope).steps == 1
+
+
+def test_the_average_of_a_long_run_is_exact():
+    """z rises by a digit every second step: 12,000 steps of which a float32 average would not see the later ones."""
+    main, startup, scope, exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
+    begin = np.random.RandomState(1).uniform(1, 1.9, 8).astype("float32")
+    with pm.program_guard(main, startup):
+        p = pm.layers.create_parameter([8], attr=pm.ParamAttr("p", pm.initializer.NumpyArrayInitializer(begin)))
+        optimizer = ScheduleFree(O.SGD(1.0))
+        optimizer.minimize(pm.layers.reduce_sum(p * pm.layers.data("g", [8])))
+    exe.run(startup, scope=scope)
+    up, stay, z, total = np.full(8, -2.0**-23, "float32"), np.zeros(8, "float32"), begin.copy(), np.zeros(8)
+    for step in range(12_000):
+        exe.run(main, {"g": up if step % 2 else stay}, scope=scope)
+        z -= up if step % 2 else stay
+        total += z
+    with optimizer.apply(exe, scope):
+        assert (np.abs(scope.get("p") - total / 12_000) <= 2 * 2.0**-23).all()

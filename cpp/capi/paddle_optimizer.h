@@ -74,7 +74,7 @@ int paddle_optimizer_get_rows(const paddle_optimizer* o, paddle_element_type typ
 /* Everything the object keeps, exact to the bit, for paddle_create_optimizer; to be freed with
    paddle_optimizer_free_state. */
 int paddle_optimizer_get_state(const paddle_optimizer* o, const void** state, size_t* state_len);
-int paddle_optimizer_free_state(const void* state); /* NULL is fine */
+int paddle_optimizer_free_state(const void* state); /* NULL is fine; a second time is refused */
 
 /* The rate of the next updates in place of the policy's; at least 0. It is part of the state. */
 int paddle_optimizer_set_learning_rate(paddle_optimizer* o, double learning_rate);

@@ -28,7 +28,7 @@ class Accelerator {
 
   // Kernels for it; operators that have none here are missing or have no kernel.
   virtual const OpTable& operators() const = 0;
-  virtual bool gains_from_parts() const = 0;  // whether neighbours should run part by part (executor/fuse.h)
+  virtual bool gains_from_tiles() const = 0;  // whether neighbours should run tile by tile (executor/fuse.h)
 
   // Uninitialised memory, aligned to 256 bytes, never null; the host can't read it. The pointer keeps the device
   // alive. DeviceError when there is no more, with how much is in use.

@@ -173,6 +173,11 @@ std::string ThreadCommunicator::disagreement() const {
   return "";
 }
 
+void ThreadCommunicator::require_all() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  require<DeviceError>(!given_up_, reason_);
+}
+
 void ThreadCommunicator::give_up(const std::string& reason) {
   {
     std::lock_guard<std::mutex> lock(mutex_);

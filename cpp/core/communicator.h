@@ -27,6 +27,8 @@ class Communicator {
   // Returns when every replica has asked: then nothing that any of them still has to do can be refused. DeviceError, for
   // all, when one has given up before.
   virtual void agree(int rank) = 0;
+  // DeviceError when a replica has given up. Does not wait: a loop asks before each of its steps.
+  virtual void require_all() = 0;
   // One replica can't go on: whoever waits for it, now or later, gets this as DeviceError.
   virtual void give_up(const std::string& reason) = 0;
 };
@@ -39,6 +41,7 @@ class ThreadCommunicator : public Communicator {
   void sum(int rank, const Tensor& tensor) override { meet(rank, &tensor); }
   bool sum_on_stream(int rank, const Tensor& tensor, void* stream) override;
   void agree(int rank) override { meet(rank, nullptr); }
+  void require_all() override;
   void give_up(const std::string& reason) override;
   void begin_anew();  // forgets who has given up, while no replica is in a call
 

@@ -41,7 +41,7 @@ class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<E
   Place place() const override { return {DeviceKind::Emulated, index_}; }
   std::string description() const override;
   const OpTable& operators() const override { return operators_; }
-  bool gains_from_parts() const override { return true; }
+  bool gains_from_tiles() const override { return true; }
 
   std::shared_ptr<void> allocate(size_t bytes) override;
   MemoryUse memory() const override;

@@ -1,14 +1,47 @@
 // Error text that is safe to print whatever a file put into a name.
 #include "core/error.h"
 
+#include <algorithm>
+
 namespace paddle_mini {
+namespace {
+
+// Control characters, and those that end lines or change the direction of what follows.
+bool is_shown(unsigned code) {
+  bool control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfeff;
+  return !control && !(code >= 0x200b && code <= 0x200f) && !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2060 && code <= 0x206f);
+}
+
+// The bytes of the UTF-8 character at `i`; 0 when a byte there begins none, or one that is not shown. Python takes only text of
+// whole characters as a message.
+size_t character_at(const std::string& text, size_t i) {
+  auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
+  unsigned first = byte(i);
+  size_t length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  unsigned code = length == 1 ? first : first & (0x7fu >> length);
+  for (size_t k = 1; k < length; ++k) {
+    if ((byte(i + k) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(i + k) & 0x3f);
+  }
+  constexpr unsigned kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // less has a shorter form
+  bool begins_one = length == 1 || (first >= 0xc0 && first < 0xf8);
+  bool character = begins_one && code >= kLeast[length] && code < 0x110000 && !(code >= 0xd800 && code < 0xe000);
+  return character && is_shown(code) ? length : 0;
+}
+
+}  // namespace
 
 std::string printable(const std::string& name, size_t limit) {
-  std::string shown = name.size() <= limit ? name : name.substr(0, limit) + "...";
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  std::string shown;
+  size_t i = 0;
+  while (i < name.size()) {
+    size_t length = character_at(name, i);
+    if (i + std::max<size_t>(length, 1) > limit) break;
+    if (length) shown.append(name, i, length);
+    else shown += '?';
+    i += std::max<size_t>(length, 1);
   }
-  return shown;
+  return i == name.size() ? shown : shown + "...";
 }
 
 }  // namespace paddle_mini

@@ -64,14 +64,21 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual void run(Device& device) = 0;
-  // Where the record says in_parts(): the elements [begin, end) of run(). The executor asks for all of them, from
-  // the first to the last; the part that ends with the last one does what run() does once.
-  virtual void run_part(Device&, int64_t /*begin*/, int64_t /*end*/) {}
   // Where the record says checks_data(): whether this very kernel may refuse. A refusal that can come
   // costs a copy of whatever the run has changed by then.
   virtual bool may_refuse() const { return true; }
   // Throws what run() on a processor would have thrown for this data. Called on the host.
   virtual void refuse(const Fault& fault) const { fail<OpError>("refused ", fault.value, " at element ", fault.at); }
+};
+
+// A kernel that works element by element on variables of one shape, and so tile by tile too: neighbours over the same
+// variables then run on one tile after another, while it is in cache (executor/fuse.h). Not used where an input is
+// selected rows.
+class TiledKernel : public Kernel {
+ public:
+  // The elements [begin, end) of run(). The executor asks for all of them, from the first to the last; the tile that
+  // ends with the last one does what run() does once.
+  virtual void run_tile(Device& device, int64_t begin, int64_t end) = 0;
 };
 
 // What a kernel's constructor may ask: ports, attributes, scratch memory.

@@ -48,6 +48,7 @@ KernelLibrary load_kernel_library() {
   auto define = reinterpret_cast<void (*)(OpTable&)>(dlsym(handle, "paddle_mini_define_operators"));
   require<DeviceError>(define, library.path, " is not a kernel library of paddle_mini");
   define(library.operators);
+  library.operators.check_gradients();
   return library;
 }
 

@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/fork.h"
+
 namespace paddle_mini {
 
 DeviceQueues& Machine::at(const Place& place) {
+  require_devices_kept();
+  note_device_use();
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<DeviceQueues>& held = devices_[place];
   if (!held) {

@@ -1,26 +1,46 @@
-// Allocation with a limit: Linux grants more than it has and kills the process that uses it.
+// Allocation with a limit (memory_limit.h): Linux grants more than it has and kills the process that uses it.
 #include "core/memory.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 
 #include "core/error.h"
+#include "core/fill_pattern.h"
+#include "core/memory_limit.h"
 
 namespace paddle_mini {
 namespace {
-
-size_t physical_memory() {
-  static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 // Large pages from this size on: an array is walked with a few address translations instead of
 // thousands (measured on 128 MB arrays: sgd 16.6 -> 19.5 GB/s, adam 16.6 -> 20.5).
 constexpr size_t kLargePage = size_t{1} << 21;
 
+int wanted_pattern() {
+  const char* wanted = std::getenv("PM_FILL");
+  if (!wanted || !*wanted) return -1;
+  char* end = nullptr;
+  long pattern = std::strtol(wanted, &end, 0);
+  require<ProgramError>(*end == '\0' && pattern >= 0 && pattern <= 255, "PM_FILL=", printable(wanted), ": it must be a byte, such as 0x55");
+  return static_cast<int>(pattern);
+}
+
+std::atomic<int>& pattern() {
+  static std::atomic<int> value{wanted_pattern()};
+  return value;
+}
+
 }  // namespace
+
+int fill_pattern() { return pattern().load(std::memory_order_relaxed); }
+void set_fill_pattern(int value) { pattern() = value; }
+
+void fill_with_pattern(void* data, size_t bytes) {
+  int value = fill_pattern();
+  if (value >= 0 && bytes > 0) std::memset(data, value, bytes);
+}
 
 size_t checked_sum(size_t a, size_t b) {
   constexpr size_t kMost = size_t{1} << 56;
@@ -29,8 +49,8 @@ size_t checked_sum(size_t a, size_t b) {
 }
 
 void* allocate_plain(size_t bytes) {
-  require<DeviceError>(bytes <= physical_memory(), "out of memory: ", bytes, " bytes asked for at once, the machine has ",
-                       physical_memory());
+  require<DeviceError>(bytes <= memory_limit(), "out of memory: ", bytes, " bytes asked for at once, the machine or container has ",
+                       memory_limit());
   bool large = bytes >= 2 * kLargePage;
   void* data = nullptr;
   int failed = posix_memalign(&data, large ? kLargePage : kAlignment, aligned(bytes ? bytes : 1));
@@ -38,9 +58,23 @@ void* allocate_plain(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   if (large) madvise(data, bytes, MADV_HUGEPAGE);
 #endif
+  fill_with_pattern(data, bytes);
   return data;
 }
 
-std::shared_ptr<void> allocate(size_t bytes) { return {allocate_plain(bytes), std::free}; }
+std::shared_ptr<void> allocate(size_t bytes) {
+  count_memory(bytes);
+  void* data = nullptr;
+  try {
+    data = allocate_plain(bytes);
+  } catch (...) {
+    uncount_memory(bytes);
+    throw;
+  }
+  return {data, [bytes](void* memory) {
+            std::free(memory);
+            uncount_memory(bytes);
+          }};
+}
 
 }  // namespace paddle_mini

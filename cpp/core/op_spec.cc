@@ -27,13 +27,32 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+// The port of which this is the gradient; the port itself, if it is none.
+std::string without_grad(const std::string& port) {
+  const std::string suffix = kGradSuffix;
+  return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port;
+}
+
+template <class List, class Key>
+auto find_named(List& list, const Key& name) {
+  return std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
+}
+
+// A file may name any number of ports: they are sorted, not compared each with each.
+void require_each_once(const std::vector<Slot>& slots, const char* side) {
+  if (slots.size() < 2) return;
+  std::vector<const std::string*> names;
+  names.reserve(slots.size());
+  for (const Slot& slot : slots) names.push_back(&slot.name);
+  std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
+  auto twice = std::adjacent_find(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a == *b; });
+  if (twice != names.end()) fail<ProgramError>(side, " ", printable(**twice), " is given twice");
+}
+
 void check_ports(const std::vector<PortSpec>& specs, const std::vector<Slot>& slots, const char* side) {
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const Slot& slot = slots[i];
-    for (size_t j = 0; j < i; ++j) {
-      require<ProgramError>(slots[j].name != slot.name, side, " ", printable(slot.name), " is given twice");
-    }
-    auto spec = std::find_if(specs.begin(), specs.end(), [&](const PortSpec& s) { return s.name == slot.name; });
+  require_each_once(slots, side);
+  for (const Slot& slot : slots) {
+    auto spec = find_named(specs, slot.name);
     require<ProgramError>(spec != specs.end() || slot.arguments.empty(), "there is no ", side, " '", printable(slot.name), "'");
     if (spec == specs.end()) continue;
     require<ProgramError>(spec->list || slot.arguments.size() <= 1, side, " ", slot.name, " takes one variable, not ",
@@ -43,7 +62,7 @@ void check_ports(const std::vector<PortSpec>& specs, const std::vector<Slot>& sl
     }
   }
   for (const PortSpec& spec : specs) {
-    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) { return s.name == spec.name; });
+    auto slot = find_named(slots, spec.name);
     bool given = slot != slots.end() && !slot->arguments.empty();
     require<ProgramError>(given || spec.optional, side, " ", spec.name, " is missing");
   }
@@ -53,7 +72,7 @@ void check_ports(const std::vector<PortSpec>& specs, const std::vector<Slot>& sl
 // an optional output may have holes: a gradient that nobody wants.
 void drop_holes(const std::vector<PortSpec>& specs, std::vector<Slot>& slots, bool inputs) {
   for (Slot& slot : slots) {
-    auto spec = std::find_if(specs.begin(), specs.end(), [&](const PortSpec& s) { return s.name == slot.name; });
+    auto spec = find_named(specs, slot.name);
     if (spec == specs.end()) continue;
     if (!spec->list && slot.arguments.size() == 1 && slot.arguments[0] == kEmptyName) slot.arguments.clear();
     if (!spec->list || (!inputs && spec->optional)) continue;
@@ -141,13 +160,14 @@ OpSpec& OpSpec::required_attr(const char* name, AttrType type, const char* doc, 
 OpSpec& OpSpec::infer(InferFunction function) { infer_ = std::move(function); return *this; }
 
 OpSpec& OpSpec::gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  gradient_inputs_ = inputs;
+  gradient_outputs_ = outputs;
   return gradient([=](const OpDesc& forward) {
-    const std::string suffix = kGradSuffix;
     auto slots = [&](const std::vector<std::string>& ports) {
       std::vector<Slot> result;
       for (const std::string& port : ports) {
-        bool of_gradient = ends_with(port, suffix);
-        std::string plain = of_gradient ? port.substr(0, port.size() - suffix.size()) : port;
+        bool of_gradient = ends_with(port, kGradSuffix);
+        std::string plain = without_grad(port);
         std::vector<std::string> names = forward.input(plain);
         if (names.empty()) names = forward.output(plain);
         if (!names.empty()) result.push_back({port, of_gradient ? gradient_names(names) : names});
@@ -166,47 +186,36 @@ OpSpec& OpSpec::dtype_from_output(const char* port) { dtype_port_ = port; dtype_
 OpSpec& OpSpec::in_place(const char* input, const char* output) { in_places_.emplace_back(input, output); return *this; }
 OpSpec& OpSpec::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
 OpSpec& OpSpec::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
-OpSpec& OpSpec::reads_shape(const char* input) {
-  for (PortSpec& port : inputs_) {
-    if (port.name != input) continue;
-    port.shape_only = true;
-    port.doc += port.list ? "; only their shapes are looked at" : "; only its shape is looked at";
-  }
-  return *this;
-}
-OpSpec& OpSpec::in_parts() { in_parts_ = true; return *this; }
+OpSpec& OpSpec::reads_shape(const char* input) { shape_ports_.push_back(input); return *this; }
 OpSpec& OpSpec::takes_rows(const char* input) { row_ports_.push_back(input); return *this; }
 OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
 OpSpec& OpSpec::decides_lod() { decides_lod_ = true; return *this; }
+void OpSpec::set_kernel(DType dtype, KernelFactory factory) {
+  require<ProgramError>(kernels_.emplace(dtype, factory).second, "record of '", type_, "': two kernels for ", name_of(dtype));
+}
 OpSpec& OpSpec::control(ControlFunction function) { control_ = function; return *this; }
-OpSpec& OpSpec::on_gpu() {
-  on_gpu_ = true;
-  return *this;
-}
-
-OpSpec& OpSpec::cpu_only(const char* reason) {
-  cpu_only_reason_ = reason;
-  return *this;
-}
-
+OpSpec& OpSpec::on_gpu() { on_gpu_ = true; return *this; }
+OpSpec& OpSpec::cpu_only(const char* reason) { cpu_only_reason_ = reason; return *this; }
 OpSpec& OpSpec::role(OpRole role) { role_ = role; return *this; }
 
 bool OpSpec::reads_only_shape(const std::string& input) const {
-  return std::any_of(inputs_.begin(), inputs_.end(), [&](const PortSpec& port) { return port.shape_only && port.name == input; });
+  return std::find(shape_ports_.begin(), shape_ports_.end(), input) != shape_ports_.end();
 }
 
 const AttrSpec* OpSpec::find_attr(const std::string& name) const {
-  for (const AttrSpec& attr : attrs_) {
-    if (attr.name == name) return &attr;
-  }
-  return nullptr;
+  auto attr = find_named(attrs_, name);
+  return attr == attrs_.end() ? nullptr : &*attr;
 }
 
-void OpSpec::complete(OpDesc& op) const {
+void OpSpec::complete_ports(OpDesc& op) const {
   drop_holes(inputs_, op.inputs, true);
   drop_holes(outputs_, op.outputs, false);
   check_ports(inputs_, op.inputs, "input");
   check_ports(outputs_, op.outputs, "output");
+}
+
+void OpSpec::complete(OpDesc& op) const {
+  complete_ports(op);
   for (const AttrSpec& spec : attrs_) {
     const AttrValue* given = op.attr(spec.name);
     require<ProgramError>(given || spec.preset, "attribute '", spec.name, "' is missing");
@@ -264,15 +273,6 @@ DType OpSpec::kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarIn
   for (size_t i = 0; !info && i < outputs_.size(); ++i) info = first_of(op.outputs, outputs, outputs_[i].name);
   require<ProgramError>(info != nullptr, "operator has neither inputs nor outputs");
   return info->dtype;
-}
-
-void OpSpec::check_record() const {
-  bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
-  require<ProgramError>(!doc_.empty(), "record of '", type_, "': doc is missing");
-  require<ProgramError>(infer_ || (control_ && !has_kernels()), "record of '", type_, "': infer is missing");
-  require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(), "record of '", type_,
-                        "': gradient, or the reason for none, is missing");
-  require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "record of '", type_, "': kernels are missing");
 }
 
 OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs) {

@@ -15,7 +15,6 @@ struct PortSpec {
   std::string doc;
   bool optional = false;
   bool list = false;  // takes any number of variables
-  bool shape_only = false;  // of an input: what stands there is not read
 };
 
 // Refuses a value: throws ProgramError beginning with the attribute's name.
@@ -41,6 +40,8 @@ using KernelFactory = std::unique_ptr<Kernel> (*)(KernelInit&);
 
 // What an operator is to the executor besides computing.
 enum class OpRole { Compute, Feed, Fetch };
+
+class OpTable;
 
 class OpSpec {
  public:
@@ -74,16 +75,18 @@ class OpSpec {
   OpSpec& no_gradient(const char* reason);
 
   // One kernel for each element type; which one runs is decided by the dtype of the first input, or
-  // by what dtype_from_input / dtype_from_attr names.
+  // by what dtype_from_input / dtype_from_output names. Where all of them are TiledKernels the operator runs tile by tile.
   template <template <class> class K, class... Ts>
   OpSpec& kernels() {
     (set_kernel(dtype_of<Ts>::value, &make_kernel<K<Ts>>), ...);
+    is_tiled_ = (is_tiled_ && ... && std::is_base_of_v<TiledKernel, K<Ts>>);
     return *this;
   }
   // One kernel whatever the element type: K moves bytes or chooses by itself.
   template <class K>
   OpSpec& kernel_for_any() {
     any_kernel_ = &make_kernel<K>;
+    is_tiled_ = is_tiled_ && std::is_base_of_v<TiledKernel, K>;
     return *this;
   }
   OpSpec& dtype_from_input(const char* port);
@@ -93,9 +96,6 @@ class OpSpec {
   OpSpec& view(const char* input, const char* output);      // the output's bytes are the input's
   OpSpec& updates(const char* input, const char* output);   // the program may, and usually does, name the same variable for both
   OpSpec& reads_shape(const char* input);  // only the shape: the memory may serve something else by then
-  // Works element by element on variables of one shape: the kernel has run_part(), so that neighbours over the same
-  // variables run part by part, while these are in cache. Not so where an input is selected rows.
-  OpSpec& in_parts();
   OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
   OpSpec& checks_data();   // run() may refuse the data, say an id out of range: on a processor before it has written
   // infer says which outputs are sequences. Elsewhere an output with as many rows as an input of
@@ -117,7 +117,10 @@ class OpSpec {
   KernelFactory kernel(DType dtype) const;
   DType kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
                      const std::vector<std::vector<VarInfo>>& outputs) const;
-  void check_record() const;  // refuses an incomplete record
+  // Refuses an incomplete record, one that contradicts itself, and one that names a port which is not there.
+  void check_record() const;
+  // Refuses a record whose gradient is not an operator of `others`, or lacks a port that is given to it.
+  void check_gradient(const OpTable& others) const;
 
   const std::string& type() const { return type_; }
   const std::string& doc() const { return doc_; }
@@ -132,7 +135,9 @@ class OpSpec {
   const std::vector<std::pair<std::string, std::string>>& views() const { return views_; }
   const std::vector<std::pair<std::string, std::string>>& update_pairs() const { return updates_; }
   bool reads_only_shape(const std::string& input) const;
-  bool runs_in_parts() const { return in_parts_; }
+  const std::vector<std::string>& row_ports() const { return row_ports_; }
+  bool has_custom_lod() const { return decides_lod_; }
+  bool is_tiled() const { return has_kernels() && is_tiled_; }
   bool may_refuse_data() const { return checks_data_; }
   bool has_kernels() const { return any_kernel_ || !kernels_.empty(); }
   ControlFunction control_function() const { return control_; }
@@ -146,7 +151,13 @@ class OpSpec {
   template <class Made>
   static std::unique_ptr<Kernel> make_kernel(KernelInit& init) { return std::make_unique<Made>(init); }
 
-  void set_kernel(DType dtype, KernelFactory factory) { kernels_[dtype] = factory; }
+  void set_kernel(DType dtype, KernelFactory factory);
+  void complete_ports(OpDesc& op) const;
+  template <class F>
+  void located(F check) const;  // a ProgramError then says that it is about this record
+  OpDesc example(bool with_optional_ports) const;  // an operator of this type
+
+  friend struct RecordAccess;  // of python/testing.cc, where tests make records that are wrong
 
   std::string type_, doc_, no_gradient_reason_, cpu_only_reason_;
   std::vector<PortSpec> inputs_, outputs_;
@@ -158,8 +169,9 @@ class OpSpec {
   std::string dtype_port_;
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
-  std::vector<std::string> row_ports_;
-  bool in_parts_ = false, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
+  std::vector<std::string> row_ports_, shape_ports_;
+  std::vector<std::string> gradient_inputs_, gradient_outputs_;  // of a gradient that is told by its ports
+  bool is_tiled_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
 };

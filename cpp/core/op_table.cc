@@ -29,6 +29,10 @@ void OpTable::add(OpSpec spec) {
   require<ProgramError>(specs_.emplace(type, std::move(spec)).second, "operator '", type, "' is defined twice");
 }
 
+void OpTable::check_gradients() const {
+  for (const auto& entry : specs_) entry.second.check_gradient(*this);
+}
+
 const OpSpec* OpTable::find(const std::string& type) const {
   auto it = specs_.find(type);
   return it == specs_.end() ? nullptr : &it->second;

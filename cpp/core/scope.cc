@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/fork.h"
+
 namespace paddle_mini {
 
 uint64_t Scope::next_id() {
@@ -11,13 +13,33 @@ uint64_t Scope::next_id() {
   return next++;
 }
 
-void Scope::require_idle() const {
-  require<OpError>(turn_.idle(), "the scope is in use by a run: change it before or after");
-}
-
 void Scope::settle() {
   if (late_error_) std::rethrow_exception(std::exchange(late_error_, nullptr));
-  if (Pending* pending = std::exchange(pending_, nullptr)) pending->settle();
+  Pending* pending = pending_;
+  if (!pending) return;
+  require_devices_kept();  // what a child of fork() has of them may be half of a run
+  pending_ = nullptr;
+  pending->settle();
+}
+
+bool Scope::Use::try_begin() {
+  if (scope_.must_tidy() || !turn_.try_begin(access_)) return false;
+  if (scope_.must_tidy()) turn_.end();  // since a moment ago
+  return turn_.has_begun();
+}
+
+void Scope::Use::begin(bool (*stop)()) {
+  if (turn_.has_begun()) return;
+  if (scope_.turn_.used_by_this_thread()) return turn_.begin(access_);  // refused, or inside one that has done what follows
+  bool alone = true;
+  do {
+    turn_.end();
+    alone = !is_shared(access_) || scope_.must_tidy();
+    turn_.begin(alone == !is_shared(access_) ? access_ : is_run(access_) ? Access::Run : Access::Change, stop);
+  } while (!alone && scope_.must_tidy());
+  if (!alone) return;
+  scope_.end_left_claims();
+  if (!is_run(access_)) scope_.settle();
 }
 
 Variable* Scope::find(const std::string& name) const {
@@ -35,10 +57,12 @@ Variable& Scope::create(const std::string& name) {
 }
 
 void Scope::erase(const std::string& name) {
+  require_unclaimed(name);
   if (variables_.erase(name)) changed();
 }
 
 void Scope::set(const std::string& name, const Tensor& value) {
+  require_unclaimed(name);
   Variable* variable = find(name);
   bool fits = variable && variable->has_value() && variable->kind == VarKind::Tensor &&
               variable->tensor.dtype == value.dtype && variable->tensor.shape == value.shape;
@@ -77,6 +101,71 @@ void Scope::exchange(const std::vector<Exchange>& exchanges) {
     variables_.erase(one.by);
   }
   changed();
+}
+
+uint64_t Scope::claim(std::vector<Exchange> names) {
+  for (const Exchange& one : names) {
+    bool claimed = std::any_of(claims_.begin(), claims_.end(), [&](const Claim& claim) { return claim.has(one.name); });
+    require<ScopeInUse>(!claimed && !find(one.keep), "averages are applied already: '", printable(one.name),
+                        "' holds one; leave that apply(), or call restore(), first");
+  }
+  claims_.push_back({next_id(), std::move(names)});
+  return claims_.back().id;
+}
+
+void Scope::substitute(uint64_t id) {
+  auto claim = std::find_if(claims_.begin(), claims_.end(), [&](const Claim& one) { return one.id == id; });
+  require<ScopeInUse>(claim != claims_.end(), "averages were taken away by restore() before they were applied");
+  exchange(claim->names);
+}
+
+void Scope::end_claim(uint64_t id) {
+  auto claim = std::find_if(claims_.begin(), claims_.end(), [&](const Claim& one) { return one.id == id; });
+  if (claim == claims_.end()) return;
+  for (const Exchange& one : claim->names) take_back(one);
+  claims_.erase(claim);
+}
+
+void Scope::leave_claim(uint64_t id) noexcept {
+  std::lock_guard<std::mutex> lock(left_mutex_);
+  left_.push_back(id);
+  has_left_ = true;
+}
+
+void Scope::end_left_claims() {
+  if (!has_left_) return;
+  std::lock_guard<std::mutex> lock(left_mutex_);
+  for (uint64_t id : std::exchange(left_, {})) end_claim(id);
+  has_left_ = false;
+}
+
+void Scope::restore(const std::vector<Exchange>& names) {
+  for (size_t i = claims_.size(); i-- > 0;) {
+    bool touched = std::any_of(names.begin(), names.end(), [&](const Exchange& one) { return claims_[i].has(one.name); });
+    if (touched) end_claim(claims_[i].id);
+  }
+  for (const Exchange& one : names) take_back(one);
+}
+
+// Of a name that is not substituted only `by` goes away.
+void Scope::take_back(const Exchange& one) {
+  auto kept = variables_.find(one.keep);
+  if (kept != variables_.end()) {
+    std::swap(create(one.name), *kept->second);
+    variables_.erase(kept);
+  }
+  variables_.erase(one.by);
+  changed();
+}
+
+bool Scope::Claim::has(const std::string& name) const {
+  return std::any_of(names.begin(), names.end(), [&](const Exchange& one) { return one.name == name || one.keep == name; });
+}
+
+void Scope::require_unclaimed(const std::string& name) const {
+  bool claimed = std::any_of(claims_.begin(), claims_.end(), [&](const Claim& claim) { return claim.has(name); });
+  require<ScopeInUse>(!claimed, "'", printable(name), "' can't be changed while averages are applied: leave that apply(), or call "
+                      "restore(), first");
 }
 
 std::vector<std::string> Scope::names() const {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/accelerator.h"
+#include "core/fork.h"
 
 namespace paddle_mini {
 
@@ -20,6 +21,7 @@ Tensor new_tensor(DType dtype, const Shape& shape, Accelerator* device) {
 void copy_bytes(const Tensor& from, const Tensor& to) {
   size_t bytes = to.bytes();
   if (bytes == 0 || from.data == to.data) return;
+  if (from.device || to.device) require_devices_kept();
   if (from.device == to.device) {
     if (!to.device) {
       std::memmove(to.data, from.data, bytes);

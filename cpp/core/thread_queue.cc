@@ -4,15 +4,21 @@
 #include <chrono>
 #include <utility>
 
+#include "core/fork.h"
+
 namespace paddle_mini {
 
 ThreadQueue::~ThreadQueue() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ends_ = true;
+  if (lost_devices()) {
+    static_cast<void>(state_.release());
+    return;
   }
-  given_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->ends = true;
+  }
+  state_->given.notify_all();
+  if (state_->thread.joinable()) state_->thread.join();
 }
 
 void ThreadQueue::give(Work& work) { push({&work, nullptr, 0}); }
@@ -24,52 +30,52 @@ void ThreadQueue::wait_for(Queue& other, Ticket ticket) {
 void ThreadQueue::push(Command command) {
   bool sleeps;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    sleeps = commands_.empty();
-    commands_.push_back(command);
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    sleeps = state_->commands.empty();
+    state_->commands.push_back(command);
     ++count_;
-    if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+    if (!state_->thread.joinable()) state_->thread = std::thread([this] { loop(); });
   }
-  if (sleeps) given_.notify_one();
+  if (sleeps) state_->given.notify_one();
 }
 
 Ticket ThreadQueue::mark() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> lock(state_->mutex);
   return count_;
 }
 
 void ThreadQueue::wait(Ticket ticket) {
   if (reached(ticket)) return;
-  std::unique_lock<std::mutex> lock(mutex_);
-  ++waiting_;
-  reached_.wait(lock, [&] { return reached(ticket); });
-  --waiting_;
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  ++state_->waiting;
+  state_->reached.wait(lock, [&] { return reached(ticket); });
+  --state_->waiting;
 }
 
 std::exception_ptr ThreadQueue::take_error() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return std::exchange(error_, nullptr);
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return std::exchange(state_->error, nullptr);
 }
 
 void ThreadQueue::delay(uint64_t seed, int microseconds) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  generator_.seed(seed);
-  most_delay_ = microseconds;
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->generator.seed(seed);
+  state_->most_delay = microseconds;
 }
 
 // A command stays in the list while it is carried out, so an empty list means that the thread sleeps.
 void ThreadQueue::loop() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(state_->mutex);
   while (true) {
-    given_.wait(lock, [&] { return !commands_.empty() || ends_; });
-    if (commands_.empty()) return;
-    Command command = commands_.front();
+    state_->given.wait(lock, [&] { return !state_->commands.empty() || state_->ends; });
+    if (state_->commands.empty()) return;
+    Command command = state_->commands.front();
     lock.unlock();
     carry_out(command);
     lock.lock();
-    commands_.pop_front();
+    state_->commands.pop_front();
     done_.fetch_add(1, std::memory_order_release);
-    if (waiting_) reached_.notify_all();
+    if (state_->waiting) state_->reached.notify_all();
   }
 }
 
@@ -77,23 +83,23 @@ void ThreadQueue::carry_out(const Command& command) {
   if (!command.work) return command.other->wait(command.ticket);
   pause();
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (error_) return;
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    if (state_->error) return;
   }
   try {
     command.work->run();
   } catch (...) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    error_ = std::current_exception();
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->error = std::current_exception();
   }
 }
 
 void ThreadQueue::pause() {
   std::chrono::microseconds time{0};
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (most_delay_ == 0) return;
-    time = std::chrono::microseconds(generator_() % static_cast<uint64_t>(most_delay_ + 1));
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    if (state_->most_delay == 0) return;
+    time = std::chrono::microseconds(state_->generator() % static_cast<uint64_t>(state_->most_delay + 1));
   }
   std::this_thread::sleep_for(time);
 }

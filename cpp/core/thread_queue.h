@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -38,17 +39,21 @@ class ThreadQueue : public Queue {
   void carry_out(const Command& command);
   void pause();
 
-  std::mutex mutex_;
-  std::condition_variable given_, reached_;
-  std::deque<Command> commands_;
-  Ticket count_ = 0;              // commands given so far
+  // What a child of fork() must not destroy: its waiters are in a thread that is not there.
+  struct State {
+    std::mutex mutex;
+    std::condition_variable given, reached;
+    std::deque<Command> commands;
+    int waiting = 0;  // threads in wait()
+    bool ends = false;
+    std::exception_ptr error;
+    std::mt19937_64 generator;
+    int most_delay = 0;
+    std::thread thread;
+  };
+  std::unique_ptr<State> state_ = std::make_unique<State>();
+  Ticket count_ = 0;  // commands given so far
   std::atomic<Ticket> done_{0};
-  int waiting_ = 0;               // threads in wait()
-  bool ends_ = false;
-  std::exception_ptr error_;
-  std::mt19937_64 generator_;
-  int most_delay_ = 0;
-  std::thread thread_;
 };
 
 }  // namespace paddle_mini

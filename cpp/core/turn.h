@@ -1,10 +1,8 @@
-// Turn: users of a thing, one after the other or, where they only read, together; and whether there are any.
+// Turn: who may use a thing now, and who must wait. Uses that only read go on together; any other use goes on alone.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
+#include <condition_variable>
 #include <mutex>
-#include <shared_mutex>
 #include <thread>
 #include <vector>
 
@@ -12,59 +10,60 @@
 
 namespace paddle_mini {
 
+// Another use, of this thread or of another, must end first. It says so before anything has changed.
+class ScopeInUse : public OpError {
+ public:
+  using OpError::OpError;
+};
+
+enum class Access {
+  Read,        // shared: looks at values
+  ReadingRun,  // shared: a run that changes nothing
+  Run,         // alone
+  Change,      // alone: waits for runs as well
+  Edit,        // alone: refused while a run is at work, or waits to be
+};
+constexpr bool is_shared(Access access) { return access == Access::Read || access == Access::ReadingRun; }
+constexpr bool is_run(Access access) { return access == Access::Run || access == Access::ReadingRun; }
+
+// Uses begin in the order in which they came, so none waits for ever. A use inside another of the same thread waits for
+// nobody: it begins at once where the outer one is no run and allows it, and is refused otherwise (in a signal handler
+// during a run, for example), since it could only wait for itself.
 class Turn {
  public:
-  enum class Mode { Alone, Shared };
-
-  // One use. It is announced when made and goes on from wait() until it is destroyed. A use that begins
-  // inside another of the same thread (in a signal handler) could never get its turn: it is refused.
+  // One use, from begin() until end() or its destruction. Both may be called by different threads.
   class Use {
    public:
-    Use(Turn& turn, const char* what, Mode mode = Mode::Alone) : turn_(turn), mode_(mode) {
-      require<OpError>(!turn.used_by_this_thread(), what,
-                       " is running already in this thread: a signal handler can't begin another run");
-      ++turn.users_;
-    }
-    void wait() {
-      if (mode_ == Mode::Alone) turn_.mutex_.lock();
-      else turn_.mutex_.lock_shared();
-      turn_.note(true);
-      has_turn_ = true;
-    }
-    ~Use() {
-      if (has_turn_) {
-        turn_.note(false);
-        if (mode_ == Mode::Alone) turn_.mutex_.unlock();
-        else turn_.mutex_.unlock_shared();
-      }
-      --turn_.users_;
-    }
+    Use(Turn& turn, const char* what) : turn_(turn), what_(what) {}
+    ~Use() { end(); }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
+    bool try_begin(Access access);                            // false: it would have to wait
+    void begin(Access access, bool (*stop)() = nullptr);      // no-op after begin(); Interrupted when `stop` says so
+    void end();
+    bool has_begun() const { return begun_; }
+
    private:
+    friend class Turn;
     Turn& turn_;
-    Mode mode_;
-    bool has_turn_ = false;
+    const char* what_;  // "a program in this scope"
+    std::thread::id thread_;
+    Access access_ = Access::Read;
+    bool begun_ = false;
   };
 
-  bool idle() const { return users_ == 0; }
+  bool used_by_this_thread() const;
 
  private:
-  bool used_by_this_thread() {
-    std::lock_guard<std::mutex> lock(owners_mutex_);
-    return std::find(owners_.begin(), owners_.end(), std::this_thread::get_id()) != owners_.end();
-  }
-  void note(bool begins) {
-    std::lock_guard<std::mutex> lock(owners_mutex_);
-    if (begins) owners_.push_back(std::this_thread::get_id());
-    else owners_.erase(std::find(owners_.begin(), owners_.end(), std::this_thread::get_id()));
-  }
+  bool may_begin(const Use& use) const;
+  const Use* outer_of(std::thread::id thread) const;
+  void add(Use& use, Access access);
+  void remove(const Use& use);
 
-  std::shared_mutex mutex_;
-  std::mutex owners_mutex_;
-  std::vector<std::thread::id> owners_;
-  std::atomic<int> users_{0};
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  std::vector<Use*> uses_;  // begun and waiting, in the order in which they came
 };
 
 }  // namespace paddle_mini

@@ -17,7 +17,7 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
   Place place() const override { return place_; }
   std::string description() const override;
   const OpTable& operators() const override { return operators_; }
-  bool gains_from_parts() const override { return false; }  // its caches are small beside its memory's speed
+  bool gains_from_tiles() const override { return false; }  // its caches are small beside its memory's speed
 
   std::shared_ptr<void> allocate(size_t bytes) override { return memory_->allocate(bytes, shared_from_this()); }
   MemoryUse memory() const override { return memory_->use(); }

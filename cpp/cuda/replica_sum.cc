@@ -6,14 +6,14 @@
 
 namespace paddle_mini {
 
-bool ReplicaSum::wanted(Device& device, const bool* condition) {
+bool GpuReplicaSum::wanted(Device& device, const bool* condition) {
   bool value = false;
   download(device, condition, sizeof value, &value);
   return value;
 }
 
 // Not recorded: the replicas meet here each time.
-void ReplicaSum::run(Device& device, const Tensor& tensor) {
+void GpuReplicaSum::run(Device& device, const Tensor& tensor) {
   require_not_recorded(device);
   device.launch_waiting();
   if (device.communicator->sum_on_stream(device.rank, tensor, device.stream)) return;

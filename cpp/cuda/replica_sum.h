@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-class ReplicaSum {
+class GpuReplicaSum {
  public:
   static bool wanted(Device& device, const bool* condition);
   void run(Device& device, const Tensor& tensor);

@@ -7,12 +7,12 @@
 #include <iostream>
 
 #include "executor/site.h"
+#include "executor/widen.h"
+#include "program/files.h"
 #include "program/tensor_file.h"
 
 namespace paddle_mini {
 namespace {
-
-constexpr size_t kMostPlans = 16;
 
 // A running control operator's view of the executor.
 class Control : public ControlRun {
@@ -23,6 +23,9 @@ class Control : public ControlRun {
   void run_block(int block, Frame& inside) override {
     // A frame that was kept knows those around it only while they are there.
     require<ProgramError>(inside.outer() == &frame, "the step scopes are of another block: its steps can't be run from here");
+    int64_t most = state_.devices.max_loop_steps();
+    require<OpError>(most == 0 || steps_ < most, "the loop has run block ", block, " ", steps_, " times, max_loop_steps allows no more");
+    ++steps_;
     blocks_.run(block, 0, inside, state_);
   }
   bool has_gradient(int block) const override { return blocks_.program().blocks[block].has_gradient; }
@@ -41,7 +44,7 @@ class Control : public ControlRun {
 
   std::vector<Tensor> read_tensors(const std::string& path) override {
     require_files();
-    return from_file(path, [](const std::string& bytes) {
+    return from_file(path, [](std::string_view bytes) {
       std::vector<Tensor> tensors;
       for (size_t position = 0; position < bytes.size();) tensors.push_back(read_tensor(bytes, position));
       return tensors;
@@ -56,58 +59,43 @@ class Control : public ControlRun {
 
   Blocks& blocks_;
   RunState& state_;
+  int64_t steps_ = 0;
 };
 
 }  // namespace
 
-bool logs(const char* stage) {
-  const char* wanted = std::getenv("PM_LOG");
-  return wanted && std::string(wanted).find(stage) != std::string::npos;
-}
-
-Plan* Blocks::run(int block, int begin, Frame& frame, RunState& state) {
-  if (state.stop()) throw Interrupted("stopped");  // here too: a loop may run a block without operators
+std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& state) {
+  state.require_going_on();  // here too: a loop may run a block without operators
   frame.set_block(block);
   const auto& ops = program_->blocks[block].ops;
   int i = begin, count = static_cast<int>(ops.size());
   while (i < count || block == 0) {
-    if (state.stop()) throw Interrupted("stopped");
+    state.require_going_on();
     if (i < count && ops[i].is_control) {
       run_control(block, i++, frame, state);
       continue;
     }
-    if (i < count && at_[{block, i}].depends_on_data) {
+    if (i < count && depend_on_data_.count({block, i})) {
       run_dependent(block, i++, frame, state);
       continue;
     }
-    Plan& plan = plan_at(block, i, frame, state);
-    if (plan.end() == i && i < count) {
-      at_[{block, i}].depends_on_data = true;
+    std::shared_ptr<Plan> plan = plan_at(block, i, frame, state);
+    if (plan->end() == i && i < count) {
+      plans_.drop(plan.get());
+      depend_on_data_.insert({block, i});
       continue;
     }
-    plan.run_part({}, frame, state.devices, state.stop, state.changes, state.times);
-    hand_on(plan, frame);
-    i = plan.end();
-    if (i == count) return &plan;
+    plan->run_part({}, frame, state.devices, state.stop, state.changes, state.times);
+    hand_on(*plan, frame);
+    i = plan->end();
+    if (i == count) return plan;
   }
   return nullptr;
 }
 
-Plan& Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
-  auto& plans = at_[{block, begin}].plans;
-  auto found = std::find_if(plans.begin(), plans.end(), [&](const auto& plan) { return plan->fits(frame); });
-  if (found != plans.end() && (*found)->fits(*scope_)) {
-    std::rotate(plans.begin(), found, found + 1);
-    return *plans.front();
-  }
-  if (found != plans.end()) plans.erase(found);
-  InferredProgram inferred = infer(*program_, {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr}, *scope_);
-  if (logs("infer")) std::cerr << inferred.str();
-  auto plan = std::make_unique<Plan>(std::move(inferred), placement_, *scope_, arenas_);
-  if (logs("plan")) std::cerr << plan->str();
-  if (plans.size() == kMostPlans) plans.pop_back();
-  plans.insert(plans.begin(), std::move(plan));
-  return *plans.front();
+std::shared_ptr<Plan> Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
+  auto found = plans_.find(PlanCache::Values::Frame, block, begin, [&](const Plan& plan) { return plan.fits(frame); });
+  return found ? found : plans_.make(PlanCache::Values::Frame, {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr});
 }
 
 void Blocks::hand_on(Plan& plan, Frame& frame) {
@@ -155,14 +143,20 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
         outputs.back().push_back(op.desc.outputs[s].arguments[i] == kEmptyName ? nullptr : &made.back());
       }
     }
-    PlacedOp placed = place_on_host(op, infos, context.outputs());
-    KernelInit init(op.desc, std::move(inputs), outputs);
-    std::unique_ptr<Kernel> kernel = placed.make(init);
+    std::optional<Widened> wide = widened(op, infos, context.outputs());
+    std::optional<StandIns> stand_ins;
+    if (wide) stand_ins.emplace(*wide, inputs, outputs, *program_->operators);
+    Device& device = state.devices.at(Place{});
+    if (wide) stand_ins->read(device);  // a kernel's constructor may read values
+    KernelFactory make = wide ? op.spec->kernel(wide->dtype) : place_on_host(op, infos, context.outputs()).make;
+    KernelInit init(wide ? wide->op.desc : op.desc, wide ? stand_ins->inputs() : std::move(inputs), wide ? stand_ins->outputs() : outputs);
+    std::unique_ptr<Kernel> kernel = make(init);
     for (Variable& scratch : init.scratches()) {
       scratch.tensor.memory = allocate(scratch.tensor.bytes());
       scratch.tensor.data = scratch.tensor.memory.get();
     }
-    kernel->run(state.devices.at(Place{}));
+    kernel->run(device);
+    if (wide) stand_ins->write_back(device);
     for (size_t s = 0; s < outputs.size(); ++s) {
       for (size_t i = 0; i < outputs[s].size(); ++i) {
         if (outputs[s][i]) set(frame, op.desc.outputs[s].arguments[i], std::move(*outputs[s][i]), state);

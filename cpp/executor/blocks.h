@@ -5,11 +5,9 @@
 // control operators, and those whose outputs' shapes depend on data.
 #pragma once
 
-#include "executor/plan.h"
+#include "executor/plan_cache.h"
 
 namespace paddle_mini {
-
-bool logs(const char* stage);  // PM_LOG names it
 
 // One run of a program.
 struct RunState {
@@ -18,17 +16,22 @@ struct RunState {
   Changes changes;
   const std::vector<std::string>* fetches;  // of block 0
   OpTimes* times;
+
+  // Ends the run where the user or another replica wants that.
+  void require_going_on() {
+    if (stop()) throw Interrupted("stopped");
+    devices.require_all_replicas();
+  }
 };
 
 class Blocks {
  public:
-  Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
-         std::shared_ptr<Arenas> arenas)
-      : program_(std::move(program)), scope_(std::move(scope)), placement_(placement), arenas_(std::move(arenas)) {}
+  Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, PlanCache& plans)
+      : program_(std::move(program)), scope_(std::move(scope)), plans_(plans) {}
 
   // Runs the block's operators from `begin` on. Returns the plan of its last stretch, whose fetches are
   // then valid, for block 0; nullptr for others.
-  Plan* run(int block, int begin, Frame& frame, RunState& state);
+  std::shared_ptr<Plan> run(int block, int begin, Frame& frame, RunState& state);
 
   void hand_on(Plan& plan, Frame& frame);
   Variable* find(Frame& frame, const std::string& name);  // in the host's memory
@@ -37,20 +40,15 @@ class Blocks {
   const VerifiedProgram& program() const { return *program_; }
 
  private:
-  struct At {  // what is known of the operator at which a stretch may begin
-    bool depends_on_data = false;
-    std::vector<std::unique_ptr<Plan>> plans;  // the most recently used first
-  };
-  Plan& plan_at(int block, int begin, Frame& frame, RunState& state);
+  std::shared_ptr<Plan> plan_at(int block, int begin, Frame& frame, RunState& state);
   void run_control(int block, int index, Frame& frame, RunState& state);
   void run_dependent(int block, int index, Frame& frame, RunState& state);
   Variable& place_of(Frame& frame, const std::string& name);  // where a value with this name goes
 
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
-  Placement placement_;
-  std::shared_ptr<Arenas> arenas_;
-  std::map<std::pair<int, int>, At> at_;
+  PlanCache& plans_;
+  std::set<std::pair<int, int>> depend_on_data_;  // operators, by block and index, at which no stretch can begin
 };
 
 }  // namespace paddle_mini

@@ -45,6 +45,7 @@ void Changes::note_made(std::vector<Made> made, const Scope& scope) {
 }
 
 void Changes::undo(Scope& scope) {
+  if (made_.empty() && backups_.empty()) return;  // others may be reading the scope
   take_back(made_, scope);  // first: a variable that was kept may have been made anew since, with another shape
   for (const Backup& backup : backups_) backup.put_back();
   backups_.clear();

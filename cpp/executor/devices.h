@@ -17,9 +17,16 @@ class Devices {
   Device& at(const Place& place);
   void seed(uint64_t seed);  // replicas draw different numbers: each begins with the seed plus its rank
   void may_touch_files(bool may);
+  // How often one operator may run its block before that is an OpError; 0: as often as its data says.
+  void limit_loops(int64_t max_steps) { max_loop_steps_ = max_steps; }
+  int64_t max_loop_steps() const { return max_loop_steps_; }
   // Waits until no replica can refuse its data any more; DeviceError when one has.
   void agree() {
     if (communicator_) communicator_->agree(rank_);
+  }
+  // DeviceError when another replica has given up.
+  void require_all_replicas() {
+    if (communicator_) communicator_->require_all();
   }
   std::string random_state() const;
   void set_random_state(const std::string& text);  // OpError for what is none
@@ -35,6 +42,7 @@ class Devices {
   int rank_ = 0;
   uint64_t seed_ = 0;
   bool files_ = false;
+  int64_t max_loop_steps_ = 0;
   std::map<Place, Held> held_;
 };
 

@@ -1,49 +1,41 @@
 // Sessions: choosing, making and keeping plans.
 #include "executor/executor.h"
 
-#include <algorithm>
 #include <iostream>
 
 namespace paddle_mini {
-namespace {
-
-constexpr size_t kMostPlans = 16;
-
-}  // namespace
 
 Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
                  std::vector<std::string> feeds, std::vector<std::string> fetches)
-    : program_(std::move(program)), scope_(std::move(scope)), placement_(placement), feed_names_(std::move(feeds)),
-      fetches_(std::move(fetches)), blocks_(program_, scope_, placement, arenas_) {}
+    : program_(std::move(program)), scope_(std::move(scope)), feed_names_(std::move(feeds)), fetches_(std::move(fetches)),
+      plans_(program_, scope_, placement), blocks_(program_, scope_, plans_) {
+  for (const std::string& name : fetches_) {  // before a run has changed anything
+    const VarDesc* var = program_->find(0, name);
+    auto kind = var ? static_cast<VarKind>(var->kind) : VarKind::Tensor;
+    require<OpError>(kind != VarKind::StepScopes && kind != VarKind::LodRankTable, "fetch '", printable(name), "': a variable that is ",
+                     name_of(kind), " can't be fetched");
+  }
+}
 
 Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
-  auto same_shapes = [&](const Plan& plan) { return plan.fits(feeds); };
-  if (!(current_ && same_shapes(*current_))) {
-    auto it = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return same_shapes(*plan); });
-    current_ = it == plans_.end() ? nullptr : it->get();
-  }
-  if (current_ && current_->fits(*scope_)) return *current_;
-  Plan* stale = current_;
-  current_ = nullptr;
-  plans_.erase(std::remove_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return plan.get() == stale; }), plans_.end());
+  // A plan that is not whole shares its session with the plans of later stretches: the cache must know that it is used.
+  if (current_ && current_->is_whole() && current_->fits(feeds) && current_->fits(*scope_)) return *current_;
+  current_ = plans_.find(PlanCache::Values::Feeds, 0, 0, [&](const Plan& plan) { return plan.fits(feeds); });
+  if (current_) return *current_;
   std::vector<Feed> described;
   for (size_t i = 0; i < feeds.size(); ++i) {
     described.push_back({feed_names_[i], {VarKind::Tensor, feeds[i].dtype, feeds[i].shape, static_cast<int>(feeds[i].lod.size()), 0, feeds[i].lod}});
   }
-  InferredProgram inferred = infer(*program_, {0, 0, &described, nullptr, &fetches_}, *scope_);
-  if (logs("infer")) std::cerr << inferred.str();
-  auto plan = std::make_unique<Plan>(std::move(inferred), placement_, *scope_, arenas_);
-  if (logs("plan")) std::cerr << plan->str();
-  if (plans_.size() == kMostPlans) plans_.erase(plans_.begin());
-  plans_.push_back(std::move(plan));
-  return *(current_ = plans_.back().get());
+  current_ = plans_.make(PlanCache::Values::Feeds, {0, 0, &described, nullptr, &fetches_});
+  return *current_;
 }
 
 void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)()) {
+  if (scope_->has_claims()) for (const std::string& name : program_->written) scope_->require_unclaimed(name);
   // Only the plan that is still at work may go on without waiting: it knows what each of its steps must wait for.
-  bool goes_on = current_ && scope_->pending() == current_ && current_->fits(feeds) && current_->fits(*scope_);
+  bool goes_on = current_ && scope_->pending() == current_.get() && current_->fits(feeds) && current_->fits(*scope_);
   if (!goes_on) scope_->settle();
-  Plan& plan = plan_for(feeds);
+  Plan& plan = plan_for(feeds);  // current_ keeps it
   static const bool timed = logs("run");
   OpTimes times;
   RunState state{devices, StopAsker(stop), {}, &fetches_, timed ? &times : nullptr};
@@ -51,7 +43,7 @@ void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*sto
     if (plan.is_whole()) plan.run(feeds, devices, state.stop, state.times);
     else run_in_parts(plan, feeds, state);
   } catch (...) {
-    drop(plan);  // its first run may have been the one that made variables, which are gone again
+    drop_current();  // its first run may have been the one that made variables, which are gone again
     throw;
   }
   if (timed) std::cerr << times.text();
@@ -79,13 +71,13 @@ std::string Session::plan_text(const std::vector<Tensor>& feeds) {
   std::string text = plan.str();
   if (plan.has_run()) return text;
   plan.unbind();  // looking leaves no trace in the scope
-  drop(plan);
+  drop_current();
   return text;
 }
 
-void Session::drop(const Plan& plan) {
-  plans_.erase(std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p.get() == &plan; }));
-  current_ = nullptr;
+void Session::drop_current() {
+  plans_.drop(current_.get());
+  current_.reset();
 }
 
 }  // namespace paddle_mini

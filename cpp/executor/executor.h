@@ -37,18 +37,16 @@ class Session {
  private:
   Plan& plan_for(const std::vector<Tensor>& feeds);
   void run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunState& state);
-  void drop(const Plan& plan);
+  void drop_current();
 
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
-  Placement placement_;
   std::vector<std::string> feed_names_, fetches_;
-  std::shared_ptr<Arenas> arenas_ = std::make_shared<Arenas>();
-  std::vector<std::unique_ptr<Plan>> plans_;  // the most recently made last
-  Plan* current_ = nullptr;
+  PlanCache plans_;
+  std::shared_ptr<Plan> current_;
   Blocks blocks_;                 // for what comes after the first stretch of a program
   std::unique_ptr<Frame> frame_;  // of the last run in parts: what was fetched may be in it
-  Plan* last_ = nullptr;
+  std::shared_ptr<Plan> last_;
 };
 
 }  // namespace paddle_mini

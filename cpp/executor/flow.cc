@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/fork.h"
+
 namespace paddle_mini {
 
 Flow::Flow(std::vector<FlowStep> steps, std::vector<FlowLane> lanes)
@@ -34,6 +36,7 @@ void Flow::set_waits(size_t gate, std::vector<int> refusing, std::vector<int> ne
 }
 
 void Flow::run(StopAsker& stop, const std::function<void()>& checked) {
+  require_devices_kept();
   keep_two_runs();
   try {
     for (size_t i = 0; i < steps_.size();) {
@@ -172,12 +175,14 @@ void Flow::keep_two_runs() {
 }
 
 void Flow::settle() {
+  require_devices_kept();
   drain();
   if (failed()) throw_failure();
 }
 
 // A device's queue may have failed by itself; the first failure is told.
 void Flow::drain() {
+  if (lost_devices()) return;
   for (FlowLane& lane : lanes_) {
     lane.queue->wait(lane.queue->mark());
     std::exception_ptr error = lane.queue->take_error();

@@ -6,9 +6,9 @@
 #include <functional>
 #include <mutex>
 
+#include "core/interruption.h"
 #include "core/accelerator.h"
 #include "core/kernel.h"
-#include "executor/stop_asker.h"
 
 namespace paddle_mini {
 

@@ -26,7 +26,7 @@ int64_t elements_of(const InferredProgram& program, const RunOp& op, const Place
     const VarInfo& info = program.variables[op.outputs[0][0]].info;
     return info.kind == VarKind::Tensor ? info.shape.numel() : 0;
   }
-  if (!op.op->spec->runs_in_parts() || !op.copies_after.empty()) return 0;
+  if (!op.op->spec->is_tiled() || !op.copies_after.empty()) return 0;
   int64_t elements = 0;
   bool fits = true;
   for_each_variable(op.inputs, [&](int v) { fits &= program.variables[v].info.kind == VarKind::Tensor; });
@@ -71,7 +71,7 @@ int leader_of(const InferredProgram& program, const RunOp& op, const PlacedOp& p
 bool may_join(const PlacedOp& leader, const PlacedOp& follower, const Placement& placement) {
   if (leader.lane == Lane::ToHost) return follower.place.is_cpu();
   if (leader.place != follower.place) return false;
-  return leader.place.is_cpu() || placement.machine.at(leader.place).device->gains_from_parts();
+  return leader.place.is_cpu() || placement.machine.at(leader.place).device->gains_from_tiles();
 }
 
 // What a transfer brings in pieces is nowhere as a whole: all its readers must be among the followers.

@@ -1,4 +1,5 @@
-// Stage 2. Walks block 0 once, giving each name its value's description, as a run would give its value.
+// Stage 2. Walks the operators of a block once, from any of them on, giving each name its value's description, as a run
+// would give its value.
 #include "executor/infer.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-// The nearest of the names a program declares, for "did you mean".
+// The names of a program's data, for the error about a feed that is none of them; "" where there are none.
 std::string known_feeds(const VerifiedProgram& program) {
   std::string names;
   for (const auto& entry : program.blocks[0].vars) {

@@ -46,7 +46,7 @@ struct InferredProgram {
   std::string next;    // type of the operator at `end`
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;
-  std::deque<VerifiedOp> transfers;  // operators that place has put in
+  std::deque<VerifiedOp> added;  // operators that place has put in: transfers and casts
   std::vector<int> feeds;     // of each feed, its RunVariable
   std::vector<int> captured;  // RunVariables whose values are in the frame
   std::vector<int> carried;   // RunVariables that go into the frame, being needed after `end`

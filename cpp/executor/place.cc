@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <iostream>
 
+#include "core/widening.h"
+#include "executor/kernel_dtypes.h"
 #include "executor/site.h"
+#include "executor/widen.h"
 
 namespace paddle_mini {
 namespace {
@@ -13,12 +16,6 @@ Place wanted_place(const OpDesc& op, const Place& preset) {
   const AttrValue* device = op.attr("op_device");
   const std::string* spelling = device ? std::get_if<std::string>(device) : nullptr;
   return spelling && !spelling->empty() ? parse_place(*spelling) : preset;
-}
-
-std::string list_dtypes(const OpSpec& spec) {
-  std::string list;
-  for (DType dtype : spec.kernel_dtypes()) list += text(list.empty() ? "" : ", ", name_of(dtype));
-  return list;
 }
 
 bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
@@ -32,7 +29,7 @@ std::string missing_on(const Place& place, const OpSpec& spec, const OpSpec* the
   if (rows) return none + "selected rows are worked on by the processor only";
   if (!there) return none + (spec.cpu_only_reason().empty() ? "nobody has written one" : spec.cpu_only_reason());
   if (there->kernel(dtype)) return "";
-  return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ", list_dtypes(*there));
+  return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ", list_kernel_dtypes(*there));
 }
 
 // Puts in the transfers. Every variable has one home; what else of it is needed elsewhere is a temporary of its own.
@@ -152,8 +149,8 @@ class Transfers {
     const std::string& name = program_.variables[from].name;
     OpDesc desc = make_op(spec.type(), {{"X", {name}}}, {{"Out", {name}}});
     spec.complete(desc);
-    program_.transfers.push_back({&spec, std::move(desc)});
-    program_.ops.push_back({reader ? reader->index : program_.end, &program_.transfers.back(), {{from}}, {{to}}, {}});
+    program_.added.push_back({&spec, std::move(desc)});
+    program_.ops.push_back({reader ? reader->index : program_.end, &program_.added.back(), {{from}}, {{to}}, {}});
     result_.push_back({device, program_.variables[from].info.dtype, nullptr, to_host ? Lane::ToHost : Lane::ToDevice});
   }
 
@@ -170,7 +167,7 @@ PlacedOp place_on_host(const VerifiedOp& op, const std::vector<std::vector<VarIn
                        const std::vector<std::vector<VarInfo>>& outputs) {
   DType dtype = op.spec->kernel_dtype(op.desc, inputs, outputs);
   KernelFactory make = op.spec->kernel(dtype);
-  require<OpError>(make, "no kernel for ", name_of(dtype), " on cpu; there are kernels for ", list_dtypes(*op.spec));
+  require<OpError>(make, "no kernel for ", name_of(dtype), " on cpu; there are kernels for ", list_kernel_dtypes(*op.spec));
   return {Place{}, dtype, make};
 }
 
@@ -191,6 +188,7 @@ PlacedOp place_op(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>&
 }
 
 std::vector<PlacedOp> place_ops(InferredProgram& program, const Placement& placement) {
+  widen(program, placement.machine.operators());
   std::vector<PlacedOp> placed;
   placed.reserve(program.ops.size());
   std::map<std::string, int> moved;

@@ -108,8 +108,9 @@ void Plan::plan_undo(bool on_devices) {
     for (const auto& copy : op.copies_after) note_written(copy.second);
   }
   int last = last_step_that_may_refuse(on_devices), end = last + (on_devices || placement_.replicated ? 1 : 0);
-  std::set<Variable*> kept;
-  stoppable_steps_ = steps_.size();
+  std::set<Variable*> kept, made;
+  for (const Made& one : made_) made.insert(scope_->find(one.name));
+  stoppable_steps_ = stoppable_at_first_ = steps_.size();
   for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
     each_write(steps_[i], [&](int v) {
       if (inferred_.variables[v].origin != Origin::InScope) return;
@@ -117,6 +118,7 @@ void Plan::plan_undo(bool on_devices) {
         if (kept.insert(held_[v]).second) backups_.emplace_back(held_[v]);
       } else if (!kept.count(held_[v])) {
         stoppable_steps_ = std::min(stoppable_steps_, static_cast<size_t>(i));
+        if (!made.count(held_[v])) stoppable_at_first_ = std::min(stoppable_at_first_, static_cast<size_t>(i));
       }
     });
   }
@@ -145,6 +147,17 @@ bool Plan::fits(Frame& frame) const {
     if (!there || !there->has_value() || !fits(*there, inferred_.variables[v].info)) return false;
   }
   return true;
+}
+
+size_t Plan::own_bytes() const {
+  constexpr size_t kVariable = 600, kStep = 1200, kFlow = size_t{1} << 20;  // with names, kernels and queues; measured by malloc
+  size_t bytes = sizeof(Plan) + inferred_.variables.size() * kVariable + steps_.size() * kStep + (flow_ ? kFlow : 0);
+  for (const RunVariable& variable : inferred_.variables) {  // as it was inferred, and as kernels are given it
+    for (const auto& level : variable.info.lod) bytes += 2 * level.size() * sizeof(level[0]);
+  }
+  for (const Backup& backup : backups_) bytes += backup.kept.bytes();
+  for (const auto& [place, memory] : staging_) bytes += memory.second;
+  return bytes;
 }
 
 // Without making a VarInfo, which may hold long lists.

@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "core/interruption.h"
 #include "executor/changes.h"
 #include "executor/devices.h"
 #include "executor/flow.h"
@@ -10,7 +11,6 @@
 #include "executor/order.h"
 #include "executor/place.h"
 #include "executor/step_kernels.h"
-#include "executor/stop_asker.h"
 
 namespace paddle_mini {
 
@@ -67,6 +67,7 @@ class Plan : public Pending {
     }
   }
   bool has_run() const { return has_run_; }
+  size_t own_bytes() const;  // about what it takes besides the arenas that it shares and the values of the scope
   const Variable& fetched(size_t i) const { return *variables_[inferred_.fetches[i]]; }
 
   // Takes back what the plan made in the scope, if it has not run yet; it can't be run afterwards.
@@ -167,6 +168,7 @@ class Plan : public Pending {
   std::vector<Variable*> written_;     // of the scope
   std::vector<std::pair<Variable*, size_t>> kept_rows_;  // SelectedRows of the scope, and how many rows they had
   size_t stoppable_steps_ = 0;         // stopping before this step leaves a whole step
+  size_t stoppable_at_first_ = 0;      // the same in the first run, which can take back what the plan has made
 };
 
 }  // namespace paddle_mini

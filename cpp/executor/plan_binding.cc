@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/fill_pattern.h"
 #include "executor/holders.h"
 #include "executor/plan.h"
 #include "executor/site.h"
@@ -158,6 +159,8 @@ void Plan::bind_arenas() {
     } catch (const DeviceError& error) {
       fail_for_memory(block, error.what());
     }
+    // Devices may still be at work on what the run before left.
+    if (!flow_ && !block.arena->device()) fill_with_pattern(block.arena->data(), block.bytes);
     if (block.bound == block.arena->data()) continue;
     if (flow_) flow_->forget_recordings();
     block.bound = block.arena->data();

@@ -89,7 +89,7 @@ void Plan::join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
     if (op.joined) {
       int64_t elements = 0;
       for (const auto& slot : op.outputs) for (int v : slot) if (v >= 0) elements = std::max(elements, inferred_.variables[v].info.shape.numel());
-      several = std::make_unique<PartsKernel>(elements);
+      several = std::make_unique<FusedTilesKernel>(elements);
     } else {
       several = std::make_unique<BatchKernel>();
       step.is_batch = true;
@@ -105,10 +105,10 @@ void Plan::join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
 // On a GPU neighbours of one type that work element by element on values of the scope, such as the optimizer's operators
 // for all parameters, are launched together if none of them needs what another one writes.
 bool Plan::may_join_batch(const RunOp& op, const PlacedOp& placed) const {
-  if (placed.place.is_cpu() || steps_.empty() || device_of(placed.place)->gains_from_parts()) return false;
+  if (placed.place.is_cpu() || steps_.empty() || device_of(placed.place)->gains_from_tiles()) return false;
   const Step& step = steps_.back();
   bool alike = step.place == placed.place && step.lane == Lane::Compute && step.op->op->spec == op.op->spec;
-  if (!alike || !op.op->spec->runs_in_parts() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
+  if (!alike || !op.op->spec->is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
   std::set<int> read, written;
   for (const RunOp* other = step.first(); other != step.last(); ++other) {
     for (const auto& slot : other->inputs) read.insert(slot.begin(), slot.end());
@@ -144,11 +144,11 @@ size_t Plan::add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std:
   const RunOp& transfer = inferred_.ops[leader];
   int from = transfer.inputs[0][0], to = transfer.outputs[0][0];
   const VarInfo& info = inferred_.variables[to].info;
-  auto parts = std::make_shared<PartsKernel>(info.shape.numel());
+  auto tiles = std::make_shared<FusedTilesKernel>(info.shape.numel());
   scratches.emplace_back();
   size_t last = leader;
   for (; last + 1 < placed.size() && inferred_.ops[last + 1].joined; ++last) {
-    parts->add(make_kernel(inferred_.ops[last + 1], placed[last + 1], scratches));
+    tiles->add(make_kernel(inferred_.ops[last + 1], placed[last + 1], scratches));
   }
   auto& [ring, used] = staging_[placed[leader].place];
   size_t all = device_of(placed[leader].place)->staging_bytes(), size = size_of(info.dtype);
@@ -161,7 +161,7 @@ size_t Plan::add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std:
     Piece piece{&locations_[from], variables_[to], static_cast<char*>(ring.get()) + used, begin, end};
     steps_.push_back({std::make_unique<PieceTransferKernel>(piece), &transfer, placed[leader].place, Lane::ToHost, 1, nullptr, false, false,
                       begin, end, used});
-    steps_.push_back({std::make_unique<PieceKernel>(piece, parts), &transfer + 1, Place{}, Lane::Compute, last - leader, parts.get(),
+    steps_.push_back({std::make_unique<PieceKernel>(piece, tiles), &transfer + 1, Place{}, Lane::Compute, last - leader, tiles.get(),
                       false, false, begin, end, used});
     used += bytes;
   }

@@ -1,4 +1,5 @@
 // Stage 6: the loop, and putting the scope back when it does not end well.
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -22,6 +23,7 @@ std::string name_of(const Step& step) {
 
 void Plan::run_steps(Device& device, size_t begin, size_t end, StopAsker* stop, OpTimes* times) {
   size_t i = begin;
+  Interruptible interruptible(stop);
   try {
     for (; i < end; ++i) {
       if (times) {
@@ -34,7 +36,11 @@ void Plan::run_steps(Device& device, size_t begin, size_t end, StopAsker* stop, 
       if (steps_[i].poll && stop && (*stop)()) throw Interrupted("stopped");
     }
   } catch (...) {
-    fail_at(steps_[i].running(), std::current_exception());
+    std::exception_ptr error = std::current_exception();
+    for (size_t done = std::min(i + 1, end); done-- > 0;) {
+      if (auto* kernel = dynamic_cast<TakesBack*>(steps_[done].kernel.get())) kernel->take_back(device);
+    }
+    fail_at(steps_[i].running(), error);
   }
 }
 
@@ -122,9 +128,10 @@ void Plan::run(const std::vector<Tensor>& feeds, Devices& devices, StopAsker& st
     if (flow_) {
       run_flow(devices, stop, times, true);
     } else {
-      run_steps(devices.at(Place{}), 0, stoppable_steps_, &stop, times);
+      size_t stoppable = has_run_ ? stoppable_steps_ : stoppable_at_first_;
+      run_steps(devices.at(Place{}), 0, stoppable, &stop, times);
       devices.agree();
-      run_steps(devices.at(Place{}), stoppable_steps_, steps_.size(), nullptr, times);
+      run_steps(devices.at(Place{}), stoppable, steps_.size(), nullptr, times);
     }
   } catch (...) {
     undo();

@@ -1,4 +1,4 @@
-// Moving bytes within and between devices; running part by part.
+// Moving bytes within and between devices; running tile by tile.
 #include "executor/step_kernels.h"
 
 #include <algorithm>
@@ -20,13 +20,43 @@ void TransferKernel::run(Device&) {
   else from_.device->to_host(to_.where(), from_.where(), bytes);
 }
 
-void PartsKernel::run_part(Device& device, int64_t begin, int64_t end) {
+void SeveralKernels::take_back(Device& device) {
+  for (auto kernel = kernels_.rbegin(); kernel != kernels_.rend(); ++kernel) {
+    if (auto* step = dynamic_cast<TakesBack*>(kernel->get())) step->take_back(device);
+  }
+}
+
+void FusedTilesKernel::add(std::unique_ptr<Kernel> kernel) {
+  auto tiled = dynamic_cast<TiledKernel*>(kernel.get());
+  require<ProgramError>(tiled, "the operator's record says that it runs tile by tile, its kernel does not");
+  tiled_.push_back(tiled);
+  SeveralKernels::add(std::move(kernel));
+}
+
+void FusedTilesKernel::run_tile(Device& device, int64_t begin, int64_t end) {
   // Arrays that come from memory do best in short turns: the processor follows each of them for some lines, and up to
   // six at once. Those that lie in a cache need only few calls.
-  int64_t part = elements_ > 1 << 16 ? 256 : 2048;
-  for (int64_t at = begin; at < end; at += part) {
-    int64_t next = std::min(at + part, end);
-    for (at_ = 0; at_ < kernels_.size(); ++at_) kernels_[at_]->run_part(device, at, next);
+  int64_t tile = elements_ > 1 << 16 ? 256 : 2048;
+  for (int64_t at = begin; at < end; at += tile) {
+    int64_t next = std::min(at + tile, end);
+    for (at_ = 0; at_ < tiled_.size(); ++at_) {
+      try {
+        tiled_[at_]->run_tile(device, at, next);
+      } catch (...) {
+        if (next == elements_) finish_others(device, at, next);
+        throw;
+      }
+    }
+  }
+}
+
+// A kernel may refuse in its last tile what it met before: those behind it are not left in the middle of their step.
+void FusedTilesKernel::finish_others(Device& device, int64_t begin, int64_t end) {
+  for (size_t other = at_ + 1; other < tiled_.size(); ++other) {
+    try {
+      tiled_[other]->run_tile(device, begin, end);
+    } catch (const Error&) {  // the first one is told
+    }
   }
 }
 
@@ -53,7 +83,7 @@ void PieceTransferKernel::run(Device&) {
 void PieceKernel::run(Device& device) {
   Tensor& tensor = piece_.staged->tensor;
   tensor.data = piece_.staging - static_cast<size_t>(piece_.begin) * size_of(tensor.dtype);
-  parts_->run_part(device, piece_.begin, piece_.end);
+  tiles_->run_tile(device, piece_.begin, piece_.end);
 }
 
 }  // namespace paddle_mini

@@ -1,8 +1,9 @@
-// Kernels that are not an operator's but the plan's own: copies, transfers, and several kernels part by part.
+// Kernels that are not an operator's but the plan's own: copies, transfers, and several kernels tile by tile.
 #pragma once
 
 #include "core/accelerator.h"
 #include "core/kernel.h"
+#include "core/takes_back.h"
 
 namespace paddle_mini {
 
@@ -41,26 +42,30 @@ class TransferKernel : public Kernel {
 };
 
 // Several operators' kernels in one step.
-class SeveralKernels : public Kernel {
+class SeveralKernels : public Kernel, public TakesBack {
  public:
-  void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
+  virtual void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
   size_t at() const { return at_; }  // the one that is running
   void refuse(const Fault& fault) const override { kernels_[at_]->refuse(fault); }
+  void take_back(Device& device) override;
 
  protected:
   std::vector<std::unique_ptr<Kernel>> kernels_;
   size_t at_ = 0;
 };
 
-// Kernels that run part by part: all of them over some elements, then over the next (fuse.h).
-class PartsKernel : public SeveralKernels {
+// Kernels that run tile by tile: all of them over some elements, then over the next (fuse.h).
+class FusedTilesKernel : public SeveralKernels {
  public:
-  explicit PartsKernel(int64_t elements) : elements_(elements) {}
-  void run(Device& device) override { run_part(device, 0, elements_); }
-  void run_part(Device& device, int64_t begin, int64_t end) override;
+  explicit FusedTilesKernel(int64_t elements) : elements_(elements) {}
+  void run(Device& device) override { run_tile(device, 0, elements_); }
+  void run_tile(Device& device, int64_t begin, int64_t end);
+  void add(std::unique_ptr<Kernel> kernel) override;  // a TiledKernel
 
  private:
+  void finish_others(Device& device, int64_t begin, int64_t end);
   int64_t elements_;
+  std::vector<TiledKernel*> tiled_;
 };
 
 // Kernels of a GPU that need nothing of each other, such as an optimizer's for all parameters: their launches become few.
@@ -89,12 +94,12 @@ class PieceTransferKernel : public Kernel {
 // What kernels on the host do with a piece.
 class PieceKernel : public Kernel {
  public:
-  PieceKernel(const Piece& piece, std::shared_ptr<PartsKernel> parts) : piece_(piece), parts_(std::move(parts)) {}
+  PieceKernel(const Piece& piece, std::shared_ptr<FusedTilesKernel> tiles) : piece_(piece), tiles_(std::move(tiles)) {}
   void run(Device& device) override;
 
  private:
   Piece piece_;
-  std::shared_ptr<PartsKernel> parts_;
+  std::shared_ptr<FusedTilesKernel> tiles_;
 };
 
 }  // namespace paddle_mini

@@ -1,83 +1,62 @@
 // Stage 1. What bytes can claim and this refuses is listed in tests/executor/test_verify.py.
 #include "executor/verify.h"
 
-#include <set>
+#include <algorithm>
 
 #include "executor/site.h"
+#include "executor/structure.h"
 
 namespace paddle_mini {
 namespace {
 
-constexpr int kMaxBlocks = 1000;
-constexpr int kMaxDepth = 64;
-constexpr size_t kMaxName = 1024;
-
-void check_name(const std::string& name, const char* what) {
-  require<ProgramError>(!name.empty(), what, " has an empty name");
-  require<ProgramError>(name.size() <= kMaxName, what, " name of ", name.size(), " bytes: '", printable(name, 40), "'");
-  for (unsigned char c : name) {
-    require<ProgramError>(c >= 0x20 && c != 0x7f, what, " name has a control character: '", printable(name), "'");
-  }
-}
-
-void check_variable(const VarDesc& var, int block) {
-  check_name(var.name, "variable");
+// A run gives its fetches to its caller: nothing of them is in the scope, though programs declare their list persistable.
+bool outlives_runs(const VarDesc& var) {
   auto kind = static_cast<VarKind>(var.kind);
-  bool holds_values = kind == VarKind::Tensor || kind == VarKind::SelectedRows;
-  if (!holds_values) return;
-  require<ProgramError>(var.has_tensor, "variable '", printable(var.name), "' in block ", block, " has no tensor description");
-  require<ProgramError>(is_dtype(var.dtype), "variable '", printable(var.name), "' has data type number ", var.dtype,
+  return var.persistable && kind != VarKind::FeedList && kind != VarKind::FetchList;
+}
+
+// Where statistics are used as they were kept, an operator names them as outputs, too, but leaves them as they are.
+bool leaves(const VerifiedOp& op, const std::string& name) {
+  auto says = [&](const char* attr) {
+    const AttrValue* value = op.desc.attr(attr);
+    return value && std::get_if<bool>(value) && std::get<bool>(*value);
+  };
+  if (!says("use_global_stats") && !(says("is_test") && !says("trainable_statistics"))) return false;
+  auto updates = [&](const auto& pair) {
+    return op.desc.input(pair.first) == op.desc.output(pair.second) && op.desc.output(pair.second)[0] == name;
+  };
+  const auto& pairs = op.spec->update_pairs();
+  return std::any_of(pairs.begin(), pairs.end(), updates);
+}
+
+void check_dtype(const VarDesc& var) {
+  if (!holds_tensor(static_cast<VarKind>(var.kind))) return;
+  require<ProgramError>(is_dtype(var.dtype), "variable '", printable(var.name), "' has elements of type ", type_name(var.dtype),
                         ", which is not supported");
-  require<ProgramError>(var.lod_level >= 0 && var.lod_level <= 8, "variable '", printable(var.name),
-                        "' has lod_level ", var.lod_level);
-  try {
-    bool made_by_an_operator = !var.persistable && !var.need_check_feed;
-    Shape shape = made_by_an_operator && var.dims.size() == 1 ? declared_shape(var.dims) : Shape(var.dims);
-    if (shape.known()) shape.numel();
-  } catch (const ShapeError& e) {
-    fail<ProgramError>("variable '", printable(var.name), "': ", e.what());
-  }
 }
 
-// Blocks form a tree with block 0 as its root: a block's parent comes before it.
-void check_blocks(const ProgramDesc& program) {
-  int count = static_cast<int>(program.blocks.size());
-  require<ProgramError>(count > 0, "the program has no blocks");
-  require<ProgramError>(count <= kMaxBlocks, "the program has ", count, " blocks; at most ", kMaxBlocks, " are allowed");
-  std::vector<int> depth(count, 0);
-  for (int i = 0; i < count; ++i) {
-    const BlockDesc& block = program.blocks[i];
-    require<ProgramError>(block.idx == i, "block ", i, " says that it is block ", block.idx);
-    if (i == 0) {
-      require<ProgramError>(block.parent_idx == -1, "block 0 has parent ", block.parent_idx, "; it must have none (-1)");
-      continue;
-    }
-    require<ProgramError>(block.parent_idx >= 0 && block.parent_idx < i, "block ", i, " has parent ", block.parent_idx,
-                          "; it must be one of the blocks before it");
-    require<ProgramError>(block.forward_block_idx >= -1 && block.forward_block_idx < i, "block ", i, " has forward block ",
-                          block.forward_block_idx, "; it must be one of the blocks before it");
-    depth[i] = depth[block.parent_idx] + 1;
-    require<ProgramError>(depth[i] <= kMaxDepth, "block ", i, " is nested deeper than ", kMaxDepth);
-  }
-}
-
-// A block belongs to one operator: blocks that several run would multiply with each level of nesting.
-void check_block_attributes(const OpDesc& op, int block, const VerifiedProgram& program, std::set<int>& taken) {
-  int blocks = static_cast<int>(program.blocks.size());
-  for (const Attr& attr : op.attrs) {
-    std::vector<BlockIndex> inside;
-    if (const auto* one = std::get_if<BlockIndex>(&attr.value)) inside = {*one};
-    if (const auto* many = std::get_if<std::vector<BlockIndex>>(&attr.value)) inside = *many;
-    for (BlockIndex sub : inside) {
-      require<ProgramError>(sub.index > block && sub.index < blocks, "attribute '", printable(attr.name),
-                            "' points to block ", sub.index, ", which can't be a block inside this operator");
-      int parent = program.blocks[sub.index].parent;
-      require<ProgramError>(parent == block, "attribute '", printable(attr.name), "' points to block ", sub.index,
-                            ", whose parent is block ", parent, ", expected block ", block);
-      require<ProgramError>(taken.insert(sub.index).second, "attribute '", printable(attr.name), "' points to block ", sub.index,
-                            ", which another operator has");
+// Every operator that is not known is told at once: one message says whether a program needs another build.
+void require_known(const ProgramDesc& program, const OpTable& operators) {
+  constexpr size_t kMostListed = 20;
+  std::vector<std::string> unknown;
+  std::unordered_set<std::string_view> seen;
+  const OpDesc* first = nullptr;
+  int index = 0, of_block = 0;
+  for (const BlockDesc& block : program.blocks) {
+    for (size_t i = 0; i < block.ops.size(); ++i) {
+      const OpDesc& op = block.ops[i];
+      if (operators.find(op.type) || !seen.insert(op.type).second) continue;
+      if (!first) first = &op, index = static_cast<int>(i), of_block = block.idx;
+      if (unknown.size() < kMostListed) unknown.push_back("'" + printable(op.type, 40) + "'");
     }
   }
+  if (!first) return;
+  at_op({*first, index, of_block}, [&] {
+    if (seen.size() == 1) operators.at(first->type);  // says which one was probably meant
+    std::string list;
+    for (const std::string& type : unknown) list += (list.empty() ? "" : ", ") + type;
+    fail<ProgramError>(seen.size(), " types of operators are not known: ", list, seen.size() > unknown.size() ? ", ..." : "");
+  });
 }
 
 void check_names(const VerifiedProgram& program, int block, const OpDesc& op) {
@@ -201,21 +180,21 @@ bool VerifiedProgram::declares(int block, const std::string& name) const {
 }
 
 VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
-  check_blocks(desc);
+  check_structure(desc, operators);
+  require_known(desc, operators);
   VerifiedProgram program;
   program.operators = &operators;
   for (const BlockDesc& block : desc.blocks) {
     VerifiedBlock verified;
     verified.parent = block.parent_idx;
-    verified.forward = block.forward_block_idx;
+    verified.forward = forward_block(desc, block.idx);
+    verified.vars.reserve(block.vars.size());
     for (const VarDesc& var : block.vars) {
-      check_variable(var, block.idx);
-      require<ProgramError>(verified.vars.emplace(var.name, var).second, "variable '", printable(var.name),
-                            "' is declared twice in block ", block.idx);
+      check_dtype(var);
+      verified.vars.emplace(var.name, var);
     }
     program.blocks.push_back(std::move(verified));
   }
-  std::set<int> taken;
   for (const BlockDesc& block : desc.blocks) {
     auto& ops = program.blocks[block.idx].ops;
     ops.reserve(block.ops.size());
@@ -223,11 +202,11 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
       at_op({block.ops[i], static_cast<int>(i), block.idx}, [&] {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
         op.spec->complete(op.desc);
-        check_block_attributes(op.desc, block.idx, program, taken);
         check_names(program, block.idx, op.desc);
         op.is_control = is_control(program, block.idx, op);
         each_name(op.desc.outputs, [&](const std::string& name) {
-          program.changes_scope |= name != kEmptyName && program.find(block.idx, name)->persistable;
+          bool changes = name != kEmptyName && outlives_runs(*program.find(block.idx, name)) && !leaves(op, name);
+          if (changes) program.written.insert(name);
         });
         ops.push_back(std::move(op));
       });

@@ -1,6 +1,7 @@
 // verify: is this a program at all? Every operator known and complete, blocks a tree, names declared.
 #pragma once
 
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -30,7 +31,7 @@ class VerifiedProgram {
  public:
   std::vector<VerifiedBlock> blocks;
   const OpTable* operators = nullptr;
-  bool changes_scope = false;  // some operator writes a variable that outlives a run
+  std::set<std::string> written;  // variables that outlive a run and that some operator writes; lists of feeds and fetches do not count
 
   // The declaration that a name has in this block, its forward block or the nearest one around it;
   // nullptr for none.

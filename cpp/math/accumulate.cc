@@ -1,4 +1,5 @@
 // Zeros and sums of whole variables.
+#ifndef PM_GPU  // it runs on processors only
 #include "math/accumulate.h"
 
 #include <cstring>
@@ -67,3 +68,4 @@ void accumulate(Variable& sum, const Variable& more) {
 }
 
 }  // namespace paddle_mini
+#endif

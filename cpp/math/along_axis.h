@@ -8,6 +8,7 @@
 #ifdef PM_GPU
 #include "math/by_target_gpu.h"
 #include "math/positions_gpu.h"
+#include "math/take_last.h"
 #endif
 
 namespace paddle_mini {
@@ -16,11 +17,16 @@ namespace paddle_mini {
 // The element of X that element i of Index stands for; -1 if there is none such, which is refused.
 struct AlongPositions {
   Positions positions;
-  int64_t picked, inner;
+  int rank, axis;
+  int64_t index_dims[Shape::kMaxRank], x_steps[Shape::kMaxRank];
 
   PM_DEVICE int64_t operator()(int64_t i) const {
-    int64_t at = positions(i);
-    return at < 0 ? -1 : (i / inner / picked * positions.length + at) * inner + i % inner;
+    int64_t at = positions(i), left = i, place = at < 0 ? 0 : at * x_steps[axis];
+    for (int d = rank - 1; d >= 0; --d) {
+      int64_t along = take_last(left, index_dims[d]);
+      if (d != axis) place += along * x_steps[d];
+    }
+    return at < 0 ? -1 : place;
   }
 };
 #endif
@@ -29,13 +35,18 @@ struct AlongPositions {
 // where it is at Index[i].
 struct AlongAxis {
   IndexIn index;
-  int64_t outer, length, picked, inner;  // elements of X and of Index along the axis
-  bool negatives_too;                    // whether negative positions count from the end
+  Shape x;
+  int axis;
+  int64_t length, picked;  // elements of X and of Index along the axis
+  bool negatives_too;      // whether negative positions count from the end
 
-  AlongAxis(const KernelInit& init, const Shape& x, int64_t axis, bool negatives_too)
-      : index(init, "Index"), negatives_too(negatives_too) {
-    int at = normal_axis(axis, x.rank(), "axis");
-    outer = x.numel(0, at), length = x[at], picked = index.shape()[at], inner = x.numel(at + 1, x.rank());
+  AlongAxis(const KernelInit& init, const Shape& x, int64_t axis_attr, bool negatives_too)
+      : index(init, "Index"), x(x), axis(normal_axis(axis_attr, x.rank(), "axis")), length(x[axis]),
+        picked(index.shape()[axis]), negatives_too(negatives_too) {
+#ifndef PM_GPU
+    outer_ = offsets(0, axis);
+    inner_ = offsets(axis + 1, x.rank());
+#endif
   }
 
   void refuse(int64_t value, int64_t at) const {
@@ -44,7 +55,12 @@ struct AlongAxis {
   }
 #ifdef PM_GPU
   AlongPositions positions(const Device& device) const {
-    return {Positions(device, index, length, negatives_too), picked, inner};
+    AlongPositions result{Positions(device, index, length, negatives_too), x.rank(), axis, {}, {}};
+    for (int d = 0; d < x.rank(); ++d) {
+      result.index_dims[d] = index.shape()[d];
+      result.x_steps[d] = x.numel(d + 1, x.rank());
+    }
+    return result;
   }
 #else
   void check() const {
@@ -57,27 +73,43 @@ struct AlongAxis {
   // f(place in Index, place in X)
   template <class F>
   void each(F f) const {
-    int64_t i = 0;
-    for (int64_t o = 0; o < outer; ++o) {
+    int64_t i = 0, step = x.numel(axis + 1, x.rank());
+    for (int64_t first : outer_) {
       for (int64_t p = 0; p < picked; ++p) {
-        for (int64_t j = 0; j < inner; ++j, ++i) {
+        for (int64_t last : inner_) {
           int64_t at = index[i] < 0 ? index[i] + length : index[i];
-          f(i, (o * length + at) * inner + j);
+          f(i++, first + at * step + last);
         }
       }
     }
   }
+
+ private:
+  // Where in X the places lie that Index has along the axes [begin, end).
+  std::vector<int64_t> offsets(int begin, int end) const {
+    std::vector<int64_t> result{0};
+    for (int d = begin; d < end; ++d) {
+      std::vector<int64_t> longer;
+      for (int64_t offset : result) {
+        for (int64_t i = 0; i < index.shape()[d]; ++i) longer.push_back(offset + i * x.numel(d + 1, x.rank()));
+      }
+      result = std::move(longer);
+    }
+    return result;
+  }
+
+  std::vector<int64_t> outer_, inner_;
 #endif
 };
 
-// Index must have x's shape but for the axis.
+// Index must have x's shape but for the axis, or be smaller: what lies beyond it is not looked at.
 inline void check_index_along(const InferContext& c, const Shape& x, int64_t axis) {
   require_index(c, "Index");
   const Shape& index = c.shape("Index");
   int at = normal_axis(axis, x.rank(), "axis");
   bool fits = index.rank() == x.rank();
-  for (int i = 0; fits && i < x.rank(); ++i) fits = i == at || dims_agree(x[i], index[i]);
-  require<ShapeError>(fits, "Index has shape ", index.str(), ", which differs from ", x.str(), " not only along axis ",
+  for (int i = 0; fits && i < x.rank(); ++i) fits = i == at || x[i] < 0 || index[i] <= x[i];
+  require<ShapeError>(fits, "Index has shape ", index.str(), ", which is larger than ", x.str(), " not only along axis ",
                       at);
 }
 

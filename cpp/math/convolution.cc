@@ -1,4 +1,5 @@
 // The loops that multiply filters with patches.
+#ifndef PM_GPU  // it runs on processors only
 #include "math/convolution.h"
 
 #include "math/register_blocks.h"
@@ -318,3 +319,4 @@ template class Convolution<float>;
 template class Convolution<double>;
 
 }  // namespace paddle_mini
+#endif

@@ -119,11 +119,14 @@ class VolumeConvolution {
 
 // Images are volumes of depth 1.
 template <class T>
-class Convolution : public VolumeConvolution<T> {
+class GpuConvolution : public VolumeConvolution<T> {
  public:
-  Convolution(KernelInit&, const ConvolutionSizes& s, bool /*gradients*/)
+  GpuConvolution(KernelInit&, const ConvolutionSizes& s, bool /*gradients*/)
       : VolumeConvolution<T>(
             {s.images, s.groups, s.in_channels, s.out_channels, VolumeAxes{WindowAxis(), s.height, s.width}}) {}
 };
+
+template <class T>
+using Convolution = GpuConvolution<T>;
 
 }  // namespace paddle_mini

@@ -1,8 +1,9 @@
-// Copying and filling arrays, wherever they are.
+// Copying and filling arrays, wherever they are; on a processor the user may stop it.
 #pragma once
 
 #include <algorithm>
 
+#include "core/interruption.h"
 #include "math/map.h"
 #include "math/uniform.h"
 
@@ -26,7 +27,11 @@ struct ConstantOf {
 
 template <class T>
 void fill_n(Device& device, T* to, int64_t n, const Uniform<std::common_type_t<T>>& value) {
+#ifdef PM_GPU
   map(device, n, ConstantOf<T>{value}, to);
+#else
+  in_slices(n, sizeof(T), [&](int64_t begin, int64_t end) { map(device, end - begin, ConstantOf<T>{value}, to + begin); });
+#endif
 }
 
 // The arrays do not overlap.
@@ -36,7 +41,7 @@ void copy_n(Device& device, const T* from, int64_t n, T* to) {
   copy_bytes(device, from, static_cast<size_t>(n) * sizeof(T), to);
 #else
   (void)device;
-  std::copy_n(from, n, to);
+  in_slices(n, sizeof(T), [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
 #endif
 }
 

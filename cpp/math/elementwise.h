@@ -44,7 +44,9 @@ struct BinaryGradKernel {
       const T* g = out_gradient.data();
       // Y first: X@GRAD may lie in the memory of Out@GRAD.
       if (y_gradient) broadcast.sum_to_y(device, ToY{}, x.data(), y.data(), g, y_gradient.data());
-      bool there_already = std::is_same_v<ToX, PassGradient> && x_gradient && x_gradient.data() == g;
+      // Arrays without elements may lie where others begin: one address alone does not make them one array.
+      bool there_already = std::is_same_v<ToX, PassGradient> && x_gradient && x_gradient.data() == g &&
+                           x_gradient.numel() == out_gradient.numel();
       if (x_gradient && !there_already) broadcast.sum_to_x(device, ToX{}, x.data(), y.data(), g, x_gradient.data());
     }
   };

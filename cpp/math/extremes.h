@@ -54,13 +54,17 @@ struct ToExtreme {
 };
 
 // Records that lack what is the operator's own: doc, kernels.
-inline OpSpec fold_reduction(const char* type, const char* gradient) {
+// has_none: whether the fold of no elements is defined.
+inline OpSpec fold_reduction(const char* type, const char* gradient, bool has_none = true) {
   return reduction(type)
-      .infer([](InferContext& c) {
-        int32_t out = c.attr<int32_t>("out_dtype");
-        require<ProgramError>(out < 0 || out == static_cast<int32_t>(c.input("X").dtype), "out_dtype ", out,
-                              " is not X's element type");
-        infer_reduction(c, c.input("X").dtype);
+      .infer([has_none](InferContext& c) {
+        require_tensors(c);
+        const Shape& x = c.shape("X");
+        std::vector<bool> axes = reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
+        Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
+        bool empty = x.known() && x.numel() == 0 && out.numel() > 0;
+        require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ": there is none among no elements");
+        c.set_output("Out", c.input("X").dtype, out);  // whatever out_dtype says, as in PaddlePaddle
       })
       .gradient(gradient, {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
 }

@@ -1,5 +1,6 @@
 // Matrix products: large ones by a block of B that stays in the second cache while A and C go by, each read once;
 // small and narrow ones by Eigen, whose heavy templates are instantiated here and nowhere else.
+#ifndef PM_GPU  // it runs on processors only
 #include "math/gemm.h"
 
 #include <memory>
@@ -162,3 +163,4 @@ template struct Gemm<float>;
 template struct Gemm<double>;
 
 }  // namespace paddle_mini
+#endif

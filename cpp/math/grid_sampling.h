@@ -69,48 +69,71 @@ struct GridPair {
   }
 };
 
+// Where a sample lies along the axes of an image, the innermost first, as Grid has them: x, y, z.
+template <class T>
+struct SampledPlace {
+  GridPlace<T> along[3];
+};
+
+// Images as [images, channels, depth, height, width]; with 4 dimensions the depth is 1 and all samples lie in it.
 template <class T>
 struct Sampling {
-  int64_t images, channels, height, width, samples;
-  bool bilinear;
-  GridAxis<T> rows, columns;
+  int64_t images, channels, sizes[3], plane, samples;  // sizes: width, height, depth
+  int axes, corners;                                   // coordinates of a sample; pixels that it may mix
+  bool linear;
+  GridAxis<T> columns, rows, planes;
 
   Sampling(const KernelInit& init, const Shape& x, const Shape& grid)
-      : images(x[0]), channels(x[1]), height(x[2]), width(x[3]), samples(grid[1] * grid[2]),
-        bilinear(init.attr<std::string>("mode") == "bilinear"), rows(axis(init, height)), columns(axis(init, width)) {}
+      : images(x[0]), channels(x[1]), sizes{x[x.rank() - 1], x[x.rank() - 2], x.rank() == 5 ? x[2] : 1},
+        plane(x.numel(2, x.rank())), samples(grid.numel(1, grid.rank() - 1)), axes(x.rank() - 2), corners(1 << axes),
+        linear(init.attr<std::string>("mode") == "bilinear"), columns(axis(init, sizes[0])), rows(axis(init, sizes[1])),
+        planes(axis(init, sizes[2])) {}
 
   static GridAxis<T> axis(const KernelInit& init, int64_t size) {
     return {size, init.attr<bool>("align_corners"), init.attr<std::string>("padding_mode")};
   }
 
-  // f(number of the sample among all, its places, offset of its first channel in X, in Output)
+  PM_HD SampledPlace<T> place(const T* grid, int64_t sample) const {
+    const T* at = grid + sample * axes;
+    return {{columns.place(at[0]), rows.place(at[1]), axes == 3 ? planes.place(at[2]) : GridPlace<T>{T(0), T(0)}}};
+  }
+
+  // f(number of the sample among all, its place, offset of its first channel in X, in Output)
   template <class F>
   void each(const T* grid, F f) const {
     for (int64_t n = 0; n < images; ++n) {
       for (int64_t i = 0; i < samples; ++i) {
         int64_t at = n * samples + i;
-        f(at, rows.place(grid[2 * at + 1]), columns.place(grid[2 * at]), n * channels * height * width,
-          n * channels * samples + i);
+        f(at, place(grid, at), n * channels * plane, n * channels * samples + i);
       }
     }
   }
 
-  // f(offset in a plane of X, weight, its slope along the rows, along the columns) for the pixels that a sample mixes
+  // f(offset in a channel of X, weight, its slopes along the axes) for the pixels that a sample mixes
   template <class F>
-  PM_HD void each_pixel(T y, T x, F f) const {
-    if (!bilinear) {
-      y = std::round(y), x = std::round(x);
-      if (!(y >= T(0) && y < static_cast<T>(height) && x >= T(0) && x < static_cast<T>(width))) return;
-      int64_t row = std::min(static_cast<int64_t>(y), height - 1);
-      int64_t column = std::min(static_cast<int64_t>(x), width - 1);
-      return f(row * width + column, T(1), T(0), T(0));
+  PM_HD void each_pixel(const SampledPlace<T>& at, F f) const {
+    if (!linear) {
+      int64_t pixel = 0;
+      for (int a = 2; a >= 0; --a) {
+        // As in PaddlePaddle, half a pixel around a volume is outside of it, around a plane inside.
+        T place = at.along[a].at, nearest = std::round(place), last = static_cast<T>(sizes[a] - 1);
+        T inside = axes == 3 ? place : nearest;
+        if (!(inside >= T(0) && inside <= last)) return;
+        pixel = pixel * sizes[a] + std::min(static_cast<int64_t>(nearest), sizes[a] - 1);
+      }
+      const T none[3] = {T(0), T(0), T(0)};
+      return f(pixel, T(1), none);
     }
-    GridPair<T> vertical(y, height), horizontal(x, width);
-    for (int i = 0; i < 2; ++i) {
-      for (int j = 0; j < 2; ++j) {
-        if (!vertical.there[i] || !horizontal.there[j]) continue;
-        f(vertical.index[i] * width + horizontal.index[j], vertical.part[i] * horizontal.part[j],
-          i ? horizontal.part[j] : -horizontal.part[j], j ? vertical.part[i] : -vertical.part[i]);
+    const GridPair<T> x(at.along[0].at, sizes[0]), y(at.along[1].at, sizes[1]), z(at.along[2].at, sizes[2]);
+    for (int k = 0; k < (axes == 3 ? 2 : 1); ++k) {
+      for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+          if (!z.there[k] || !y.there[i] || !x.there[j]) continue;
+          T in_plane = y.part[i] * x.part[j];
+          const T slopes[3] = {(j ? y.part[i] : -y.part[i]) * z.part[k], (i ? x.part[j] : -x.part[j]) * z.part[k],
+                               k ? in_plane : -in_plane};
+          f((z.index[k] * sizes[1] + y.index[i]) * sizes[0] + x.index[j], in_plane * z.part[k], slopes);
+        }
       }
     }
   }

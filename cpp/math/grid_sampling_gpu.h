@@ -16,27 +16,25 @@ struct SampledElement {
 
   PM_DEVICE void operator()(int64_t i) const {
     int64_t left = i, sample = take_last(left, s.samples), at = left / s.channels * s.samples + sample;
-    const T* plane = x + left * s.height * s.width;
+    const T* channel = x + left * s.plane;
     T total = 0;
-    s.each_pixel(s.rows.place(grid[2 * at + 1]).at, s.columns.place(grid[2 * at]).at,
-                 [&](int64_t pixel, T weight, T, T) { total += plane[pixel] * weight; });
+    s.each_pixel(s.place(grid, at), [&](int64_t pixel, T weight, const T*) { total += channel[pixel] * weight; });
     output[i] = total;
   }
 };
 
-// The pixels, of all images, that samples mix: four each, some of which there may be none of.
+// The pixels, of all images, that samples mix: four each, or eight, some of which there may be none of.
 template <class T>
 struct MixedPixel {
   Sampling<T> s;
   const T* grid;
 
   PM_DEVICE int64_t operator()(int64_t i) const {
-    int64_t at = i / 4, found = -1, number = 0;
-    GridPlace<T> row = s.rows.place(grid[2 * at + 1]), column = s.columns.place(grid[2 * at]);
-    s.each_pixel(row.at, column.at, [&](int64_t pixel, T, T, T) {
-      if (number++ == i % 4) found = pixel;
+    int64_t at = i / s.corners, found = -1, number = 0;
+    s.each_pixel(s.place(grid, at), [&](int64_t pixel, T, const T*) {
+      if (number++ == i % s.corners) found = pixel;
     });
-    return found < 0 ? -1 : at / s.samples * s.height * s.width + found;
+    return found < 0 ? -1 : at / s.samples * s.plane + found;
   }
 };
 
@@ -49,16 +47,15 @@ struct MixedShares {
   T* x_gradient;
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, pixel = take_last(left, s.height * s.width), image = left / s.channels;
-    int64_t target = image * s.height * s.width + pixel;
+    int64_t left = i, pixel = take_last(left, s.plane), image = left / s.channels;
+    int64_t target = image * s.plane + pixel;
     T total = 0;
     for (int64_t k = mixed.first(target); k < mixed.count && mixed.pairs[k].target == target; ++k) {
-      int64_t at = mixed.pairs[k].source / 4, corner = mixed.pairs[k].source % 4, number = 0;
+      int64_t at = mixed.pairs[k].source / s.corners, corner = mixed.pairs[k].source % s.corners, number = 0;
       T g = gradient[left * s.samples + at % s.samples];
-      s.each_pixel(s.rows.place(grid[2 * at + 1]).at, s.columns.place(grid[2 * at]).at,
-                   [&](int64_t, T weight, T, T) {
-                     if (number++ == corner) total += g * weight;
-                   });
+      s.each_pixel(s.place(grid, at), [&](int64_t, T weight, const T*) {
+        if (number++ == corner) total += g * weight;
+      });
     }
     x_gradient[i] = total;
   }
@@ -71,19 +68,17 @@ struct PlaceShares {
   T* grid_gradient;
 
   PM_DEVICE void operator()(int64_t sample) const {
-    GridPlace<T> row = s.rows.place(grid[2 * sample + 1]), column = s.columns.place(grid[2 * sample]);
-    int64_t image = sample / s.samples, plane = s.height * s.width;
+    SampledPlace<T> place = s.place(grid, sample);
+    int64_t image = sample / s.samples;
     const T* from = gradient + image * s.channels * s.samples + sample % s.samples;
-    T along_rows = 0, along_columns = 0;
-    s.each_pixel(row.at, column.at, [&](int64_t pixel, T, T row_slope, T column_slope) {
+    T slopes[3] = {T(0), T(0), T(0)};
+    s.each_pixel(place, [&](int64_t pixel, T, const T* slope) {
       for (int64_t c = 0; c < s.channels; ++c) {
-        T value = x[(image * s.channels + c) * plane + pixel], g = from[c * s.samples];
-        along_rows += g * value * row_slope;
-        along_columns += g * value * column_slope;
+        T value = x[(image * s.channels + c) * s.plane + pixel], g = from[c * s.samples];
+        for (int a = 0; a < s.axes; ++a) slopes[a] += g * value * slope[a];
       }
     });
-    grid_gradient[2 * sample] = along_columns * column.speed;
-    grid_gradient[2 * sample + 1] = along_rows * row.speed;
+    for (int a = 0; a < s.axes; ++a) grid_gradient[sample * s.axes + a] = slopes[a] * place.along[a].speed;
   }
 };
 

@@ -148,11 +148,11 @@ struct ToX {
 }  // namespace group_normalize_gpu
 
 template <class T>
-class GroupNormalize {
+class GpuGroupNormalize {
  public:
   using Deviation = group_normalize_gpu::Deviation<T>;
 
-  GroupNormalize(const ChannelRows& rows, int64_t groups) : layout_(rows, groups) {}
+  GpuGroupNormalize(const ChannelRows& rows, int64_t groups) : layout_(rows, groups) {}
 
   int64_t group_count() const { return layout_.images * layout_.groups; }
 
@@ -194,5 +194,8 @@ class GroupNormalize {
  private:
   group_normalize_gpu::Layout layout_;
 };
+
+template <class T>
+using GroupNormalize = GpuGroupNormalize<T>;
 
 }  // namespace paddle_mini

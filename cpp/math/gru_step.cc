@@ -1,4 +1,5 @@
 // Steps of GRU.
+#ifndef PM_GPU  // it runs on processors only
 #include "math/gru_step.h"
 
 namespace paddle_mini {
@@ -99,3 +100,4 @@ template struct GruStep<float>;
 template struct GruStep<double>;
 
 }  // namespace paddle_mini
+#endif

@@ -1,4 +1,5 @@
 // The loops of PackedGemm around the blocks of gemm_block.h.
+#ifndef PM_GPU  // it runs on processors only
 #include "math/packed_gemm.h"
 
 #include <algorithm>
@@ -90,3 +91,4 @@ template struct PackedGemm<float>;
 template struct PackedGemm<double>;
 
 }  // namespace paddle_mini
+#endif

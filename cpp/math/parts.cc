@@ -27,7 +27,7 @@ Variable* whole_of(const KernelInit& init, const char* port, bool join) {
 }  // namespace
 
 #ifdef PM_GPU
-void PartsKernel::run(Device& device) {
+void SplitOrConcatKernel::run(Device& device) {
   char* at = static_cast<char*>(whole_->tensor.data);
   size_t size = size_of(whole_->tensor.dtype), row = 0;
   for (int64_t numel : numels_) row += static_cast<size_t>(numel) * size;
@@ -42,7 +42,7 @@ void PartsKernel::run(Device& device) {
   }
 }
 #else
-void PartsKernel::run(Device&) {
+void SplitOrConcatKernel::run(Device&) {
   char* at = static_cast<char*>(whole_->tensor.data);
   size_t size = size_of(whole_->tensor.dtype);
   for (int64_t row = 0; row < rows_; ++row) {
@@ -71,7 +71,7 @@ std::vector<Variable*> outputs_of(const KernelInit& init, const char* port) {
 }
 
 SlabKernel::SlabKernel(KernelInit& init, const char* whole, const char* parts, bool join)
-    : PartsKernel(whole_of(init, whole, join), join ? inputs_of(init, parts) : outputs_of(init, parts),
+    : SplitOrConcatKernel(whole_of(init, whole, join), join ? inputs_of(init, parts) : outputs_of(init, parts),
                   slab_numels(init, whole_of(init, whole, join)),
                   whole_of(init, whole, join)->tensor.shape.numel(0, axis_in_whole(init, whole_of(init, whole, join))),
                   join) {}

@@ -7,10 +7,10 @@ namespace paddle_mini {
 
 // Moves bytes between a whole and its parts: each row of the whole, all axes before the one that is cut, is a
 // row of the first part, then one of the second, and so on.
-class PartsKernel : public Kernel {
+class SplitOrConcatKernel : public Kernel {
  public:
   // A part that is nullptr is one that nobody wants.
-  PartsKernel(Variable* whole, std::vector<Variable*> parts, std::vector<int64_t> part_numels, int64_t rows, bool join)
+  SplitOrConcatKernel(Variable* whole, std::vector<Variable*> parts, std::vector<int64_t> part_numels, int64_t rows, bool join)
       : whole_(whole), parts_(std::move(parts)), numels_(std::move(part_numels)), rows_(rows), join_(join) {}
   void run(Device& device) override;
 
@@ -26,7 +26,7 @@ std::vector<Variable*> inputs_of(const KernelInit& init, const char* port);
 std::vector<Variable*> outputs_of(const KernelInit& init, const char* port);
 
 // Parts without the axis: one for each position. Kernels of stack, unstack, unbind and their gradients.
-class SlabKernel : public PartsKernel {
+class SlabKernel : public SplitOrConcatKernel {
  public:
   SlabKernel(KernelInit& init, const char* whole, const char* parts, bool join);
 };

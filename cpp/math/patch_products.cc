@@ -1,4 +1,5 @@
 // Tiles of pixels, panels of patches, and the loop that multiplies them.
+#ifndef PM_GPU  // it runs on processors only
 #include "math/patch_products.h"
 
 #include "math/register_blocks.h"
@@ -298,3 +299,4 @@ template class PatchProducts<float>;
 template class PatchProducts<double>;
 
 }  // namespace paddle_mini
+#endif

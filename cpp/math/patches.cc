@@ -1,4 +1,5 @@
 // Strips, slots, and the copy of a region into its buffer.
+#ifndef PM_GPU  // it runs on processors only
 #include "math/patches.h"
 
 namespace paddle_mini {
@@ -208,3 +209,4 @@ template class PatchGrid<float>;
 template class PatchGrid<double>;
 
 }  // namespace paddle_mini
+#endif

@@ -180,7 +180,7 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
               })
               .checks_data()
               .on_gpu()
-              .kernels<PickGradKernel, float, double>());
+              .kernels<PickGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

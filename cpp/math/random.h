@@ -2,9 +2,12 @@
 // that PaddlePaddle draws: both use the standard library's 64-bit Mersenne Twister and distributions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <random>
 
+#include "core/interruption.h"
 #include "core/kernel.h"
 
 #ifdef PM_GPU
@@ -39,6 +42,12 @@ void make_on_host(Device& device, int64_t n, T* out, Make make) {
   (void)n;
   make(out);
 #endif
+}
+
+// to[i] = draw() for n elements, in order; the user may stop it.
+template <class T, class Draw>
+void generate(T* to, int64_t n, Draw draw) {
+  in_slices(n, 4 * sizeof(T), [&](int64_t begin, int64_t end) { std::generate(to + begin, to + end, std::ref(draw)); });
 }
 
 }  // namespace paddle_mini

@@ -104,7 +104,7 @@ OpSpec with_attributes(OpSpec spec) {
       .attr("keep_dim", false, "whether a reduced axis stays, with one element")
       .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
       .attr("in_dtype", -1, "not read: X knows its element type")
-      .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator", at_least(-1));
+      .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator. Only sums and means look at it", at_least(-1));
 }
 
 }  // namespace

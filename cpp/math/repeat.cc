@@ -1,4 +1,5 @@
 // Kernels and records of tile and expand.
+#include "core/widening.h"
 #include "math/repeat.h"
 
 #include <cstring>
@@ -77,7 +78,7 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
               .gradient(gradient_type, with_ports({"X", "Out@GRAD"}, ports), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<RepeatKernel>());
-  ops.add(with_tensor_ports(OpSpec(gradient_type)
+  ops.add(also({DType::Bool}, with_tensor_ports(OpSpec(gradient_type)
                                 .shape_input("X", "as in the forward operator")
                                 .input("Out@GRAD", "shape of Out")
                                 .output("X@GRAD", "shape of X"),
@@ -89,7 +90,7 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
                 gradients_like_inputs(c);
               })
               .on_gpu()
-              .kernels<RepeatGradKernel, float, double, int32_t, int64_t>());
+              .kernels<RepeatGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

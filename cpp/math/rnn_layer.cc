@@ -1,6 +1,7 @@
 // Layers of rnn. The products with the input are made for all steps at once; a step makes one with the state.
 //   LSTM (Hochreiter and Schmidhuber 1997): c = f c' + i c~, h = o tanh(c)
 //   GRU (Cho et al. 2014, the reset gate after the product): c~ = tanh(x + r (W_h h' + b_h)), h = (1 - z) c~ + z h'
+#ifndef PM_GPU  // it runs on processors only
 #include "math/rnn_layer.h"
 
 #include "math/packed_gemm.h"
@@ -94,10 +95,18 @@ void RnnLayer<T>::run(Device& device, T* state, T* cell, T* out, int64_t out_ste
     of_state.run(size.batch, state, h, packed, gru ? share : line(row), gru ? gates : size.line(), !gru);
     for (int64_t b = 0; b < size.batch; ++b, ++row) {
       T *to = out + row * out_step, *h_row = state + b * h, *c_row = cell + b * h;
-      if (is_padding(t, b)) std::fill_n(to, h, T(0));
+      if (is_padding(t, b)) pad_row(row, to);
       else run_row(device, line(row), cell_line(row), bias, share + b * gates, h_row, c_row, to);
     }
   }
+}
+
+// Nobody reads what is kept of padding, but it is part of an output.
+template <class T>
+void RnnLayer<T>::pad_row(int64_t row, T* out) const {
+  std::fill_n(out, size.hidden, T(0));
+  std::fill_n(line(row), size.line(), T(0));
+  if (size.mode == RnnMode::Lstm) std::fill_n(cell_line(row), 2 * size.hidden, T(0));
 }
 
 template <class T>
@@ -204,3 +213,4 @@ template struct RnnLayer<float>;
 template struct RnnLayer<double>;
 
 }  // namespace paddle_mini
+#endif

@@ -61,6 +61,7 @@ struct RnnLayer {
   T* line(int64_t row) const { return kept + row * size.line(); }
   T* cell_line(int64_t row) const { return kept + size.rows() * size.line() + row * 2 * size.hidden; }
 
+  void pad_row(int64_t row, T* out) const;
   void run_row(Device& device, T* values, T* cells, const T* bias, const T* share, T* state, T* cell, T* out) const;
   void run_row_gradient(Device& device, int64_t t, int64_t b, const T* last, const T* out_gradient, T* state_gradient,
                         T* cell_gradient, T* to_input, T* to_hidden) const;

@@ -1,4 +1,5 @@
 // Kernels and records of slice and strided_slice.
+#include "core/widening.h"
 #include "math/slice.h"
 
 namespace paddle_mini {
@@ -140,10 +141,10 @@ void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool s
   });
   if (strided) {
     ops.add(forward.on_gpu().kernel_for_any<SliceKernel<true>>());
-    ops.add(backward.on_gpu().kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>());
+    ops.add(also({DType::Bool}, backward.on_gpu().kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>()));
   } else {
     ops.add(forward.on_gpu().kernel_for_any<SliceKernel<false>>());
-    ops.add(backward.on_gpu().kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>());
+    ops.add(also({DType::Bool}, backward.on_gpu().kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>()));
   }
 }
 

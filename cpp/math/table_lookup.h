@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "core/widening.h"
 #include "math/map.h"
 
 #ifdef PM_GPU
@@ -135,7 +136,7 @@ inline void infer_table_gradient(InferContext& c, const TableLookup& lookup) {
 }
 
 inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
-  ops.add(OpSpec(lookup.type)
+  ops.add(also({DType::Int8, DType::Int16}, OpSpec(lookup.type)
               .doc(std::string(lookup.formula) +
                    "; zeros where the id is padding_idx. An id outside of the table is refused.")
               .input("W", lookup.table)
@@ -147,7 +148,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
               .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
               .checks_data()
               .on_gpu()
-              .kernels<TableLookupKernel, float, double>());
+              .kernels<TableLookupKernel, float, double>()));
   ops.add(OpSpec(lookup.type + "_grad")
               .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
                    "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")

@@ -1,4 +1,5 @@
 // abs: Out = |X|
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -22,10 +23,10 @@ void define_abs(OpTable& ops) {
               .gradient("abs_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<UnaryKernel<Abs>::For, float, double, int32_t, int64_t>());
-  ops.add(unary_gradient("abs_grad", Keeps::X)
+  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("abs_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
               .on_gpu()
-              .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>());
+              .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -15,7 +15,7 @@ struct AdadeltaRule {
 };
 
 template <class T>
-struct AdadeltaKernel : Kernel {
+struct AdadeltaKernel : TiledKernel {
   In<T> param, grad, squared_grad, squared_update, learning_rate;
   Out<T> param_out, squared_grad_out, squared_update_out;
   T rho, epsilon;
@@ -27,9 +27,9 @@ struct AdadeltaKernel : Kernel {
         squared_update_out(init, "AvgSquaredUpdateOut"), rho(static_cast<T>(init.attr<float>("rho"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override { run_part(device, 0, param.numel()); }
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     AdadeltaRule<T> step{rho, epsilon, uniform_or(learning_rate, T(1))};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, squared_grad_out.data() + begin,
         squared_update_out.data() + begin), param.data() + begin, squared_grad.data() + begin,
@@ -64,7 +64,6 @@ void define_adadelta(OpTable& ops) {
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .infer(infer_adadelta)
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("AvgSquaredGrad", "AvgSquaredGradOut")
               .updates("AvgSquaredUpdate", "AvgSquaredUpdateOut")

@@ -15,7 +15,7 @@ struct AdagradRule {
 };
 
 template <class T>
-struct AdagradKernel : Kernel {
+struct AdagradKernel : TiledKernel {
   In<T> param, grad, moment, learning_rate;
   Out<T> param_out, moment_out;
   T epsilon;
@@ -35,7 +35,7 @@ struct AdagradKernel : Kernel {
         });
   }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     update(device, begin, end - begin, grad.data() + begin);
   }
 
@@ -67,7 +67,6 @@ void define_adagrad(OpTable& ops) {
               })
               .takes_rows("Grad")
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .on_gpu()

@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct AdamKernel : Kernel {
+struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles are for the caches of processors
   In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
   In<bool> skip_update;
   NumberIn beta1_tensor, beta2_tensor, epsilon_tensor;
@@ -55,7 +55,7 @@ struct AdamKernel : Kernel {
   bool skips() const { return skip_update && skip_update[0]; }
 
   void run(Device& device) override {
-    if (!grad.is_rows()) return run_part(device, 0, param.numel());
+    if (!grad.is_rows()) return run_tile(device, 0, param.numel());
     T power1 = beta1_power[0], power2 = beta2_power[0];
     bool stays = skips() || grad.variable().rows.empty();
     if (stays) copy_to_outputs(device, 0, param.numel());
@@ -65,7 +65,7 @@ struct AdamKernel : Kernel {
     set_powers(stays);
   }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     bool stays = skips();
     if (stays) copy_to_outputs(device, begin, end);
     else update(device, step(beta1_power[0], beta2_power[0]), begin, end - begin, grad.data() + begin);
@@ -179,7 +179,6 @@ void define_adam(OpTable& ops) {
               .takes_rows("Grad")
               .infer(infer_adam)
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment1", "Moment1Out")
               .updates("Moment2", "Moment2Out")

@@ -15,7 +15,7 @@ struct AdamaxRule {
 };
 
 template <class T>
-struct AdamaxKernel : Kernel {
+struct AdamaxKernel : TiledKernel {
   In<T> param, grad, learning_rate, moment, norm, beta1_power;
   Out<T> param_out, moment_out, norm_out;
   T beta1, beta2, epsilon;
@@ -26,9 +26,9 @@ struct AdamaxKernel : Kernel {
         moment_out(init, "MomentOut"), norm_out(init, "InfNormOut"), beta1(static_cast<T>(init.attr<float>("beta1"))),
         beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override { run_part(device, 0, param.numel()); }
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     AdamaxRule<T> step{beta1, beta2, epsilon, learning_rate, beta1_power};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin,
         norm_out.data() + begin), param.data() + begin, moment.data() + begin, norm.data() + begin,
@@ -62,7 +62,6 @@ void define_adamax(OpTable& ops) {
                 set_updated(c, {"Param", "Moment", "InfNorm"});
               })
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .updates("InfNorm", "InfNormOut")

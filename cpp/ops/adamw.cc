@@ -30,7 +30,7 @@ struct AdamwRule {
 #endif
 
 template <class T>
-struct AdamwKernel : Kernel {
+struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as adam
   In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
   In<bool> skip_update;
   NumberIn beta1_tensor, beta2_tensor, epsilon_tensor;
@@ -65,9 +65,9 @@ struct AdamwKernel : Kernel {
     if (beta2_power_out) map(device, 1, AdvancePower<T>{b2, stays}, beta2_power_out.data(), beta2_power.data());
   }
 #else
-  void run(Device& device) override { run_part(device, 0, param.numel()); }
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1),
       b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
     T e = static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon);
@@ -144,7 +144,6 @@ void define_adamw(OpTable& ops) {
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .infer(infer_adamw)
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment1", "Moment1Out")
               .updates("Moment2", "Moment2Out")

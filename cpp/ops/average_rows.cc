@@ -1,4 +1,5 @@
 // average_rows: brings the averages of some rows of a table up to date, before an optimizer changes these rows
+#include "math/average_blocks.h"
 #include "math/average_state.h"
 #include "math/map.h"
 
@@ -10,19 +11,19 @@ namespace {
 // version and, for uniform averages, Xu 2011, section 5.
 template <class T>
 struct AverageRowsKernel : Kernel {
-  In<T> param, grad, average, previous;
+  In<T> param, grad, average, block, previous;
   In<int64_t> counters;
   In<double> state, stamps;
-  Out<T> average_out, previous_out;
+  Out<T> average_out, block_out, previous_out;
   Out<double> stamps_out;
   Scratch<double> kept;  // the part of itself that the average of each row keeps
   int64_t width;
   bool checks;
 
   explicit AverageRowsKernel(KernelInit& init)
-      : param(init, "Param"), grad(init, "Rows"), average(init, "Average"), previous(init, "Previous", optional_port),
-        counters(init, "Counters"), state(init, "State"), stamps(init, "RowStamps"), average_out(init, "AverageOut"),
-        previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"),
+      : param(init, "Param"), grad(init, "Rows"), average(init, "Average"),
+        block(init, "Block", optional_port), previous(init, "Previous", optional_port), counters(init, "Counters"), state(init, "State"), stamps(init, "RowStamps"), average_out(init, "AverageOut"),
+        block_out(init, "BlockOut", optional_port), previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"),
         kept(init, grad.shape()[0]), width(param.shape().numel(1, param.shape().rank())),
         checks(init.attr<bool>("check_finite")) {}
 
@@ -32,6 +33,7 @@ struct AverageRowsKernel : Kernel {
     if (checks) require_finite(rows);
     copy(average, average_out);
     copy(stamps, stamps_out);
+    if (block) copy(block, block_out);
     if (previous) copy(previous, previous_out);
     RowClock clock(counters.data(), state.data(), static_cast<bool>(previous));
     if (previous) run_window(device, clock, rows);
@@ -47,13 +49,14 @@ struct AverageRowsKernel : Kernel {
       int64_t row = rows[static_cast<size_t>(i)];
       double& stamp = stamps_out[row];
       __builtin_prefetch(average_out.data() + row * width, 1, 2);
+      if (block) __builtin_prefetch(block_out.data() + row * width, 1, 2);
       kept[i] = now - stamp;
       stamp = now;  // a row that occurs twice keeps all of its average the second time
     }
     map(device, count, [](auto log) { return exp(log); }, kept.data(), static_cast<const double*>(kept.data()));
     for (int64_t i = 0; i < count; ++i) {
       int64_t row = rows[static_cast<size_t>(i)];
-      catch_up(device, kept[i], param_row(i, row), row * width, average_out.data() + row * width);
+      catch_up(device, kept[i], param_row(i, row), row * width);
     }
   }
 
@@ -63,8 +66,8 @@ struct AverageRowsKernel : Kernel {
       double& stamp = stamps_out[row];
       if (stamp == clock.now()) continue;
       const T* p = param_row(static_cast<int64_t>(i), row);
-      if (clock.rolled(stamp)) catch_up(device, clock.kept_of_previous(stamp), p, at, previous_out.data() + at);
-      catch_up(device, clock.kept(stamp), p, at, average_out.data() + at);
+      if (clock.rolled(stamp)) end_generation(device, clock.kept_of_previous(stamp), p, at);
+      catch_up(device, clock.kept(stamp), p, at);
       stamp = clock.now();
     }
   }
@@ -72,9 +75,18 @@ struct AverageRowsKernel : Kernel {
   // Param has all rows of the table, or only those that Rows names, in their order.
   const T* param_row(int64_t i, int64_t row) const { return param.data() + (param.is_rows() ? i : row) * width; }
 
-  // The average of a row as it is now, to one of the two averages.
-  void catch_up(Device& device, double part, const T* p, int64_t at, T* to) {
-    average_row(device, width, part, p, static_cast<const T*>(average_out.data() + at), to);
+  // The average of a row as it is now. With Block it is the sum of two numbers.
+  void catch_up(Device& device, double part, const T* p, int64_t at) {
+    T* average = average_out.data() + at;
+    if (block) catch_up_row(device, width, part, p, average, block_out.data() + at);
+    else average_row(device, width, part, p, static_cast<const T*>(average), average);
+  }
+
+  // What it was when its generation ended becomes the previous average.
+  void end_generation(Device& device, double part, const T* p, int64_t at) {
+    const T* average = average_out.data() + at;
+    if (block) ended_row(width, part, p, average, block_out.data() + at, previous_out.data() + at);
+    else average_row(device, width, part, p, average, previous_out.data() + at);
   }
 
   void require_finite(const std::vector<int64_t>& rows) const {
@@ -102,6 +114,7 @@ void infer_average_rows(InferContext& c) {
     require_same_dtype(c, "Param", port);
     require_same_shape(c, "Param", port);
   }
+  require_number(c, "Average");
   require<ShapeError>(c.shape("Param").rank() > 0, "Param is no table: it has shape []");
   require_vector(c, "Counters", DType::Int64, kAverageCounters);
   require_vector(c, "State", DType::Float64, kAverageState);
@@ -112,6 +125,12 @@ void infer_average_rows(InferContext& c) {
     require_same_dtype(c, "Param", "Previous");
     require_same_shape(c, "Param", "Previous");
     c.set_output("PreviousOut", c.input("Previous"));
+  }
+  require<ProgramError>(c.has_input("Block") == c.has_output("BlockOut"), "Block and BlockOut are given both or none");
+  if (c.has_input("Block")) {
+    require_same_dtype(c, "Param", "Block");
+    require_same_shape(c, "Param", "Block");
+    c.set_output("BlockOut", c.input("Block"));
   }
   c.set_output("AverageOut", c.input("Average"));
   c.set_output("RowStampsOut", c.input("RowStamps"));
@@ -124,16 +143,19 @@ void define_average_rows(OpTable& ops) {
               .doc("For a table whose optimizer changes only the rows that a sparse gradient names: gives these rows, "
                    "before they change, the averages that parameter_average would have given them in all steps since "
                    "RowStamps, during which they were constant, and stamps them. What the other rows miss "
-                   "average_value adds. With Previous the average is a window.")
+                   "average_value adds. With Previous the average is a window. With Block it is Average + Block, of which "
+                   "nothing is lost.")
               .input("Param", "[rows, ...], before this step's change; or select_rows of it and Rows")
               .input("Rows", "selected rows: the gradient")
               .input("Average", "shape of Param")
               .optional_input("Previous", "shape of Param: the average of the window's previous generation")
+              .optional_input("Block", "shape of Param: what Average has not enough digits for; zeros at first")
               .input("Counters", "[5] int64, of average_weight, before this step")
               .input("State", "[7] float64, of average_weight, before this step")
               .input("RowStamps", "[rows] float64: how far the average had come when the row was last up to date")
               .output("AverageOut", "the variable of Average")
               .optional_output("PreviousOut", "the variable of Previous")
+              .optional_output("BlockOut", "the variable of Block")
               .output("RowStampsOut", "the variable of RowStamps")
               .attr("check_finite", false, "whether a row that holds NaN or infinity is refused")
               .takes_rows("Param")
@@ -142,6 +164,7 @@ void define_average_rows(OpTable& ops) {
               .no_gradient("an average of parameters is not differentiated")
               .updates("Average", "AverageOut")
               .updates("Previous", "PreviousOut")
+              .updates("Block", "BlockOut")
               .updates("RowStamps", "RowStampsOut")
               .cpu_only("its rows are those of a sparse gradient, which stay on the processor")
               .kernels<AverageRowsKernel, float, double>());

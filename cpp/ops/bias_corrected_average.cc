@@ -75,6 +75,7 @@ void define_bias_corrected_average(OpTable& ops) {
                   require_same_dtype(c, "Param", port);
                   require_same_shape(c, "Param", port);
                 }
+                require_number(c, "Average");
                 require_vector(c, "Counters", DType::Int64, kAverageCounters);
                 c.set_output("Out", c.input("Param"));
               })

@@ -1,5 +1,6 @@
 // bilinear_interp_v2: images of another size, each pixel a mixture of the four around its place in X
 #include "core/target.h"
+#include "core/widening.h"
 #include "math/interpolate.h"
 
 #ifdef PM_GPU
@@ -219,13 +220,13 @@ struct BilinearInterpGradKernel : Kernel {
 }  // namespace
 
 void define_bilinear_interp_v2(OpTable& ops) {
-  ops.add(interpolation("bilinear")
+  ops.add(also({DType::UInt8}, interpolation("bilinear", 2)
               .doc("Images of another size: each pixel of Out lies somewhere in X, and is the mixture of the four "
                    "pixels around that place. Pixel i lies at i (in - 1) / (out - 1) with align_corners, else at "
                    "(i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with ratio 1 / scale or in / out.")
               .on_gpu()
-              .kernels<BilinearInterpKernel, float, double>());
-  ops.add(interpolation_gradient("bilinear")
+              .kernels<BilinearInterpKernel, float, double>()));
+  ops.add(interpolation_gradient("bilinear", 2)
               .doc("X@GRAD = the sum over the pixels of Out that a pixel is part of: Out@GRAD times its part.")
               .on_gpu()
               .kernels<BilinearInterpGradKernel, float, double>());

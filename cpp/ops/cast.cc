@@ -13,7 +13,11 @@ struct CastKernel : Kernel {
 
   explicit CastKernel(KernelInit& init)
       : x(*init.input("X")), out(*init.output("Out")), convert(cast_function(x.tensor.dtype, out.tensor.dtype)) {}
-  void run(Device& device) override { convert(device, x.tensor.shape.numel(), x.tensor.data, out.tensor.data); }
+  // Casts that the executor puts in are of selected rows too.
+  void run(Device& device) override {
+    if (x.is_rows()) out.set_rows(x.rows);
+    convert(device, x.tensor.shape.numel(), x.tensor.data, out.tensor.data);
+  }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/op_table.h"
+#include "core/widening.h"
 #include "math/selected_rows.h"
 #include "math/uniform.h"
 
@@ -188,7 +189,7 @@ void define_clip(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<ClipKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("clip_grad")
+  ops.add(also({DType::Int32, DType::Int64}, OpSpec("clip_grad")
               .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
               .input("X", "as in clip")
               .optional_input("Min", "as in clip")
@@ -206,7 +207,7 @@ void define_clip(OpTable& ops) {
               .in_place("Out@GRAD", "X@GRAD")
               .checks_data()
               .on_gpu()
-              .kernels<ClipGradKernel, float, double>());
+              .kernels<ClipGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -8,21 +8,21 @@ namespace {
 const TensorAttrs kConcatPorts{{"axis", "AxisTensor"}};
 
 // The parts of the whole, as their shapes cut it along the axis.
-PartsKernel concat_parts_of(const KernelInit& init, Variable* whole, std::vector<Variable*> parts, bool join) {
+SplitOrConcatKernel concat_parts_of(const KernelInit& init, Variable* whole, std::vector<Variable*> parts, bool join) {
   int axis = normal_axis(attr_of<int32_t>(settled(init, kConcatPorts), "axis"), whole->tensor.shape.rank(), "axis");
   std::vector<int64_t> numels;
   for (const Variable* x : inputs_of(init, "X")) numels.push_back(x->tensor.shape.numel(axis, x->tensor.shape.rank()));
-  return PartsKernel(whole, std::move(parts), std::move(numels), whole->tensor.shape.numel(0, axis), join);
+  return SplitOrConcatKernel(whole, std::move(parts), std::move(numels), whole->tensor.shape.numel(0, axis), join);
 }
 
-struct ConcatKernel : PartsKernel {
+struct ConcatKernel : SplitOrConcatKernel {
   explicit ConcatKernel(KernelInit& init)
-      : PartsKernel(concat_parts_of(init, init.output("Out"), inputs_of(init, "X"), true)) {}
+      : SplitOrConcatKernel(concat_parts_of(init, init.output("Out"), inputs_of(init, "X"), true)) {}
 };
 
-struct ConcatGradKernel : PartsKernel {
+struct ConcatGradKernel : SplitOrConcatKernel {
   explicit ConcatGradKernel(KernelInit& init)
-      : PartsKernel(concat_parts_of(init, init.input("Out@GRAD"), outputs_of(init, "X@GRAD"), false)) {}
+      : SplitOrConcatKernel(concat_parts_of(init, init.input("Out@GRAD"), outputs_of(init, "X@GRAD"), false)) {}
 };
 
 VarInfo concat_info(InferContext& c) {

@@ -102,7 +102,7 @@ OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
         gradients_like_inputs(c);
       })
       .on_gpu()
-      .kernels<CropGradKernel, float, double>();
+      .kernels<CropGradKernel, float, double, int32_t, int64_t>();
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ void define_cross(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, cross_checked_shape(c)); })
               .gradient("cross_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
-              .kernels<CrossKernel, float, double>());
+              .kernels<CrossKernel, float, double, int32_t, int64_t>());
   ops.add(cross_with_attributes(OpSpec("cross_grad"))
               .doc("X@GRAD = Y x Out@GRAD, Y@GRAD = Out@GRAD x X.")
               .input("X", "as in cross")
@@ -115,7 +115,7 @@ void define_cross(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .on_gpu()
-              .kernels<CrossGradKernel, float, double>());
+              .kernels<CrossGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

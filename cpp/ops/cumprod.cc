@@ -1,4 +1,5 @@
 // cumprod: Out[j] = the product of X up to j along an axis
+#include "core/widening.h"
 #include "math/axis_lines.h"
 #include "math/axis_walk.h"
 #include "math/for_each_index.h"
@@ -127,7 +128,7 @@ void define_cumprod(OpTable& ops) {
               .gradient("cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<CumprodKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("cumprod_grad")
+  ops.add(also({DType::Int32, DType::Int64}, OpSpec("cumprod_grad")
               .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i].")
               .input("X", "as in cumprod")
               .input("Out", "of cumprod")
@@ -141,7 +142,7 @@ void define_cumprod(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("X"));
               })
               .on_gpu()
-              .kernels<CumprodGradKernel, float, double>());
+              .kernels<CumprodGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

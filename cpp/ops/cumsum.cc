@@ -1,5 +1,6 @@
 // cumsum: Out[j] = the sum of X up to j along an axis
 #include "core/op_table.h"
+#include "core/widening.h"
 #include "math/axis_lines.h"
 
 #ifdef PM_GPU
@@ -97,7 +98,7 @@ void define_cumsum(OpTable& ops) {
               .gradient("cumsum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
-  ops.add(with_cumsum_attributes(OpSpec("cumsum_grad")
+  ops.add(also({DType::Int16, DType::Int32, DType::Int64}, with_cumsum_attributes(OpSpec("cumsum_grad")
                               .shape_input("X", "as in cumsum")
                               .input("Out@GRAD", "shape of Out")
                               .output("X@GRAD", "shape of X"))
@@ -110,7 +111,7 @@ void define_cumsum(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .on_gpu()
-              .kernels<CumsumGradKernel, float, double>());
+              .kernels<CumsumGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

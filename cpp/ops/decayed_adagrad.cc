@@ -15,7 +15,7 @@ struct DecayedAdagradRule {
 };
 
 template <class T>
-struct DecayedAdagradKernel : Kernel {
+struct DecayedAdagradKernel : TiledKernel {
   In<T> param, grad, moment, learning_rate;
   Out<T> param_out, moment_out;
   T decay, epsilon;
@@ -25,9 +25,9 @@ struct DecayedAdagradKernel : Kernel {
         param_out(init, "ParamOut"), moment_out(init, "MomentOut"), decay(static_cast<T>(init.attr<float>("decay"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override { run_part(device, 0, param.numel()); }
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     DecayedAdagradRule<T> step{decay, epsilon, learning_rate};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
         param.data() + begin, moment.data() + begin, grad.data() + begin);
@@ -54,7 +54,6 @@ void define_decayed_adagrad(OpTable& ops) {
                 set_updated(c, {"Param", "Moment"});
               })
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .on_gpu()

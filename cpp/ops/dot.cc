@@ -1,4 +1,5 @@
 // dot: Out = sum of X Y along the last axis
+#include "core/widening.h"
 #include "math/axis_walk.h"
 #include "math/map.h"
 
@@ -98,7 +99,7 @@ void define_dot(OpTable& ops) {
               .gradient("dot_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<DotKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("dot_grad")
+  ops.add(also({DType::Int32, DType::Int64}, OpSpec("dot_grad")
               .doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.")
               .input("X", "as in dot")
               .input("Y", "as in dot")
@@ -110,7 +111,7 @@ void define_dot(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .on_gpu()
-              .kernels<DotGradKernel, float, double>());
+              .kernels<DotGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

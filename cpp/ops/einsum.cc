@@ -108,6 +108,15 @@ void infer_einsum_gradient(InferContext& c) {
   }
 }
 
+// PaddlePaddle's einsum_grad asks for XShape under another name.
+std::vector<OpDesc> einsum_gradient(const OpDesc& forward) {
+  OpDesc op = make_op("einsum_grad", {{"Operands", forward.input("Operands")}, {"Out@GRAD", gradient_names(forward.output("Out"))}},
+                      {{"Operands@GRAD", gradient_names(forward.input("Operands"))}}, forward.attrs);
+  if (!forward.output("InnerCache").empty()) op.inputs.push_back({"InnerCache", forward.output("InnerCache")});
+  if (!forward.output("XShape").empty()) op.inputs.push_back({"x_shape", forward.output("XShape")});
+  return {op};
+}
+
 }  // namespace
 
 void define_einsum(OpTable& ops) {
@@ -122,7 +131,7 @@ void define_einsum(OpTable& ops) {
               .optional_output_list("XShape", "[0] each: nothing is kept")
               .required_attr("equation", AttrType::String, "terms of letters, joined by ',', an arrow '->', the result")
               .infer(infer_einsum)
-              .gradient("einsum_grad", {"Operands", "InnerCache", "Out@GRAD"}, {"Operands@GRAD"})
+              .gradient(einsum_gradient)
               .on_gpu()
               .kernels<EinsumKernel, float, double>());
   ops.add(OpSpec("einsum_grad")

@@ -1,4 +1,5 @@
 // elementwise_add: Out = X + Y, with Y stretched over X
+#include "core/widening.h"
 #include "math/elementwise.h"
 
 namespace paddle_mini {
@@ -17,13 +18,13 @@ void define_elementwise_add(OpTable& ops) {
               .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_add_grad")
+  ops.add(also({DType::Int16, DType::Int32, DType::Int64}, binary_gradient("elementwise_add_grad")
               .reads_shape("X")
               .reads_shape("Y")
               .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
               .view("Out@GRAD", "X@GRAD")
               .on_gpu()
-              .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>());
+              .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

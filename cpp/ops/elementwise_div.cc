@@ -1,4 +1,5 @@
 // elementwise_div: Out = X / Y, with Y stretched over X
+#include "core/widening.h"
 #include "math/whole_division.h"
 
 namespace paddle_mini {
@@ -28,19 +29,19 @@ struct TimesOutOverY {
 }  // namespace
 
 void define_elementwise_div(OpTable& ops) {
-  ops.add(binary("elementwise_div")
+  ops.add(also({DType::Bool}, binary("elementwise_div")
               .doc("Out = X / Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches. "
                    "Whole numbers are cut towards zero, and refused where Y is 0.")
               .gradient("elementwise_div_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .checks_data()
               .on_gpu()
-              .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_div_grad")
+              .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()));
+  ops.add(also({DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64}, binary_gradient("elementwise_div_grad")
               .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
                    "along.")
               .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
               .on_gpu()
-              .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>());
+              .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // elementwise_fmin: Out = min(X, Y) where both are numbers, with Y stretched over X
+#include "core/widening.h"
 #include "math/elementwise.h"
 
 namespace paddle_mini {
@@ -32,11 +33,11 @@ void define_elementwise_fmin(OpTable& ops) {
               .gradient("elementwise_fmin_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<MinimumNumber>::For, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_fmin_grad")
+  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_fmin_grad")
               .doc("X@GRAD = Out@GRAD where X <= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
                    "the axes it was stretched along.")
               .on_gpu()
-              .kernels<BinaryGradKernel<WhereXIsLeast, WhereYIsLeast>::For, float, double>());
+              .kernels<BinaryGradKernel<WhereXIsLeast, WhereYIsLeast>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

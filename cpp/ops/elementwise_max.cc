@@ -1,4 +1,5 @@
 // elementwise_max: Out = max(X, Y), with Y stretched over X
+#include "core/widening.h"
 #include "math/elementwise.h"
 
 namespace paddle_mini {
@@ -28,11 +29,11 @@ void define_elementwise_max(OpTable& ops) {
               .gradient("elementwise_max_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Maximum>::For, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_max_grad")
+  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_max_grad")
               .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes "
                    "it was stretched along.")
               .on_gpu()
-              .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>());
+              .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // elementwise_min: Out = min(X, Y), with Y stretched over X
+#include "core/widening.h"
 #include "math/elementwise.h"
 
 namespace paddle_mini {
@@ -28,11 +29,11 @@ void define_elementwise_min(OpTable& ops) {
               .gradient("elementwise_min_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Minimum>::For, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_min_grad")
+  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_min_grad")
               .doc("X@GRAD = Out@GRAD where X < Y, Y@GRAD = Out@GRAD where X >= Y, else 0; each summed over the axes "
                    "it was stretched along.")
               .on_gpu()
-              .kernels<BinaryGradKernel<WhereXIsLess, WhereXIsNotLess>::For, float, double>());
+              .kernels<BinaryGradKernel<WhereXIsLess, WhereXIsNotLess>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

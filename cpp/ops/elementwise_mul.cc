@@ -1,4 +1,5 @@
 // elementwise_mul: Out = X Y element by element, with Y stretched over X
+#include "core/widening.h"
 #include "math/arithmetic.h"
 #include "math/elementwise.h"
 
@@ -42,18 +43,18 @@ void infer_elementwise_mul(InferContext& c) {
 }  // namespace
 
 void define_elementwise_mul(OpTable& ops) {
-  ops.add(binary("elementwise_mul")
+  ops.add(also({DType::Bool}, binary("elementwise_mul")
               .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
                    "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
               .takes_rows("X")
               .infer(infer_elementwise_mul)
               .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
-              .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_mul_grad")
+              .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
+  ops.add(also({DType::Bool, DType::Int32, DType::Int64}, binary_gradient("elementwise_mul_grad")
               .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
               .on_gpu()
-              .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>());
+              .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

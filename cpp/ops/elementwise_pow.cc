@@ -1,4 +1,5 @@
 // elementwise_pow: Out = X to the power of Y, with Y stretched over X
+#include "core/widening.h"
 #include "math/elementwise.h"
 #include "math/power.h"
 
@@ -30,11 +31,11 @@ void define_elementwise_pow(OpTable& ops) {
               .gradient("elementwise_pow_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Power>::For, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_pow_grad")
+  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_pow_grad")
               .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
                    "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
               .on_gpu()
-              .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>());
+              .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // elementwise_sub: Out = X - Y, with Y stretched over X
+#include "core/widening.h"
 #include "math/elementwise.h"
 
 namespace paddle_mini {
@@ -22,13 +23,13 @@ void define_elementwise_sub(OpTable& ops) {
               .gradient("elementwise_sub_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
-  ops.add(binary_gradient("elementwise_sub_grad")
+  ops.add(also({DType::Int16, DType::Int32, DType::Int64}, binary_gradient("elementwise_sub_grad")
               .reads_shape("X")
               .reads_shape("Y")
               .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
               .view("Out@GRAD", "X@GRAD")
               .on_gpu()
-              .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>());
+              .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // exp: Out = e^X
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -17,15 +18,15 @@ struct ExpGrad {
 }  // namespace
 
 void define_exp(OpTable& ops) {
-  ops.add(unary("exp")
+  ops.add(also({DType::Int32, DType::Int64}, unary("exp").infer(infer_float_of_integers)
               .doc("Out = e^X, element by element; too large a result is infinite.")
               .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnaryKernel<Exp>::For, float, double>());
-  ops.add(unary_gradient("exp_grad", Keeps::Out)
+              .kernels<UnaryKernel<Exp>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("exp_grad", Keeps::Out)
               .doc("X@GRAD = Out@GRAD Out.")
               .on_gpu()
-              .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>());
+              .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // expand_v2: Out = X with its axes of 1 stretched to a shape
+#include "core/widening.h"
 #include "math/axis_walk.h"
 #include "math/tensor_attr.h"
 
@@ -56,7 +57,7 @@ void define_expand_v2(OpTable& ops) {
               .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kExpandV2Ports), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<ExpandV2Kernel>());
-  ops.add(with_tensor_ports(OpSpec("expand_v2_grad")
+  ops.add(also({DType::Bool}, with_tensor_ports(OpSpec("expand_v2_grad")
                                 .shape_input("X", "as in expand_v2")
                                 .input("Out@GRAD", "shape of Out")
                                 .output("X@GRAD", "shape of X"),
@@ -70,7 +71,7 @@ void define_expand_v2(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .on_gpu()
-              .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>());
+              .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

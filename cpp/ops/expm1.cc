@@ -1,4 +1,5 @@
 // expm1: Out = exp(X) - 1
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -17,11 +18,11 @@ struct Expm1Grad {
 }  // namespace
 
 void define_expm1(OpTable& ops) {
-  ops.add(unary("expm1")
+  ops.add(also({DType::Int32, DType::Int64}, unary("expm1").infer(infer_float_of_integers)
               .doc("Out = exp(X) - 1, right for small X, too, element by element.")
               .gradient("expm1_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnaryKernel<Expm1>::For, float, double>());
+              .kernels<UnaryKernel<Expm1>::For, float, double>()));
   ops.add(unary_gradient("expm1_grad", Keeps::Out)
               .doc("X@GRAD = Out@GRAD (Out + 1).")
               .on_gpu()

@@ -16,7 +16,7 @@ struct FtrlRule {
 };
 
 template <class T>
-struct FtrlKernel : Kernel {
+struct FtrlKernel : TiledKernel {
   In<T> param, squared, linear, grad, learning_rate;
   Out<T> param_out, squared_out, linear_out;
   T l1, l2, power;
@@ -40,7 +40,7 @@ struct FtrlKernel : Kernel {
         });
   }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     update(device, begin, end - begin, grad.data() + begin);
   }
 
@@ -80,7 +80,6 @@ void define_ftrl(OpTable& ops) {
               })
               .takes_rows("Grad")
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("SquaredAccumulator", "SquaredAccumOut")
               .updates("LinearAccumulator", "LinearAccumOut")

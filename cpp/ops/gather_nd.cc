@@ -1,4 +1,5 @@
 // gather_nd: Out = the slabs of X that the coordinates in Index name
+#include "core/widening.h"
 #include "math/nd_index.h"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ void define_gather_nd(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernel_for_any<GatherNdKernel>());
-  ops.add(OpSpec("gather_nd_grad")
+  ops.add(also({DType::Bool}, OpSpec("gather_nd_grad")
               .doc("X@GRAD = the sum of Out@GRAD over the times each slab was named.")
               .shape_input("X", "as in gather_nd")
               .input("Index", "as in gather_nd")
@@ -117,7 +118,7 @@ void define_gather_nd(OpTable& ops) {
               })
               .checks_data()
               .on_gpu()
-              .kernels<GatherNdGradKernel, float, double, int32_t, int64_t>());
+              .kernels<GatherNdGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -24,7 +24,7 @@ struct GaussianRandomKernel : Kernel {
     with_generator(device, seed, [&](std::mt19937_64& generator) {
       make_on_host(device, out.numel(), out.data(), [&](T* to) {
         std::normal_distribution<T> draw(mean, deviation);
-        std::generate_n(to, out.numel(), [&] { return draw(generator); });
+        generate(to, out.numel(), [&] { return draw(generator); });
       });
     });
   }

@@ -15,6 +15,7 @@ struct GetTensorFromSelectedRowsKernel : Kernel {
   explicit GetTensorFromSelectedRowsKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), most(out.numel()) {}
   void run(Device&) override {
     std::copy_n(x.data(), x.numel(), out.data());
+    out.variable().tensor.shape[0] = x.shape()[0];  // what is fetched has no more
     std::fill(out.data() + x.numel(), out.data() + most, T(0));
   }
 };
@@ -25,7 +26,7 @@ void define_get_tensor_from_selected_rows(OpTable& ops) {
   ops.add(OpSpec("get_tensor_from_selected_rows")
               .doc("Out = the values of the touched rows, in their order: not the whole table.")
               .input("X", "selected rows")
-              .output("Out", "[rows, ...] for the most rows that X can touch; zeros behind those it does")
+              .output("Out", "[rows, ...]; operators that read it see the most rows that X can touch, zeros behind those it does")
               .takes_rows("X")
               .infer([](InferContext& c) {
                 require_rows(c, "X");

@@ -34,7 +34,7 @@ struct GridSamplerGradKernel : Kernel {
   explicit GridSamplerGradKernel(KernelInit& init)
       : x(init, "X"), grid(init, "Grid"), gradient(init, "Output@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         grid_gradient(init, "Grid@GRAD", optional_port), sampling(init, x.shape(), grid.shape()),
-        by_pixel(init, x_gradient ? 4 * sampling.images * sampling.samples : 0) {}
+        by_pixel(init, x_gradient ? sampling.corners * sampling.images * sampling.samples : 0) {}
   void run(Device& device) override {
     if (x_gradient) {
       by_pixel.sort(device, MixedPixel<T>{sampling, grid.data()});
@@ -60,11 +60,10 @@ struct GridSamplerKernel : Kernel {
 
   void run(Device&) override {
     std::fill_n(output.data(), output.numel(), T(0));
-    int64_t plane = sampling.height * sampling.width;
-    sampling.each(grid.data(), [&](int64_t, GridPlace<T> row, GridPlace<T> column, int64_t from, int64_t to) {
-      sampling.each_pixel(row.at, column.at, [&](int64_t pixel, T weight, T, T) {
+    sampling.each(grid.data(), [&](int64_t, const SampledPlace<T>& place, int64_t from, int64_t to) {
+      sampling.each_pixel(place, [&](int64_t pixel, T weight, const T*) {
         for (int64_t c = 0; c < sampling.channels; ++c) {
-          output[to + c * sampling.samples] += x[from + c * plane + pixel] * weight;
+          output[to + c * sampling.samples] += x[from + c * sampling.plane + pixel] * weight;
         }
       });
     });
@@ -83,21 +82,18 @@ struct GridSamplerGradKernel : Kernel {
 
   void run(Device&) override {
     if (x_gradient) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    int64_t plane = sampling.height * sampling.width;
-    sampling.each(grid.data(), [&](int64_t sample, GridPlace<T> row, GridPlace<T> column, int64_t in, int64_t out) {
-      T along_rows = 0, along_columns = 0;
-      sampling.each_pixel(row.at, column.at, [&](int64_t pixel, T weight, T row_slope, T column_slope) {
+    sampling.each(grid.data(), [&](int64_t sample, const SampledPlace<T>& place, int64_t in, int64_t out) {
+      T slopes[3] = {T(0), T(0), T(0)};
+      sampling.each_pixel(place, [&](int64_t pixel, T weight, const T* slope) {
         for (int64_t c = 0; c < sampling.channels; ++c) {
-          int64_t element = in + c * plane + pixel;
+          int64_t element = in + c * sampling.plane + pixel;
           T g = gradient[out + c * sampling.samples];
           if (x_gradient) x_gradient[element] += g * weight;
-          along_rows += g * x[element] * row_slope;
-          along_columns += g * x[element] * column_slope;
+          for (int a = 0; a < sampling.axes; ++a) slopes[a] += g * x[element] * slope[a];
         }
       });
       if (!grid_gradient) return;
-      grid_gradient[2 * sample] = along_columns * column.speed;
-      grid_gradient[2 * sample + 1] = along_rows * row.speed;
+      for (int a = 0; a < sampling.axes; ++a) grid_gradient[sample * sampling.axes + a] = slopes[a] * place.along[a].speed;
     });
   }
 };
@@ -106,13 +102,19 @@ struct GridSamplerGradKernel : Kernel {
 Shape sampled_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Grid");
-  require_rank(c, "X", 4);
-  require_rank(c, "Grid", 4);
   const Shape &x = c.shape("X"), &grid = c.shape("Grid");
-  require<ShapeError>(dims_agree(grid[0], x[0]) && dims_agree(grid[3], 2), "Grid has shape ", grid.str(),
-                      ", with X of ", x.str(), " it must be [images, height, width, 2]");
-  for (int axis : {2, 3}) require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": there are no pixels");
-  return {x[0], x[1], grid[1], grid[2]};
+  int rank = x.rank();
+  require<ShapeError>(rank == 4 || rank == 5, "X has ", rank, " dimensions, 4 or 5 are needed");
+  require_rank(c, "Grid", rank);
+  require<ShapeError>(dims_agree(grid[0], x[0]) && dims_agree(grid[rank - 1], rank - 2), "Grid has shape ", grid.str(),
+                      ", with X of ", x.str(), " it must be [images, ", rank == 5 ? "depth, " : "", "height, width, ",
+                      rank - 2, "]");
+  Shape out = x;
+  for (int axis = 2; axis < rank; ++axis) {
+    require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": there are no pixels");
+    out[axis] = grid[axis - 1];
+  }
+  return out;
 }
 
 void grid_sampler_infer_gradient(InferContext& c) {
@@ -124,9 +126,9 @@ void grid_sampler_infer_gradient(InferContext& c) {
 }
 
 OpSpec grid_sampler_with_attributes(OpSpec spec) {
-  return spec.input("X", "[images, channels, height, width]")
-      .input("Grid", "[images, output height, output width, 2]: x, y; from -1 to 1 across the image")
-      .attr("mode", "bilinear", "the mixture of four pixels, or the nearest one", one_of({"bilinear", "nearest"}))
+  return spec.input("X", "[images, channels, height, width], or [images, channels, depth, height, width]")
+      .input("Grid", "[images, output height, output width, 2]: x, y; from -1 to 1 across the image; with depth [..., 3]: x, y, z")
+      .attr("mode", "bilinear", "the mixture of the pixels around, four or with depth eight, or the nearest one", one_of({"bilinear", "nearest"}))
       .attr("padding_mode", "zeros", "what lies outside: zeros, the outermost pixels, or the image mirrored",
             one_of({"zeros", "border", "reflection"}))
       .attr("align_corners", true, "whether -1 and 1 are the centers of the outermost pixels, or else their edges");
@@ -136,9 +138,9 @@ OpSpec grid_sampler_with_attributes(OpSpec spec) {
 
 void define_grid_sampler(OpTable& ops) {
   ops.add(grid_sampler_with_attributes(OpSpec("grid_sampler"))
-              .doc("Output[n, c, i, j] = X[n, c] at the place (x, y) = Grid[n, i, j], a mixture of the four pixels "
+              .doc("Output[n, c, i, j] = X[n, c] at the place (x, y) = Grid[n, i, j], a mixture of the pixels "
                    "around it or the nearest one (Jaderberg et al. 2015).")
-              .output("Output", "[images, channels, output height, output width]")
+              .output("Output", "[images, channels, output height, output width], with depth before them")
               .infer([](InferContext& c) { c.set_output("Output", c.input("X").dtype, sampled_shape(c)); })
               .gradient("grid_sampler_grad", {"X", "Grid", "Output@GRAD"}, {"X@GRAD", "Grid@GRAD"})
               .on_gpu()

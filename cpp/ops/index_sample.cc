@@ -7,6 +7,12 @@ namespace {
 constexpr AlongRule kIndexSampleRule{"X", "X@GRAD", "Out", "Out@GRAD", false,
                                      [](const OpDesc&) -> int64_t { return 1; }};
 
+void require_same_rows(const InferContext& c) {
+  require_rank(c, "Index", 2);
+  require<ShapeError>(dims_agree(c.shape("X")[0], c.shape("Index")[0]), "Index has shape ", c.shape("Index").str(),
+                      ", which differs from ", c.shape("X").str(), " not only along axis 1");
+}
+
 }  // namespace
 
 void define_index_sample(OpTable& ops) {
@@ -17,6 +23,7 @@ void define_index_sample(OpTable& ops) {
               .output("Out", "shape of Index")
               .infer([](InferContext& c) {
                 require_rank(c, "X", 2);
+                require_same_rows(c);
                 infer_take<kIndexSampleRule>(c);
               })
               .gradient("index_sample_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
@@ -31,6 +38,7 @@ void define_index_sample(OpTable& ops) {
               .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
                 require_rank(c, "X", 2);
+                require_same_rows(c);
                 infer_take_grad<kIndexSampleRule>(c);
               })
               .checks_data()

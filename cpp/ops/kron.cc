@@ -1,4 +1,5 @@
 // kron: the Kronecker product: each element of X times the whole of Y
+#include "core/widening.h"
 #include "math/axis_walk.h"
 #include "math/map.h"
 
@@ -127,7 +128,7 @@ void define_kron(OpTable& ops) {
               .gradient("kron_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<KronKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("kron_grad")
+  ops.add(also({DType::Int32, DType::Int64}, OpSpec("kron_grad")
               .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
               .input("X", "as in kron")
               .input("Y", "as in kron")
@@ -139,7 +140,7 @@ void define_kron(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .on_gpu()
-              .kernels<KronGradKernel, float, double>());
+              .kernels<KronGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // log: Out = the natural logarithm of X
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -17,11 +18,11 @@ struct LogGrad {
 }  // namespace
 
 void define_log(OpTable& ops) {
-  ops.add(unary("log")
+  ops.add(also({DType::Int32, DType::Int64}, unary("log").infer(infer_float_of_integers)
               .doc("The natural logarithm, element by element: of 0 minus infinity, of a negative number NaN.")
               .gradient("log_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnaryKernel<Log>::For, float, double>());
+              .kernels<UnaryKernel<Log>::For, float, double>()));
   ops.add(unary_gradient("log_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / X.")
               .on_gpu()

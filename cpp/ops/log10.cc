@@ -1,4 +1,5 @@
 // log10: Out = log10(X)
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -17,11 +18,11 @@ struct Log10Grad {
 }  // namespace
 
 void define_log10(OpTable& ops) {
-  ops.add(unary("log10")
+  ops.add(also({DType::Int32, DType::Int64}, unary("log10").infer(infer_float_of_integers)
               .doc("Out = log10(X), the logarithm to the base 10, element by element.")
               .gradient("log10_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnaryKernel<Log10>::For, float, double>());
+              .kernels<UnaryKernel<Log10>::For, float, double>()));
   ops.add(unary_gradient("log10_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (X log(10)).")
               .on_gpu()

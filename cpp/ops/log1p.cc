@@ -1,4 +1,5 @@
 // log1p: Out = log(1 + X)
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -17,11 +18,11 @@ struct Log1pGrad {
 }  // namespace
 
 void define_log1p(OpTable& ops) {
-  ops.add(unary("log1p")
+  ops.add(also({DType::Int32, DType::Int64}, unary("log1p").infer(infer_float_of_integers)
               .doc("Out = log(1 + X), right for small X, too, element by element.")
               .gradient("log1p_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnaryKernel<Log1p>::For, float, double>());
+              .kernels<UnaryKernel<Log1p>::For, float, double>()));
   ops.add(unary_gradient("log1p_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (1 + X).")
               .on_gpu()

@@ -1,4 +1,5 @@
 // log2: Out = log2(X)
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -17,11 +18,11 @@ struct Log2Grad {
 }  // namespace
 
 void define_log2(OpTable& ops) {
-  ops.add(unary("log2")
+  ops.add(also({DType::Int32, DType::Int64}, unary("log2").infer(infer_float_of_integers)
               .doc("Out = log2(X), the logarithm to the base 2, element by element.")
               .gradient("log2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnaryKernel<Log2>::For, float, double>());
+              .kernels<UnaryKernel<Log2>::For, float, double>()));
   ops.add(unary_gradient("log2_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (X log(2)).")
               .on_gpu()

@@ -1,4 +1,5 @@
 // matmul_v2: Out = X Y, of matrices or of stacks of them
+#include "core/widening.h"
 #include "math/axis_walk.h"
 #include "math/matmul.h"
 
@@ -40,7 +41,7 @@ void infer_matmul_gradient(InferContext& c) {
 }  // namespace
 
 void define_matmul_v2(OpTable& ops) {
-  ops.add(OpSpec("matmul_v2")
+  ops.add(also({DType::Int32, DType::Int64}, OpSpec("matmul_v2")
               .doc("Out = X Y. The last two axes are matrices, those before them a stack, stretched as NumPy does. A "
                    "vector X is a row and a vector Y a column.")
               .input("X", "[..., m, k], or [k]")
@@ -51,7 +52,7 @@ void define_matmul_v2(OpTable& ops) {
               .infer(infer_matmul)
               .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
-              .kernels<MatmulV2Kernel, float, double>());
+              .kernels<MatmulV2Kernel, float, double>()));
   ops.add(OpSpec("matmul_v2_grad")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes it was stretched along.")
               .input("X", "as in matmul_v2")

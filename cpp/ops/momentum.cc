@@ -23,7 +23,7 @@ struct MomentumIdle<MomentumStep<T>> {
 };
 
 template <class T>
-struct MomentumKernel : Kernel {
+struct MomentumKernel : TiledKernel {
   In<T> param, grad, velocity, learning_rate;
   Out<T> param_out, velocity_out;
   T mu, decay, rescale;
@@ -48,10 +48,10 @@ struct MomentumKernel : Kernel {
 
   void run(Device& device) override {
     if (grad.is_rows()) run_sparse(device, step());
-    else run_part(device, 0, param.numel());
+    else run_tile(device, 0, param.numel());
   }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     map(device, end - begin, step(), outputs(begin), param.data() + begin, velocity.data() + begin, grad.data() + begin);
   }
 
@@ -108,7 +108,6 @@ void define_momentum(OpTable& ops) {
               .takes_rows("Grad")
               .infer(infer_momentum)
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Velocity", "VelocityOut")
               .on_gpu()

@@ -178,7 +178,8 @@ void infer_norm_gradient(InferContext& c) {
 
 OpSpec& with_norm_attributes(OpSpec& spec) {
   return spec.required_attr("axis", AttrType::Int, "the axis; negative: from the end")
-      .attr("epsilon", 1e-10f, "added to the sum of squares", at_least(0));
+      .attr("epsilon", 1e-10f, "added to the sum of squares", at_least(0))
+      .attr("is_test", false, "changes nothing; PaddlePaddle's norm_grad asks for it");
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
 // parameter_average: AverageOut = Average + Weight (Param - Average)
-#include "core/op_table.h"
+#include <memory>
+
+#include "math/average_state.h"
 #include "math/average_step.h"
 
 #ifdef PM_GPU
+#include "math/block_average_gpu.h"
 #include "math/cast_one.h"
 #include "math/map.h"
 #include "math/raise.h"
 #include "math/uniform.h"
 #else
-#include "math/finite.h"
-#include "math/half_floats.h"
+#include "core/takes_back.h"
+#include "math/block_average.h"
 #endif
 
 namespace paddle_mini {
@@ -81,12 +84,15 @@ struct ParameterAverageKernel : Kernel {
   In<int32_t> roll;
   Out<T> average_out, previous_out, residue_out;
   bool checks;
+  std::unique_ptr<BlockAverage<T>> blocks;
 
   explicit ParameterAverageKernel(KernelInit& init)
       : param(init.input("Param")->tensor), average(init, "Average"), previous(init, "Previous", optional_port),
         residue(init, "Residue", optional_port), weight(init, "Weight"), roll(init, "Roll", optional_port),
         average_out(init, "AverageOut"), previous_out(init, "PreviousOut", optional_port),
-        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {}
+        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {
+    if (init.input("Block")) blocks = std::make_unique<BlockAverage<T>>(init);
+  }
 
   void refuse(const Fault&) const override { fail<OpError>("Param is not finite: it does not enter the average"); }
 
@@ -104,6 +110,7 @@ struct ParameterAverageKernel : Kernel {
   template <class P>
   void run_from(Device& device) {
     const P* p = static_cast<const P*>(param.data);
+    if (blocks) return blocks->run(device, p);
     int64_t n = average.numel();
     if (residue) {
       map(device, n, rule<WithResidue>(device), std::tuple(average_out.data(), residue_out.data()), average.data(),
@@ -117,57 +124,29 @@ struct ParameterAverageKernel : Kernel {
   }
 };
 #else
-// Elements of Param as T, whatever they are kept as.
 template <class T>
-class ParamReader {
- public:
-  explicit ParamReader(KernelInit& init)
-      : tensor_(init.input("Param")->tensor), block_(init, is_plain() ? 0 : kBlock) {}
-  int64_t numel() const { return tensor_.shape.numel(); }
-
-  // How many of `count` can be read at once: converted ones stay in the first cache.
-  int64_t most(int64_t count) const { return is_plain() ? count : std::min(count, kBlock); }
-
-  const T* read(int64_t at, int64_t count) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (tensor_.dtype == DType::Float16) return convert(static_cast<const Float16*>(tensor_.data) + at, count);
-      if (tensor_.dtype == DType::BFloat16) return convert(static_cast<const BFloat16*>(tensor_.data) + at, count);
-    }
-    return static_cast<const T*>(tensor_.data) + at;
-  }
-
- private:
-  static constexpr int64_t kBlock = 1024;
-  bool is_plain() const { return tensor_.dtype == dtype_of<T>::value; }
-
-  template <class Half>
-  const T* convert(const Half* from, int64_t count) {
-    to_floats(count, from, block_.data());
-    return block_.data();
-  }
-
-  const Tensor& tensor_;
-  Scratch<T> block_;
-};
-
-template <class T>
-struct ParameterAverageKernel : Kernel {
+struct ParameterAverageKernel : TiledKernel, TakesBack {
   ParamReader<T> param;
   In<T> average, previous, residue;
   NumberIn weight;
   In<int32_t> roll;
   Out<T> average_out, previous_out, residue_out;
   bool checks;
+  std::unique_ptr<BlockAverage<T>> blocks;
 
   explicit ParameterAverageKernel(KernelInit& init)
       : param(init), average(init, "Average"), previous(init, "Previous", optional_port),
         residue(init, "Residue", optional_port), weight(init, "Weight"), roll(init, "Roll", optional_port),
         average_out(init, "AverageOut"), previous_out(init, "PreviousOut", optional_port),
-        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {}
+        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {
+    if (init.input("Block")) blocks = std::make_unique<BlockAverage<T>>(init);
+  }
 
-  void run(Device& device) override { run_part(device, 0, param.numel()); }
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
+  void take_back(Device& device) override { if (blocks) blocks->take_back(device); }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
+    if (blocks) return blocks->run_tile(device, begin, end);
     T w = static_cast<T>(weight[0]);
     bool rolls = roll && roll[0] != 0 && w != T(0);
     // A generation that ends is written where the previous one was; the next begins with weight 1,
@@ -223,6 +202,7 @@ void infer_parameter_average(InferContext& c) {
   DType param = c.input("Param").dtype, average = c.input("Average").dtype;
   bool fits = param == average || (average == DType::Float32 && (param == DType::Float16 || param == DType::BFloat16));
   require<ShapeError>(fits, "Param is ", name_of(param), ", Average is ", name_of(average));
+  require_number(c, "Average");  // 16 bits would lose what a step adds
   require_same_shape(c, "Param", "Average");
   require_number(c, "Weight");
   require_scalar(c, "Weight");
@@ -245,6 +225,14 @@ void infer_parameter_average(InferContext& c) {
                           "Residue and ResidueOut are given both or none, and not with Previous");
     like_average("Residue", "ResidueOut");
   }
+  if (given("Block") || given("BlockOut") || given("Sums") || given("SumsOut")) {
+    bool all = c.has_input("Block") && c.has_output("BlockOut") && c.has_input("Sums") && c.has_output("SumsOut");
+    require<ProgramError>(all && !given("Residue"), "Block, BlockOut, Sums and SumsOut are given all or none, and not "
+                                                    "with Residue");
+    like_average("Block", "BlockOut");
+    require_vector(c, "Sums", DType::Float64, kAverageSums);
+    c.set_output("SumsOut", c.input("Sums"));
+  }
   c.set_output("AverageOut", c.input("Average"));
 }
 
@@ -256,24 +244,33 @@ void define_parameter_average(OpTable& ops) {
           .doc("AverageOut = Average + Weight (Param - Average), rounded after each of the three operations. Weight 1 "
                "gives Param itself, weight 0 leaves everything as it is. Where Roll is 1 the result goes to "
                "PreviousOut, and Average stays. The Weight comes from average_weight, which knows the scheme; this "
-               "operator does not. With Residue what rounding adds is kept and taken off the next time. A parameter of "
-               "float16 or bfloat16 has an average of float32.")
+               "operator does not. With Residue what rounding adds is kept and taken off the next time. With Block and "
+               "Sums nothing is lost at all: a step adds the parameter, with a weight, to Block, which goes into "
+               "Average every 16 steps; the average is Average + (Sums[1] Average + Block) / Sums[0], and average_value "
+               "reads it. A parameter of float16 or bfloat16 has an average of float32.")
           .input("Param", "any shape")
           .input("Average", "shape of Param")
           .input("Weight", "one element, float32 or float64, between 0 and 1; rounded to Average's dtype")
           .optional_input("Previous", "shape of Param: the average of the window's previous generation")
           .optional_input("Roll", "one element, int32: 1 where a generation ends")
           .optional_input("Residue", "shape of Param: what rounding has added so far")
+          .optional_input("Block", "shape of Param: the weighted sum of the newest steps")
+          .optional_input("Sums", "[4] float64: the sum of all weights, minus that of the block's, the sum with which "
+                                  "the block ends, steps; zeros at first, and where Block is zeros")
           .output("AverageOut", "the variable of Average")
           .optional_output("PreviousOut", "the variable of Previous")
           .optional_output("ResidueOut", "the variable of Residue")
-          .attr("check_finite", false, "whether NaN and infinity in Param are refused; parts before them are averaged")
+          .optional_output("BlockOut", "the variable of Block")
+          .optional_output("SumsOut", "the variable of Sums")
+          .attr("check_finite", false, "whether NaN and infinity in Param are refused; with Block the step is taken back, elsewhere "
+                "parts before them are averaged")
           .infer(infer_parameter_average)
           .no_gradient("an average of parameters is not differentiated")
-          .in_parts()
           .updates("Average", "AverageOut")
           .updates("Previous", "PreviousOut")
           .updates("Residue", "ResidueOut")
+          .updates("Block", "BlockOut")
+          .updates("Sums", "SumsOut")
           .dtype_from_input("Average")
           .on_gpu()
           .kernels<ParameterAverageKernel, float, double>());

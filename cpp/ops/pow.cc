@@ -1,6 +1,7 @@
 // pow: Out = X to the power of a factor
 #include <limits>
 
+#include "core/widening.h"
 #include "math/power.h"
 #include "math/unary.h"
 #include "math/uniform.h"
@@ -127,13 +128,13 @@ void define_pow(OpTable& ops) {
               .gradient("pow_grad", {"X", "FactorTensor", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<PowKernel, float, double, int32_t, int64_t>());
-  ops.add(unary_gradient("pow_grad", Keeps::X)
+  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("pow_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
               .optional_input("FactorTensor", "as in the forward operator")
               .attr("factor", 1.0f, "as in the forward operator")
               .infer(infer_pow_grad)
               .on_gpu()
-              .kernels<PowGradKernel, float, double>());
+              .kernels<PowGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

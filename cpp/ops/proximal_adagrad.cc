@@ -15,7 +15,7 @@ struct ProximalAdagradRule {
 };
 
 template <class T>
-struct ProximalAdagradKernel : Kernel {
+struct ProximalAdagradKernel : TiledKernel {
   In<T> param, moment, grad, learning_rate;
   Out<T> param_out, moment_out;
   T l1, l2;
@@ -25,9 +25,9 @@ struct ProximalAdagradKernel : Kernel {
         param_out(init, "ParamOut"), moment_out(init, "MomentOut"), l1(static_cast<T>(init.attr<float>("l1"))),
         l2(static_cast<T>(init.attr<float>("l2"))) {}
 
-  void run(Device& device) override { run_part(device, 0, param.numel()); }
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     ProximalAdagradRule<T> step{learning_rate, l1, l2};
     map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
         param.data() + begin, moment.data() + begin, grad.data() + begin);
@@ -55,7 +55,6 @@ void define_proximal_adagrad(OpTable& ops) {
                 set_updated(c, {"Param", "Moment"});
               })
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .on_gpu()

@@ -15,7 +15,7 @@ struct ProximalGdRule {
 };
 
 template <class T>
-struct ProximalGdKernel : Kernel {
+struct ProximalGdKernel : TiledKernel {
   In<T> param, grad, learning_rate;
   Out<T> param_out;
   T l1, l2;
@@ -24,9 +24,9 @@ struct ProximalGdKernel : Kernel {
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
         l1(static_cast<T>(init.attr<float>("l1"))), l2(static_cast<T>(init.attr<float>("l2"))) {}
 
-  void run(Device& device) override { run_part(device, 0, param.numel()); }
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     ProximalGdRule<T> step{learning_rate, l1, l2};
     map(device, end - begin, step, param_out.data() + begin, param.data() + begin, grad.data() + begin);
   }
@@ -50,7 +50,6 @@ void define_proximal_gd(OpTable& ops) {
                 set_updated(c, {"Param"});
               })
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .on_gpu()
               .kernels<ProximalGdKernel, float, double>());

@@ -100,7 +100,11 @@ struct PutGradKernel : Kernel {
 OpSpec put_along_axis_with_attributes(OpSpec spec) {
   return spec.attr("Axis", 0, "the axis; negative ones count from the end")
       .attr("Reduce", "assign", "assign: of several values for one element the last stays; add: they are added to it",
-            one_of({"assign", "add"}));
+            one_of({"assign", "add"}))
+      .attr("Include_self", true, "whether add begins with Input's elements; PaddlePaddle's gradient asks for it",
+            [](const std::string&, const AttrValue& value) {
+              require<ProgramError>(std::get<bool>(value), "Include_self is false; values are added to those of Input");
+            });
 }
 
 }  // namespace
@@ -111,7 +115,7 @@ void define_put_along_axis(OpTable& ops) {
                    "the same place but along the axis, where it is at the position in Index. Negative positions count "
                    "from the end; one that Input does not have is refused.")
               .input("Input", "at least one dimension")
-              .input("Index", "Input's shape but for the axis, int32 or int64")
+              .input("Index", "Input's shape but for the axis, or smaller; int32 or int64")
               .input("Value", "shape of Index")
               .output("Result", "shape of Input")
               .infer([](InferContext& c) {
@@ -122,7 +126,7 @@ void define_put_along_axis(OpTable& ops) {
                                     c.shape("Value").str(), ", Index has ", c.shape("Index").str());
                 c.set_output("Result", c.input("Input"));
               })
-              .gradient("put_along_axis_grad", {"Input", "Index", "Value", "Result@GRAD"}, {"Input@GRAD", "Value@GRAD"})
+              .gradient("put_along_axis_grad", {"Input", "Index", "Value", "Result", "Result@GRAD"}, {"Input@GRAD", "Value@GRAD"})
               .in_place("Input", "Result")
               .checks_data()
               .on_gpu()
@@ -133,7 +137,7 @@ void define_put_along_axis(OpTable& ops) {
               .optional_input("Input", "not read: Result@GRAD has its shape")
               .input("Index", "as in put_along_axis")
               .optional_input("Value", "not read: Index has its shape")
-              .optional_input("Result", "not read")
+              .optional_input("Result", "not read; PaddlePaddle's asks for it")
               .input("Result@GRAD", "shape of Result")
               .optional_output("Input@GRAD", "shape of Input")
               .optional_output("Value@GRAD", "shape of Value")
@@ -146,6 +150,7 @@ void define_put_along_axis(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Result@GRAD")
+              .reads_shape("Result")
               .on_gpu()
               .kernels<PutGradKernel, float, double, int32_t, int64_t>());
 }

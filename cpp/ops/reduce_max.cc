@@ -1,18 +1,18 @@
 // reduce_max: Out = the largest elements of X over some axes
+#include "core/widening.h"
 #include "math/extreme_folds.h"
 
 namespace paddle_mini {
 
 void define_reduce_max(OpTable& ops) {
-  ops.add(fold_reduction("reduce_max", "reduce_max_grad")
-              .doc("The largest element of X over the axes in `dim`; NaN if there is one,"
-                   " and the lowest number if there is none.")
+  ops.add(fold_reduction("reduce_max", "reduce_max_grad", false)
+              .doc("The largest element of X over the axes in `dim`; NaN if there is one. Of no elements there is none.")
               .on_gpu()
               .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
-  ops.add(fold_gradient("reduce_max_grad")
+  ops.add(also({DType::Int32, DType::Int64}, fold_gradient("reduce_max_grad")
               .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
               .on_gpu()
-              .kernels<FoldGradKernel<ToExtreme>::For, float, double>());
+              .kernels<FoldGradKernel<ToExtreme>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,20 +1,21 @@
 // reduce_mean: Out = the mean of X over some axes
+#include "core/widening.h"
 #include "math/reduce.h"
 
 namespace paddle_mini {
 
 void define_reduce_mean(OpTable& ops) {
-  ops.add(reduction("reduce_mean")
+  ops.add(also({DType::Bool, DType::Int32, DType::Int64}, reduction("reduce_mean")
               .doc("The mean of X over the axes in `dim`; of no elements it is NaN.")
               .infer([](InferContext& c) { infer_reduction(c, c.input("X").dtype); })
               .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<ReduceKernel<Reduce::Mean>::For, float, double>());
-  ops.add(reduction_gradient("reduce_mean_grad")
+              .kernels<ReduceKernel<Reduce::Mean>::For, float, double>()));
+  ops.add(also({DType::Bool}, reduction_gradient("reduce_mean_grad")
               .reads_shape("X")
               .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
               .on_gpu()
-              .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>());
+              .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // reduce_prod: Out = the product of X over some axes
+#include "core/widening.h"
 #include "math/extremes.h"
 
 namespace paddle_mini {
@@ -25,10 +26,10 @@ void define_reduce_prod(OpTable& ops) {
               .doc("The product of X over the axes in `dim`; 1 if there are no elements.")
               .on_gpu()
               .kernels<FoldKernel<Product>::For, float, double, int32_t, int64_t>());
-  ops.add(fold_gradient("reduce_prod_grad")
+  ops.add(also({DType::Int32, DType::Int64}, fold_gradient("reduce_prod_grad")
               .doc("X@GRAD = Out@GRAD Out / X, which is NaN where X is 0.")
               .on_gpu()
-              .kernels<FoldGradKernel<ToFactor>::For, float, double>());
+              .kernels<FoldGradKernel<ToFactor>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -29,7 +29,7 @@ struct RmspropRule {
 };
 
 template <class T>
-struct RmspropKernel : Kernel {
+struct RmspropKernel : TiledKernel {
   In<T> param, square, grad, moment, learning_rate, mean;
   Out<T> param_out, square_out, moment_out, mean_out;
   T decay, momentum, epsilon;
@@ -51,7 +51,7 @@ struct RmspropKernel : Kernel {
         [&](int64_t at, int64_t n) { update(device, at, n); });
   }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     update(device, begin, end - begin, grad.data() + begin);
   }
 
@@ -106,7 +106,6 @@ void define_rmsprop(OpTable& ops) {
               .infer(infer_rmsprop)
               .takes_rows("Grad")
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .updates("Moment", "MomentOut")
               .updates("MeanSquare", "MeanSquareOut")

@@ -1,10 +1,13 @@
 // roll: Out = X moved along some axes; what leaves at one end comes in at the other
 #include "math/axis_walk.h"
+#include "math/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
 
 using Longs = std::vector<int64_t>;
+
+const TensorAttrs kRollAttrs{{"shifts", "ShiftsTensor"}};
 
 // Without axes the elements are moved as one line.
 AxisWalks roll_walks_of(const OpDesc& op, const Shape& x) {
@@ -23,20 +26,20 @@ AxisWalks roll_walks_of(const OpDesc& op, const Shape& x) {
 
 struct RollKernel : AxisCopyKernel {
   explicit RollKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"), roll_walks_of(init.op(), init.input("X")->tensor.shape)) {}
+      : AxisCopyKernel(init.input("X"), init.output("Out"), roll_walks_of(settled(init, kRollAttrs), init.input("X")->tensor.shape)) {}
 };
 
 template <class T>
 struct RollGradKernel : AxisCopyGradKernel<T> {
   explicit RollGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              roll_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+                              roll_walks_of(settled(init, kRollAttrs), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace
 
 void define_roll(OpTable& ops) {
-  ops.add(OpSpec("roll")
+  ops.add(with_tensor_ports(OpSpec("roll"), kRollAttrs)
               .doc("Out = X moved by shifts along the axes, all elements as one line if there are none; what leaves at "
                    "one end comes in at the other.")
               .input("X", "any shape")
@@ -44,13 +47,13 @@ void define_roll(OpTable& ops) {
               .attr("shifts", Longs{}, "how far, for each of the axes; negative: towards the front")
               .attr("axis", Longs{}, "the axes; negative ones count from the end")
               .infer([](InferContext& c) {
-                roll_walks_of(c.op(), c.shape("X"));
+                if (std::optional<OpDesc> op = settled(c, kRollAttrs)) roll_walks_of(*op, c.shape("X"));
                 same_as("X")(c);
               })
-              .gradient("roll_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+              .gradient("roll_grad", with_ports({"X", "Out@GRAD"}, kRollAttrs), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<RollKernel>());
-  ops.add(OpSpec("roll_grad")
+  ops.add(with_tensor_ports(OpSpec("roll_grad"), kRollAttrs)
               .doc("X@GRAD = Out@GRAD moved back.")
               .shape_input("X", "as in roll")
               .input("Out@GRAD", "shape of X")
@@ -58,11 +61,12 @@ void define_roll(OpTable& ops) {
               .attr("shifts", Longs{}, "as in roll")
               .attr("axis", Longs{}, "as in roll")
               .infer([](InferContext& c) {
-                roll_walks_of(c.op(), c.shape("X"));
+                if (std::optional<OpDesc> op = settled(c, kRollAttrs)) roll_walks_of(*op, c.shape("X"));
                 require_like_out(c, "X", c.shape("X"));
                 gradients_like_inputs(c);
               })
               .on_gpu()
+              .dtype_from_input("Out@GRAD")
               .kernels<RollGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -1,5 +1,6 @@
 // scale: Out = scale * X + bias
 #include "core/op_table.h"
+#include "core/widening.h"
 #include "math/map.h"
 #include "math/uniform.h"
 
@@ -46,7 +47,7 @@ struct ScaleKernel : Kernel {
 }  // namespace
 
 void define_scale(OpTable& ops) {
-  ops.add(OpSpec("scale")
+  ops.add(also({DType::Bool}, OpSpec("scale")
               .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
               .input("X", "any shape; a tensor or selected rows")
               .optional_input("ScaleTensor", "one element: used instead of `scale`")
@@ -68,7 +69,7 @@ void define_scale(OpTable& ops) {
               })
               .in_place("X", "Out")
               .on_gpu()
-              .kernels<ScaleKernel, float, double, int32_t, int64_t>());
+              .kernels<ScaleKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -92,7 +92,7 @@ void define_sequence_expand(OpTable& ops) {
               })
               .decides_lod()
               .cpu_only("repeats sequences of different lengths one after the other")
-              .kernels<SequenceExpandGradKernel, float, double>());
+              .kernels<SequenceExpandGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -52,7 +52,7 @@ void define_sequence_expand_as(OpTable& ops) {
               })
               .decides_lod()
               .cpu_only("repeats rows for sequences of different lengths one after the other")
-              .kernels<SequenceExpandAsGradKernel, float, double>());
+              .kernels<SequenceExpandAsGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -106,7 +106,7 @@ void define_sequence_scatter(OpTable& ops) {
               .dtype_from_input("Out@GRAD")
               .checks_data()
               .cpu_only("works on sequences of different lengths one after the other")
-              .kernels<SequenceScatterGradKernel, float, double>());
+              .kernels<SequenceScatterGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "core/op_table.h"
+#include "core/widening.h"
 #include "math/fill.h"
 #include "math/slice.h"
 
@@ -260,7 +261,7 @@ void define_set_value(OpTable& ops) {
               .updates("Input", "Out")
               .on_gpu()
               .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
-  ops.add(set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
+  ops.add(also({DType::Bool}, set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
               .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
                    "summed over what the value was stretched to.")
               .infer([](InferContext& c) {
@@ -277,7 +278,7 @@ void define_set_value(OpTable& ops) {
                 if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);
               })
               .on_gpu()
-              .kernels<SetValueGradKernel, float, double, int32_t, int64_t>());
+              .kernels<SetValueGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

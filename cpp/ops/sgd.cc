@@ -14,7 +14,7 @@ struct SgdRule {
 };
 
 template <class T>
-struct SgdKernel : Kernel {
+struct SgdKernel : TiledKernel {
   In<T> param, learning_rate, grad;
   Out<T> param_out;
   int64_t width;  // elements of one row of the table, for a sparse gradient
@@ -27,10 +27,10 @@ struct SgdKernel : Kernel {
 
   void run(Device& device) override {
     if (grad.is_rows()) run_sparse(device);
-    else run_part(device, 0, param.numel());
+    else run_tile(device, 0, param.numel());
   }
 
-  void run_part(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
     map(device, end - begin, step(), param_out.data() + begin, param.data() + begin, grad.data() + begin);
   }
 
@@ -64,7 +64,6 @@ void define_sgd(OpTable& ops) {
                 c.set_output("ParamOut", c.input("Param"));
               })
               .no_gradient("an optimizer's step is not differentiated")
-              .in_parts()
               .updates("Param", "ParamOut")
               .on_gpu()
               .kernels<SgdKernel, float, double>());

@@ -1,5 +1,6 @@
 // softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis
 #include "core/op_table.h"
+#include "core/widening.h"
 #include "math/softmax_labels.h"
 
 #ifdef PM_GPU
@@ -192,6 +193,11 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
 #endif
 };
 
+void require_integers(const InferContext& c, const char* port) {
+  DType dtype = c.input(port).dtype;
+  require<ShapeError>(!is_floating(dtype) && dtype != DType::Bool, port, " is ", name_of(dtype), ", it must be integers");
+}
+
 // Label: the shape of the logits, with one class along the axis unless labels are soft.
 void require_softmax_cross_entropy_labels(const InferContext& c, const char* logits) {
   const Shape& x = c.shape(logits);
@@ -199,7 +205,7 @@ void require_softmax_cross_entropy_labels(const InferContext& c, const char* log
   int axis = normal_axis(c.attr<int32_t>("axis"), x.rank(), "axis");
   bool soft = c.attr<bool>("soft_label");
   if (soft) require_same_dtype(c, "Label", logits);
-  else require_index(c, "Label");
+  else require_integers(c, "Label");
   Shape expected = x;
   if (!soft) expected[axis] = 1;
   require<ShapeError>(shapes_agree(c.shape("Label"), expected), "Label has shape ", c.shape("Label").str(), ", with ",
@@ -240,7 +246,7 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
               "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
       .input("Logits", "any shape with at least one dimension")
       .input("Label",
-             "shape of Logits with 1 along the axis, int32 or int64; with soft_label, shape and dtype of Logits")
+             "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
       .output("Softmax", "shape of Logits")
       .output("Loss", "shape of Logits with 1 along the axis");
   with_softmax_cross_entropy_attributes(forward)
@@ -263,8 +269,8 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
       .checks_data()
       .on_gpu()
       .kernels<SoftmaxCrossEntropyGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(any_integers("Label", forward));
+  ops.add(any_integers("Label", backward));
 }
 
 }  // namespace paddle_mini

@@ -35,9 +35,9 @@ std::vector<int64_t> lengths_of(const OpDesc& op, int64_t size, size_t count) {
   return lengths;
 }
 
-struct SplitKernel : PartsKernel {
+struct SplitKernel : SplitOrConcatKernel {
   explicit SplitKernel(KernelInit& init)
-      : PartsKernel(init.input("X"), outputs_of(init, "Out"), numels(init),
+      : SplitOrConcatKernel(init.input("X"), outputs_of(init, "Out"), numels(init),
                     init.input("X")->tensor.shape.numel(0, axis_of(settled(init, kPorts), init)), false) {}
 
   static int axis_of(const OpDesc& op, const KernelInit& init) {

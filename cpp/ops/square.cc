@@ -1,4 +1,5 @@
 // square: Out = X^2
+#include "core/widening.h"
 #include "math/unary.h"
 
 namespace paddle_mini {
@@ -22,10 +23,10 @@ void define_square(OpTable& ops) {
               .gradient("square_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<UnaryKernel<Square>::For, float, double, int32_t, int64_t>());
-  ops.add(unary_gradient("square_grad", Keeps::X)
+  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("square_grad", Keeps::X)
               .doc("X@GRAD = 2 X Out@GRAD.")
               .on_gpu()
-              .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>());
+              .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -54,6 +54,11 @@ void add_tensors(Device& device, int64_t n, const std::vector<In<T>>& tensors, T
 
 #endif
 
+// A tensor without elements beside others that have some counts nothing, whatever its shape.
+bool is_left_out(const VarInfo& x, const Shape& out) {
+  return x.kind == VarKind::Tensor && x.shape.known() && x.shape.numel() == 0 && !(x.shape == out);
+}
+
 template <class T>
 struct SumKernel : Kernel {
   std::vector<In<T>> tensors, rows;
@@ -63,7 +68,9 @@ struct SumKernel : Kernel {
   std::vector<RowValues<T>> lists;
 
   explicit SumKernel(KernelInit& init) : out(init, "Out") {
-    for (const In<T>& x : in_list<T>(init, "X")) (x.is_rows() ? rows : tensors).push_back(x);
+    for (const In<T>& x : in_list<T>(init, "X")) {
+      if (!is_left_out(x.variable().info(), out.shape())) (x.is_rows() ? rows : tensors).push_back(x);
+    }
     if (rows.empty()) return;
     width = out.shape().numel(1, out.shape().rank());
     lists.resize(rows.size());
@@ -96,6 +103,11 @@ struct SumKernel : Kernel {
 
 void infer_sum(InferContext& c) {
   VarInfo out = c.input("X");
+  auto is_empty = [](const VarInfo& x) { return x.kind == VarKind::Tensor && x.shape.known() && x.shape.numel() == 0; };
+  for (size_t i = 0; i < c.input_count("X") && is_empty(out); ++i) {
+    if (!is_empty(c.input("X", i))) out = c.input("X", i);
+  }
+  const Shape shape = out.shape;
   int64_t row_count = 0;
   bool all_rows = true;
   for (size_t i = 0; i < c.input_count("X"); ++i) {
@@ -104,8 +116,8 @@ void infer_sum(InferContext& c) {
     require<ShapeError>(is_rows || x.kind == VarKind::Tensor, "X[", i, "] is ", name_of(x.kind),
                         ", tensors and selected rows can be added");
     require<ShapeError>(x.dtype == out.dtype, "X[", i, "] is ", name_of(x.dtype), ", X[0] is ", name_of(out.dtype));
-    require<ShapeError>(same_shape(x.shape, out.shape), "X[", i, "] has shape ", x.shape.str(), ", X[0] has ",
-                        out.shape.str());
+    if (is_left_out(x, shape)) continue;
+    require<ShapeError>(same_shape(x.shape, shape), "X[", i, "] has shape ", x.shape.str(), ", the others have ", shape.str());
     require<ShapeError>(!is_rows || x.shape.rank() > 0, "X[", i, "] are rows of a table without dimensions");
     require<ShapeError>(!is_rows || is_floating(x.dtype), "X[", i, "] is ", name_of(x.dtype),
                         ", selected rows must be floating");
@@ -123,7 +135,7 @@ void define_sum(OpTable& ops) {
   ops.add(OpSpec("sum")
               .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor "
                    "among them they are added to it and Out is a tensor.")
-              .input_list("X", "tensors or selected rows of one shape and element type")
+              .input_list("X", "tensors or selected rows of one shape and element type; a tensor without elements may have any shape")
               .output("Out", "shape of each X")
               .takes_rows("X")
               .infer(infer_sum)

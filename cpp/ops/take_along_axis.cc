@@ -14,7 +14,7 @@ void define_take_along_axis(OpTable& ops) {
               .doc("Each element of Result is that of Input at the same place but along the axis, where it is at the "
                    "position in Index. Negative positions count from the end; one that Input does not have is refused.")
               .input("Input", "at least one dimension")
-              .input("Index", "Input's shape but for the axis, int32 or int64")
+              .input("Index", "Input's shape but for the axis, or smaller; int32 or int64")
               .output("Result", "shape of Index")
               .attr("Axis", 0, "the axis; negative ones count from the end")
               .infer(infer_take<kTakeAlongAxisRule>)

@@ -1,6 +1,7 @@
 // trace: Out = the sums of diagonals
 #include <algorithm>
 
+#include "core/widening.h"
 #include "math/axis_walk.h"
 #include "math/copy.h"
 
@@ -176,7 +177,7 @@ void define_trace(OpTable& ops) {
               .gradient("trace_grad", {"Input", "Out@GRAD"}, {"Input@GRAD"})
               .on_gpu()
               .kernels<TraceKernel, float, double, int32_t, int64_t>());
-  ops.add(trace_with_attributes(OpSpec("trace_grad"))
+  ops.add(also({DType::Int32, DType::Int64}, trace_with_attributes(OpSpec("trace_grad"))
               .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
               .shape_input("Input", "as in trace")
               .input("Out@GRAD", "shape of Out")
@@ -186,7 +187,7 @@ void define_trace(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .on_gpu()
-              .kernels<TraceGradKernel, float, double>());
+              .kernels<TraceGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

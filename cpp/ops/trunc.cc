@@ -6,7 +6,10 @@ namespace {
 
 struct Trunc {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::trunc(number); }); }
+  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) {
+      if constexpr (std::is_integral_v<decltype(number)>) return number;
+      else return std::trunc(number);
+    }); }
 };
 
 }  // namespace
@@ -16,8 +19,8 @@ void define_trunc(OpTable& ops) {
               .doc("Out = X without its fraction, element by element; NaN and infinity stay as they are.")
               .gradient("trunc_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnaryKernel<Trunc>::For, float, double>());
-  ops.add(zero_gradient("trunc_grad").on_gpu().kernels<ZeroGradKernel, float, double>());
+              .kernels<UnaryKernel<Trunc>::For, float, double, int32_t, int64_t>());
+  ops.add(zero_gradient("trunc_grad").on_gpu().kernels<ZeroGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -40,7 +40,7 @@ struct TruncatedGaussianRandomKernel : Kernel {
     with_generator(device, seed, [&](std::mt19937_64& generator) {
       std::uniform_real_distribution<T> draw(std::numeric_limits<float>::min(), T(1));
       make_on_host(device, out.numel(), out.data(), [&](T* to) {
-        std::generate_n(to, out.numel(), [&] {
+        generate(to, out.numel(), [&] {
           double u = static_cast<double>(draw(generator));
           return static_cast<T>(mean + deviation * normal_quantile(low + width * u));
         });

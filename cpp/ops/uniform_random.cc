@@ -25,7 +25,7 @@ struct UniformRandomKernel : Kernel {
     with_generator(device, seed, [&](std::mt19937_64& generator) {
       make_on_host(device, out.numel(), out.data(), [&](T* to) {
         std::uniform_real_distribution<T> draw(low, high);
-        std::generate_n(to, out.numel(), [&] { return draw(generator); });
+        generate(to, out.numel(), [&] { return draw(generator); });
         for (int64_t i = 0; i < diagonal_count; ++i) to[i * (diagonal_step + 1)] = diagonal;
       });
     });

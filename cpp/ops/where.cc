@@ -92,7 +92,7 @@ void define_where(OpTable& ops) {
               })
               .dtype_from_input("Out@GRAD")
               .on_gpu()
-              .kernels<WhereGradKernel, float, double>());
+              .kernels<WhereGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

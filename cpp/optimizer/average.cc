@@ -5,7 +5,8 @@ namespace paddle_mini {
 
 template <class T>
 Average<T>::Average(const WeightRule& rule, int64_t size, int number)
-    : rule_(rule), newer_(size, T(0), number), older_(window() ? size : 0, T(0), number + 1) {}
+    : rule_(rule), newer_(size, T(0), number), block_(size, T(0), number + 1),
+      older_(window() ? size : 0, T(0), number + 2) {}
 
 template <class T>
 void Average<T>::count(double rate) {
@@ -14,20 +15,48 @@ void Average<T>::count(double rate) {
   std::copy(counters_, counters_ + kAverageCounters, counters);
   std::copy(state_, state_ + kAverageState, state);
   WeightStep{rule_, counters, state, true, true, rate, counters_, state_, &weight_, &roll_}(0);
+  if (stamps_.size()) return;
+  std::copy(sums_, sums_ + kAverageSums, before_);
+  step_ = block_step<T>(sums_, weight_);
+  // A generation that ends leaves what it was made of: the next one begins anew.
+  if (!roll_) std::copy(step_.sums, step_.sums + kAverageSums, sums_);
 }
 
 template <class T>
 void Average<T>::add(const Loops<T>& loops, int64_t at, int64_t n, const T* p) {
-  T weight = static_cast<T>(weight_);
-  if (weight == T(0)) return;
-  // A generation that ends is written where the one before it was.
-  T* to = (roll_ ? older_ : newer_).data() + at;
-  if (weight == T(1)) std::copy_n(p, n, to);
-  else loops.lerp(n, weight, newer_.data() + at, p, to);
+  T *newer = newer_.data() + at, *block = block_.data() + at;
+  if (step_.move == Move::None) return;
+  if (roll_) return end_generation(at, n, p);
+  if (step_.move == Move::Begin) {
+    std::copy_n(p, n, newer);
+    std::fill_n(block, n, T(0));
+  } else if (step_.move == Move::EndBlock) {
+    loops.end_block(n, step_, p, newer, block);
+  } else {
+    loops.add_to_block(n, step_.weight, p, block);
+  }
+}
+
+// As the operator: a generation that ends is written where the one before it was.
+template <class T>
+void Average<T>::end_generation(int64_t at, int64_t n, const T* p) {
+  BlockMean<T> mean(before_);
+  for (int64_t i = at; i < at + n; ++i, ++p) {
+    double before = mean(newer_[i], block_[i]);
+    T previous = older_[i];
+    older_[i] = weight_ >= 1 ? *p : static_cast<T>(before + weight_ * (static_cast<double>(*p) - before));
+    block_[i] = previous;
+  }
 }
 
 template <class T>
 void Average<T>::begin_rows(Array<double> stamps) {
+  BlockMean<T> mean(sums_);
+  for (int64_t i = 0; i < newer_.size(); ++i) {
+    double value = mean(newer_[i], block_[i]);
+    newer_[i] = static_cast<T>(value);
+    block_[i] = static_cast<T>(value - static_cast<double>(newer_[i]));
+  }
   stamps_ = std::move(stamps);
   std::fill_n(stamps_.data(), stamps_.size(), clock().now());
 }
@@ -43,62 +72,43 @@ void Average<T>::add_rows(const LoopTables& tables, const Loops<T>& loops, const
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     int64_t row = rows[i], at = row * width;
-    T* newer = newer_.data() + at;
+    T *newer = newer_.data() + at, *block = block_.data() + at;
     double& stamp = stamps_[row];
     if (!window()) {
-      loops.average_row(width, kept_[i], p + at, newer, newer);
+      loops.catch_up_row(width, kept_[i], p + at, newer, block);
     } else if (stamp != now.now()) {
-      if (now.rolled(stamp)) loops.average_row(width, now.kept_of_previous(stamp), p + at, newer, older_.data() + at);
-      loops.average_row(width, now.kept(stamp), p + at, newer, newer);
+      if (now.rolled(stamp)) {
+        loops.ended_row(width, now.kept_of_previous(stamp), p + at, newer, block, older_.data() + at);
+      }
+      loops.catch_up_row(width, now.kept(stamp), p + at, newer, block);
     }
     stamp = now.now();
   }
 }
 
 template <class T>
-T Average<T>::share_of_older() const {
-  double newer = static_cast<double>(counters_[kNewer]), older = static_cast<double>(counters_[kOlder]);
-  return window() && older > 0 ? static_cast<T>(older / (newer + older)) : T(0);
-}
-
-template <class T>
-void Average<T>::value(const Loops<T>& loops, int64_t size, const T* p, T* out) const {
-  if (counters_[kUpdates] == 0) {
-    std::copy_n(p, size, out);
-  } else if (stamps_.size()) {
-    value_of_rows(loops, p, out);
-  } else if (T share = share_of_older(); share == T(0) || share == T(1)) {
-    std::copy_n((share == T(0) ? newer_ : older_).data(), size, out);
-  } else {
-    loops.lerp(size, share, newer_.data(), older_.data(), out);
-  }
-}
-
-template <class T>
-void Average<T>::value_of_rows(const Loops<T>& loops, const T* p, T* out) const {
-  RowClock now = clock();
-  T share = share_of_older();
+void Average<T>::value(int64_t size, const T* p, T* out) const {
+  if (!stamps_.size()) return write(BlockValue<T>(counters_, sums_, window()), 0, size, p, out);
   int64_t width = newer_.size() / stamps_.size();
-  std::vector<T> older(static_cast<size_t>(window() ? width : 0));
   for (int64_t row = 0; row < stamps_.size(); ++row) {
-    int64_t at = row * width;
-    double stamp = stamps_[row];
-    const T *newer = newer_.data() + at, *before = window() ? older_.data() + at : nullptr;
-    if (window() && now.rolled(stamp)) {
-      loops.average_row(width, now.kept_of_previous(stamp), p + at, newer, older.data());
-      before = older.data();
-    }
-    loops.average_row(width, now.kept(stamp), p + at, newer, out + at);
-    if (share != T(0)) loops.lerp(width, share, out + at, before, out + at);
+    write(BlockValue<T>(counters_, clock(), stamps_[row], window()), row * width, width, p, out);
   }
 }
 
 template <class T>
-void Average<T>::read(StateReader& from) {
+void Average<T>::write(const BlockValue<T>& value, int64_t at, int64_t n, const T* p, T* out) const {
+  const T* before = window() ? older_.data() : newer_.data();
+  for (int64_t i = at; i < at + n; ++i) out[i] = value(p[i], newer_[i], block_[i], before[i]);
+}
+
+template <class T>
+void Average<T>::read(StateReader& from, bool has_blocks) {
   from.expect(static_cast<int32_t>(rule_.scheme), "an average of scheme");
   for (int64_t& counter : counters_) counter = from.template read<int64_t>();
   for (double& number : state_) number = from.template read<double>();
+  for (double& sum : sums_) sum = has_blocks ? from.template read<double>() : 0.0;
   from.read_all(newer_);
+  if (has_blocks) from.read_all(block_);
   from.read_all(older_);
   from.read_all(stamps_);
 }

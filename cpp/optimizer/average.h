@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "math/average_weight.h"
+#include "math/block_value.h"
 #include "optimizer/array.h"
 #include "optimizer/loops.h"
 #include "optimizer/state.h"
@@ -14,7 +15,8 @@ namespace paddle_mini {
 template <class T>
 class Average {
  public:
-  Average(const WeightRule& rule, int64_t size, int number);  // of its first array, the next one being its second's
+  static constexpr int kMostArrays = 3;
+  Average(const WeightRule& rule, int64_t size, int number);  // of its first array; the next ones are its others'
 
   // One update: its weight, from the learning rate it had.
   void count(double rate);
@@ -28,31 +30,35 @@ class Average {
   void add_rows(const LoopTables& tables, const Loops<T>& loops, const std::vector<int64_t>& rows, int64_t width,
                 const T* p);
 
-  void value(const Loops<T>& loops, int64_t size, const T* p, T* out) const;
+  void value(int64_t size, const T* p, T* out) const;
 
   template <class Writer>
   void write(Writer& to) const {
     to.write(static_cast<int32_t>(rule_.scheme));
     for (int64_t counter : counters_) to.write(counter);
     for (double number : state_) to.write(number);
+    for (double sum : sums_) to.write(sum);
     to.write_all(newer_);
+    to.write_all(block_);
     to.write_all(older_);
     to.write_all(stamps_);
   }
-  void read(StateReader& from);
+  void read(StateReader& from, bool has_blocks);  // which states of version 1 have not
 
  private:
   bool window() const { return rule_.scheme == WeightScheme::Window; }
   RowClock clock() const { return RowClock(counters_, state_, window()); }
-  T share_of_older() const;
-  void value_of_rows(const Loops<T>& loops, const T* p, T* out) const;
+  void end_generation(int64_t at, int64_t n, const T* p);
+  void write(const BlockValue<T>& value, int64_t at, int64_t n, const T* p, T* out) const;
 
   WeightRule rule_;
   int64_t counters_[kAverageCounters] = {};
   double state_[kAverageState] = {};
-  double weight_ = 0;
+  double sums_[kAverageSums] = {};
+  double weight_ = 0, before_[kAverageSums] = {};  // of the step: its weight, and the sums before it
+  BlockStep<T> step_;
   int32_t roll_ = 0;
-  Array<T> newer_, older_;  // the second of a window
+  Array<T> newer_, block_, older_;  // the last of a window
   Array<double> stamps_;    // of rows; empty: the parameter changes as a whole
   std::vector<double> kept_;  // of add_rows
 };

@@ -7,6 +7,7 @@
 #include "capi/paddle_optimizer.h"
 #include "core/memory.h"
 #include "optimizer/handles.h"
+#include "optimizer/lent_states.h"
 
 namespace paddle_mini {
 namespace {
@@ -177,14 +178,18 @@ int paddle_optimizer_get_state(const paddle_optimizer* o, const void** state, si
     size_t size = object->state_size();
     std::unique_ptr<void, decltype(&std::free)> memory(allocate_plain(size), std::free);
     object->write_state(memory.get(), size);
+    lend_state(memory.get());
     *state = memory.release();
     *state_len = size;
   });
 }
 
 int paddle_optimizer_free_state(const void* state) {
-  std::free(const_cast<void*>(state));
-  return PADDLE_OPTIMIZER_OK;
+  if (!state) return PADDLE_OPTIMIZER_OK;
+  return PM_GUARDED({
+    require<ProgramError>(take_back_state(state), "this is no state, or it was freed already");
+    std::free(const_cast<void*>(state));
+  });
 }
 
 int paddle_optimizer_set_learning_rate(paddle_optimizer* o, double learning_rate) {

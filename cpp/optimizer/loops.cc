@@ -2,7 +2,6 @@
 // these, so nothing of this file but its table may be seen outside (CMakeLists.txt).
 #include "optimizer/loops.h"
 
-#include "math/average_step.h"
 #include "math/finite.h"
 #include "math/optimizer_steps.h"
 #include "math/sum_of.h"
@@ -169,10 +168,21 @@ void fade(int64_t n, T kept, T taken, T* p) {
   }, p, static_cast<const T*>(p));
 }
 template <class T>
-void lerp(int64_t n, T weight, const T* a, const T* b, T* out) { map(processor(), n, Lerp<T>{weight}, out, a, b); }
+void add_to_block(int64_t n, T weight, const T* p, T* block) {
+  map(processor(), n, AddToBlock<T>{weight}, block, static_cast<const T*>(block), p);
+}
 template <class T>
-void average_one_row(int64_t n, double kept, const T* p, const T* average, T* out) {
-  average_row(processor(), n, kept, p, average, out);
+void end_block(int64_t n, const BlockStep<T>& step, const T* p, T* average, T* block) {
+  map(processor(), n, EndBlock<T>(step), std::tuple(average, block), static_cast<const T*>(average),
+      static_cast<const T*>(block), p);
+}
+template <class T>
+void catch_up_one_row(int64_t n, double kept, const T* p, T* average, T* block) {
+  catch_up_row(processor(), n, kept, p, average, block);
+}
+template <class T>
+void end_row(int64_t n, double kept, const T* p, const T* average, const T* block, T* out) {
+  ended_row(n, kept, p, average, block, out);
 }
 
 template <class T>
@@ -190,8 +200,8 @@ template <class T>
 constexpr Loops<T> table() {
   return {{sgd<T>, adadelta<T>, adagrad<T>, adam<T>, adamax<T>, rmsprop<T>, ftrl<T>, lamb<T>, lars<T>,
            decayed_adagrad<T>, dpsgd<T>, proximal_gd<T>, proximal_adagrad<T>},
-          lamb_move<T>, clip<T>, scale<T>, add_l2<T>, add_l1<T>, shrink<T>, add_scaled<T>, fade<T>, lerp<T>,
-          average_one_row<T>, squares<T>, finite<T>};
+          lamb_move<T>, clip<T>, scale<T>, add_l2<T>, add_l1<T>, shrink<T>, add_scaled<T>, fade<T>, add_to_block<T>,
+          end_block<T>, catch_up_one_row<T>, end_row<T>, squares<T>, finite<T>};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Loops: what an update does with arrays, compiled once for each level of processor (loops.cc).
 #pragma once
 
+#include "math/average_blocks.h"
 #include "optimizer/config.h"
 
 namespace paddle_mini {
@@ -38,10 +39,12 @@ struct Loops {
   void (*add_scaled)(int64_t n, T scale, const T* delta, T* p);  // p += scale delta
   // p = sign(p) max(0, kept |p| - taken)
   void (*fade)(int64_t n, T kept, T taken, T* p);
-  // out = a + weight (b - a)
-  void (*lerp)(int64_t n, T weight, const T* a, const T* b, T* out);
-  // The average of a row that stood still (math/average_state.h).
-  void (*average_row)(int64_t n, double kept, const T* p, const T* average, T* out);
+  // A step of an average in blocks (math/average_blocks.h), of one that moves.
+  void (*add_to_block)(int64_t n, T weight, const T* p, T* block);
+  void (*end_block)(int64_t n, const BlockStep<T>& step, const T* p, T* average, T* block);
+  // The average of a row that stood still; and rounded, where its generation ended.
+  void (*catch_up_row)(int64_t n, double kept, const T* p, T* average, T* block);
+  void (*ended_row)(int64_t n, double kept, const T* p, const T* average, const T* block, T* out);
 
   double (*squares)(int64_t n, T scale, const T* x);  // the sum of (scale x)^2
   bool (*finite)(int64_t n, const T* x);

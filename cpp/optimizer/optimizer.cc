@@ -57,7 +57,7 @@ TypedOptimizer<T>::TypedOptimizer(OptimizerConfig config, const void* parameter,
   for (int i = 0; i < arrays_; ++i) kept_[i] = Array<T>(size, static_cast<T>(config_.hyper.accumulator), number++);
   for (const WeightRule& rule : config_.averages) {
     averages_.emplace_back(rule, size, number);
-    number += 2;
+    number += Average<T>::kMostArrays;
   }
   if (config_.row_width) {
     bool fits = size % config_.row_width == 0;
@@ -250,7 +250,7 @@ template <class T>
 void TypedOptimizer<T>::average(size_t which, void* out) {
   require<ProgramError>(which < averages_.size(), "there is no average ", which, ": the configuration lists ",
                         averages_.size());
-  averages_[which].value(loops_, size_, param_.data(), static_cast<T*>(out));
+  averages_[which].value(size_, param_.data(), static_cast<T*>(out));
 }
 
 template class TypedOptimizer<float>;

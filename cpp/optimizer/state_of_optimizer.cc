@@ -6,7 +6,7 @@ namespace paddle_mini {
 namespace {
 
 constexpr uint64_t kMark = 0x00545045544d4d50;  // "PMMTEPT"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // of averages
 
 }  // namespace
 
@@ -40,7 +40,9 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   StateReader from(bytes);
   bool ours = from.read<uint64_t>() == kMark;
   require<ProgramError>(ours, "the bytes are not a state of this library");
-  from.expect(kVersion, "format version");
+  uint32_t version = from.read<uint32_t>();
+  require<ProgramError>(version == kVersion || version == kWithoutBlocks, "the state has format version ", version,
+                        ", it must be ", kVersion, " or ", kWithoutBlocks);
   uint32_t kind = from.read<uint32_t>();
   require<ProgramError>(kind < kOptimizerKinds, "the state is of an unknown optimizer");
   require<ProgramError>(kind == static_cast<uint32_t>(config_.kind), "the state is of ",
@@ -63,7 +65,7 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   power2_ = from.read<T>();
   from.read_all(param_);
   for (int i = 0; i < arrays_; ++i) from.read_all(kept_[i]);
-  for (Average<T>& average : averages_) average.read(from);
+  for (Average<T>& average : averages_) average.read(from, version != kWithoutBlocks);
   decay_.read(from);
   from.finish();
 }

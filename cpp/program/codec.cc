@@ -3,7 +3,11 @@
 // Decoding moves fields out of the parsed message. What the structs cannot say (fields of later
 // versions, notes of other tools, a default that is stated) is still in the message afterwards: its
 // bytes are `unknown`, and encoding begins by merging them, so a file comes back byte for byte.
+#include <cctype>
+#include <unordered_map>
+
 #include "program/field_values.h"
+#include "program/model_file.h"
 
 namespace paddle_mini {
 namespace {
@@ -36,16 +40,16 @@ void keep_unknown(Message* m, Field list, Field name, upb_Arena* arena) {
 template <class Things, class Write>
 void write_list(Message* m, Field list, const Kind& kind, Field name, const Things& things,
                 upb_Arena* arena, Write write_thing) {
-  std::vector<Message*> kept;
-  for (size_t i = 0, n = size_of_list(m, list); i < n; ++i) kept.push_back(element(m, list, i));
+  std::unordered_map<std::string, Message*> kept;
+  for (size_t i = 0, n = size_of_list(m, list); i < n; ++i) {
+    kept.emplace(read<std::string>(element(m, list, i), name), element(m, list, i));
+  }
   if (things.empty()) return clear(m, list);
   upb_Array* array = new_list(m, list, arena);
   for (const auto& thing : things) {
-    const auto same = std::find_if(kept.begin(), kept.end(), [&](const Message* k) {
-      return read<std::string>(k, name) == thing.name;
-    });
+    const auto same = kept.find(thing.name);
     Value value;
-    Message* written = same != kept.end() ? *same : parse({}, kind, arena);
+    Message* written = same != kept.end() ? same->second : parse({}, kind, arena);
     write_thing(written, thing);
     value.msg_val = written;
     checked(upb_Array_Append(array, value, arena));
@@ -282,7 +286,8 @@ void write_versions(const ProgramDesc& program, Message* m, upb_Arena* arena) {
 
 }  // namespace
 
-ProgramDesc decode_program(std::string_view bytes) {
+ProgramDesc decode_program(std::string_view file) {
+  const std::string_view bytes = open_model(file).program;
   require<ProgramError>(bytes.size() <= kLargestProgram, "a program of ", bytes.size(),
                         " bytes; the largest that is read has ", kLargestProgram);
   const auto& f = format();
@@ -293,8 +298,8 @@ ProgramDesc decode_program(std::string_view bytes) {
                                        [&](Message* b) { return take_block(b, arena.get()); });
   require<ProgramError>(!program.blocks.empty(), "the bytes are not a ProgramDesc: no blocks");
   take_versions(m, &program);
-  program.provenance = read<std::string>(m, f.program_provenance);
-  clear(m, f.program_provenance);
+  take_unless_default(m, f.program_provenance, &program.provenance);
+  clear(m, f.program_checksums);
   program.unknown = bytes_of(m, f.program, arena.get());
   return program;
 }
@@ -308,6 +313,15 @@ std::string encode_program(const ProgramDesc& program) {
   write_versions(program, m, arena.get());
   if (!program.provenance.empty()) write(m, f.program_provenance, program.provenance, arena.get());
   return bytes_of(m, f.program, arena.get());
+}
+
+std::string type_name(int32_t number) {
+  const upb_EnumDef* types = upb_FieldDef_EnumSubDef(format().tensor_dtype.def);
+  const upb_EnumValueDef* value = upb_EnumDef_FindValueByNumber(types, number);
+  if (!value) return text("number ", number);
+  std::string name = upb_EnumValueDef_Name(value);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
 }
 
 TensorDesc decode_tensor_desc(std::string_view bytes) {

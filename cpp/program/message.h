@@ -100,7 +100,8 @@ struct Format {
       lod_tensor{pool, "VarType.LoDTensorDesc"}, array{pool, "VarType.LoDTensorArrayDesc"};
 
   Field program_blocks = program.field("blocks"), program_version = program.field("version"),
-        program_op_versions = program.field("op_version_map"), program_provenance = program.field("provenance");
+        program_op_versions = program.field("op_version_map"), program_provenance = program.field("provenance"),
+        program_checksums = program.field("checksums");
   Field version_number = version.field("version"), pairs = version_map.field("pair");
   Field pair_name = version_pair.field("op_name"), pair_version = version_pair.field("op_version");
   Field op_version_number = op_version.field("version");

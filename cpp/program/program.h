@@ -50,6 +50,9 @@ struct ProgramDesc {
 ProgramDesc decode_program(std::string_view bytes);
 std::string encode_program(const ProgramDesc& program);
 
+// The name that framework.proto gives a VarType.Type, in lower case: "complex64"; "number 99" when it gives none.
+std::string type_name(int32_t number);
+
 // The tensor description inside parameter files.
 struct TensorDesc {
   int32_t dtype = 5;

@@ -2,16 +2,16 @@
 // before anything is allocated.
 #include "program/tensor_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+
+#include "program/checksum.h"
+#include "program/model_file.h"
 
 namespace paddle_mini {
 namespace {
+
+constexpr size_t kLargestHeader = 256;  // of most tensors: for memory only
 
 template <class T>
 void append(std::string& bytes, T value) {
@@ -54,39 +54,6 @@ std::vector<int64_t> read_level(Reader& reader) {
   return offsets;
 }
 
-// Closes the file on every path out; close() reports what the disk says at the end.
-class File {
- public:
-  File(const std::string& path, int flags) : path_(path), descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-    require<ProgramError>(descriptor_ >= 0, "can't open '", printable(path), "': ", std::strerror(errno));
-  }
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int descriptor() const { return descriptor_; }
-  void write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      ssize_t done = ::write(descriptor_, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) fail<ProgramError>("can't write '", printable(path_), "': ", std::strerror(errno));
-      bytes.remove_prefix(static_cast<size_t>(done));
-    }
-  }
-  void sync_and_close() {
-    int failed = fsync(descriptor_);
-    failed |= ::close(descriptor_);
-    descriptor_ = -1;
-    require<ProgramError>(failed == 0, "can't write '", printable(path_), "': ", std::strerror(errno));
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-};
-
 }  // namespace
 
 void append_tensor(const Tensor& tensor, std::string& bytes) {
@@ -116,7 +83,7 @@ Tensor read_tensor(std::string_view bytes, size_t& position) {
   auto size = reader.number<int32_t>("a tensor's description");
   require<ProgramError>(size > 0 && size <= 1024, "a tensor's description has ", size, " bytes");
   TensorDesc desc = decode_tensor_desc(reader.take(static_cast<uint64_t>(size), "a tensor's description"));
-  require<ProgramError>(is_dtype(desc.dtype), "a tensor has data type number ", desc.dtype, ", which is not supported");
+  require<ProgramError>(is_dtype(desc.dtype), "a tensor has elements of type ", type_name(desc.dtype), ", which is not supported");
   Shape shape(desc.dims);
   require<ProgramError>(shape.known(), "a tensor in a file has shape ", shape.str());
   auto dtype = static_cast<DType>(desc.dtype);
@@ -139,7 +106,8 @@ std::vector<std::string> parameter_file_order(const ProgramDesc& program) {
 }
 
 std::vector<std::pair<std::string, Tensor>> read_parameters(std::string_view bytes, const ProgramDesc& program,
-                                                            const std::vector<std::string>& names) {
+                                                            const std::vector<std::string>& names,
+                                                            std::optional<uint32_t> checksum) {
   std::vector<std::pair<std::string, Tensor>> result;
   size_t position = 0;
   for (const std::string& name : names) {
@@ -160,11 +128,18 @@ std::vector<std::pair<std::string, Tensor>> read_parameters(std::string_view byt
   }
   require<ProgramError>(position == bytes.size(), "the file has ", bytes.size() - position, " bytes after the last of ",
                         names.size(), " parameters: it belongs to another program");
+  if (checksum) require_parameters(checksum, crc32c(bytes));
   return result;
 }
 
 std::string parameter_bytes(const Scope& scope, const std::vector<std::string>& names) {
   std::string bytes;
+  size_t size = 0;
+  for (const std::string& name : names) {
+    const Variable* variable = scope.find(name);
+    if (variable && variable->has_value()) size += variable->tensor.bytes() + kLargestHeader;
+  }
+  bytes.reserve(size);
   for (const std::string& name : names) {
     const Variable* variable = scope.find(name);
     require<OpError>(variable && variable->has_value() && variable->kind == VarKind::Tensor, "'", printable(name),
@@ -172,39 +147,6 @@ std::string parameter_bytes(const Scope& scope, const std::vector<std::string>& 
     append_tensor(on_host(variable->tensor), bytes);
   }
   return bytes;
-}
-
-std::string read_file(const std::string& path) {
-  File file(path, O_RDONLY | O_NONBLOCK);  // so that a pipe does not wait for a writer
-  struct stat info {};
-  bool regular = fstat(file.descriptor(), &info) == 0 && S_ISREG(info.st_mode);
-  require<ProgramError>(regular, "'", printable(path), "' is not a regular file");
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    ssize_t count = ::read(file.descriptor(), &bytes[done], bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    require<ProgramError>(count > 0, "can't read '", printable(path), "': ", count < 0 ? std::strerror(errno) : "it became shorter");
-    done += static_cast<size_t>(count);
-  }
-  return bytes;
-}
-
-void write_file(const std::string& path, std::string_view bytes) {
-  std::string beside = path + ".writing." + std::to_string(getpid());
-  size_t slash = path.rfind('/');
-  std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  try {
-    File file(beside, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write(bytes);
-    file.sync_and_close();
-    require<ProgramError>(rename(beside.c_str(), path.c_str()) == 0, "can't write '", printable(path), "': ", std::strerror(errno));
-    File folder(directory, O_RDONLY | O_DIRECTORY);
-    folder.sync_and_close();
-  } catch (...) {
-    unlink(beside.c_str());
-    throw;
-  }
 }
 
 }  // namespace paddle_mini

@@ -5,6 +5,7 @@
 // A .pdiparams file holds the persistable variables of a program in the order of their names.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,27 +26,11 @@ Tensor read_tensor(std::string_view bytes, size_t& position);
 // of their names; feed and fetch lists are none.
 std::vector<std::string> parameter_file_order(const ProgramDesc& program);
 
-// Tensors for these variables, all of the file and nothing more; each must fit its declaration.
+// Tensors for these variables, all of the file and nothing more; each must fit its declaration. checksum: of all bytes, as
+// the model that they were saved with says (model_file.h).
 std::vector<std::pair<std::string, Tensor>> read_parameters(std::string_view bytes, const ProgramDesc& program,
-                                                            const std::vector<std::string>& names);
+                                                            const std::vector<std::string>& names,
+                                                            std::optional<uint32_t> checksum = std::nullopt);
 std::string parameter_bytes(const Scope& scope, const std::vector<std::string>& names);
-
-std::string read_file(const std::string& path);
-
-// What `read` makes of a file's bytes; a refusal begins with the file's name.
-template <class Read>
-auto from_file(const std::string& path, const Read& read) {
-  std::string bytes = read_file(path);
-  try {
-    return read(bytes);
-  } catch (const ShapeError& e) {
-    fail<ShapeError>("'", printable(path), "': ", e.what());
-  } catch (const ProgramError& e) {
-    fail<ProgramError>("'", printable(path), "': ", e.what());
-  }
-}
-
-// The file is there whole or as it was: written beside it, flushed to the disk, then renamed.
-void write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace paddle_mini

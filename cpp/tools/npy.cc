@@ -4,6 +4,7 @@
 #include <cstring>
 #include <regex>
 
+#include "program/files.h"
 #include "program/tensor_file.h"
 
 namespace paddle_mini {
@@ -32,14 +33,14 @@ std::string find(const std::string& header, const char* pattern) {
   return match[1];
 }
 
-Tensor parse(const std::string& bytes) {
-  require<ProgramError>(bytes.size() >= 12 && bytes.compare(0, 6, kMagic, 6) == 0, "this is no .npy file");
+Tensor parse(std::string_view bytes) {
+  require<ProgramError>(bytes.size() >= 12 && bytes.substr(0, 6) == std::string_view(kMagic, 6), "this is no .npy file");
   bool wide = bytes[6] > 1;  // from version 2 on the header's length has four bytes
   uint32_t length = 0;
   std::memcpy(&length, &bytes[8], wide ? 4 : 2);
   size_t begin = wide ? 12 : 10;
   require<ProgramError>(length <= bytes.size() - begin && length <= 4096, "the file is cut off in its header");
-  std::string header = bytes.substr(begin, length);
+  std::string header(bytes.substr(begin, length));
   require<ProgramError>(find(header, "'fortran_order': *(True|False)") == "False",
                         "the array is in Fortran order: save it with numpy.ascontiguousarray");
   DType dtype = dtype_of_descr(find(header, "'descr': *'([^']*)'"));

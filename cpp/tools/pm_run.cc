@@ -7,6 +7,8 @@
 #include <set>
 
 #include "executor/executor.h"
+#include "executor/structure.h"
+#include "program/model_file.h"
 #include "program/tensor_file.h"
 #include "tools/npy.h"
 
@@ -27,7 +29,9 @@ constexpr const char kUsage[] = R"(usage: pm_run MODEL.pdmodel [options]
   --save-for MODEL     with --save-params: those that this program declares, in its order
   --place DEVICE       where operators run that name no device: cpu (default), gpu:0, emulated:0
   --seed N             seed of operators that have none of their own
+  --max-loop-steps N   how many steps each loop of a program may take in one run (default: no bound)
   --quiet              print no values
+  --no-check           take parameters that are not those saved with their program
   --files              let the operators save and load touch the files that the program names
 
 Exit status: 0 done, 1 the program, a file or the data is wrong, 2 the command line is wrong, 130 stopped.
@@ -42,10 +46,11 @@ struct Options {
   std::string model, params, startup, out, params_for, save_params, save_for, place = "cpu";
   std::map<std::string, std::string> feeds;
   std::vector<std::string> fetches;
-  int64_t steps = 1, batch = 0;
+  int64_t steps = 1, batch = 0, max_loop_steps = 0;
   uint64_t seed = 0;
   bool quiet = false;
   bool files = false;
+  bool check = true;
 };
 
 int64_t positive(const std::string& option, const std::string& digits) {
@@ -70,8 +75,10 @@ Options parse(const std::vector<std::string>& words) {
     else if (word == "--steps") options.steps = positive(word, value());
     else if (word == "--batch") options.batch = positive(word, value());
     else if (word == "--seed") options.seed = static_cast<uint64_t>(positive(word, value()));
+    else if (word == "--max-loop-steps") options.max_loop_steps = positive(word, value());
     else if (word == "--quiet") options.quiet = true;
     else if (word == "--files") options.files = true;
+    else if (word == "--no-check") options.check = false;
     else if (word == "--feed") {
       std::string pair = value();
       size_t equals = pair.find('=');
@@ -95,7 +102,10 @@ Options parse(const std::vector<std::string>& words) {
 volatile std::sig_atomic_t stop_asked = 0;
 bool asked_to_stop() { return stop_asked != 0; }
 
-ProgramDesc read_program(const std::string& path) { return from_file(path, decode_program); }
+struct Model {
+  ProgramDesc program;
+  std::optional<uint32_t> parameters;  // their checksum
+};
 
 // The names that the program's fetch operators give, by column.
 std::vector<std::string> own_fetches(const VerifiedProgram& program) {
@@ -151,20 +161,23 @@ class Run {
       : options_(options), placement_(machine_, parse_place(options.place)), devices_(machine_, placement_.place) {
     devices_.seed(options.seed);
     devices_.may_touch_files(options.files);
+    devices_.limit_loops(options.max_loop_steps);
   }
 
   int operator()() {
-    ProgramDesc desc = read_program(options_.model);
+    auto [desc, checksum] = read_model(options_.model);
     auto program = load(desc);
     if (!options_.startup.empty()) {
-      Session startup(load(read_program(options_.startup)), scope_, placement_, {}, {});
+      Session startup(load(read(options_.startup)), scope_, placement_, {}, {});
       startup.run({}, devices_);
       scope_->settle();
     }
     if (!options_.params.empty()) {
-      ProgramDesc owner = options_.params_for.empty() ? desc : read_program(options_.params_for);
-      auto parameters = from_file(options_.params, [&](const std::string& bytes) {
-        return read_parameters(bytes, owner, parameter_file_order(owner));
+      ProgramDesc owner = options_.params_for.empty() ? desc : read(options_.params_for);
+      if (model_beside(options_.params) != options_.model) checksum = checksum_beside(options_.params);
+      if (!options_.check) checksum.reset();
+      auto parameters = from_file(options_.params, [&, expected = checksum](std::string_view bytes) {
+        return read_parameters(bytes, owner, parameter_file_order(owner), expected);
       });
       for (const auto& [name, tensor] : parameters) scope_->set(name, tensor);
     }
@@ -175,6 +188,13 @@ class Run {
   }
 
  private:
+  Model read_model(const std::string& path) const {
+    return from_file(path, [&](std::string_view bytes) {
+      return Model{read_program(bytes, machine_.operators()), open_model(bytes).parameters};
+    });
+  }
+  ProgramDesc read(const std::string& path) const { return read_model(path).program; }
+
   std::shared_ptr<VerifiedProgram> load(const ProgramDesc& desc) const {
     return std::make_shared<VerifiedProgram>(verify(desc, machine_.operators()));
   }
@@ -225,8 +245,8 @@ class Run {
 
   void save(const ProgramDesc& desc) const {
     ProgramDesc other;
-    if (!options_.save_for.empty()) other = read_program(options_.save_for);
-    write_file(options_.save_params, parameter_bytes(*scope_, parameter_file_order(options_.save_for.empty() ? desc : other)));
+    if (!options_.save_for.empty()) other = read(options_.save_for);
+    write_parameters(options_.save_params, parameter_bytes(*scope_, parameter_file_order(options_.save_for.empty() ? desc : other)));
   }
 
   const Options& options_;

@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
-from typing import Callable, Dict, List, Optional
+from typing import Dict, List, Optional
 
 import numpy as np
 
-from .._core import OpError, ProgramError, Scope
+from .._core import Applied, Claim, OpError, ProgramError, Scope, printable
 from ..executor import Executor
 from ..program import Block, Program
 from ..roles import device_guard
@@ -16,30 +15,6 @@ from ..variable import Variable
 from .running import AddOp, Member, RunningAverage
 from .schemes import Scheme
 from .statistics import Statistics, statistics
-
-
-class Applied:
-    """What apply() returns: leaving its `with` block gives the raw values back."""
-
-    def __init__(self, restore: Callable[[], None], need_restore: bool):
-        self._restore = restore
-        self._need_restore = need_restore
-
-    def __enter__(self) -> None:
-        """The averages are bound already."""
-
-    def __exit__(self, *error: object) -> None:
-        if self._need_restore:
-            self.restore()
-
-    def __del__(self) -> None:
-        # An interrupt between apply() and `with`, or no `with` at all.
-        if self._need_restore:
-            self.restore()
-
-    def restore(self) -> None:
-        self._restore()
-        self._need_restore = False
 
 
 class Applier:
@@ -66,37 +41,24 @@ class Applier:
             raise ProgramError(f"apply takes an Executor, not {type(exe).__name__}")
         scope = global_scope() if scope is None else scope
         average = self.of(scheme)
-        self.require_raw(scope)
-        handle = Applied(lambda: self.restore(scope), need_restore)
-        try:
+        with Claim(scope, [member.exchange for member in average.members]) as claim:
             exe.run(self._aside(average), scope=scope)
             if not scope.get(average.counters.name)[0]:
                 warnings.warn(f"{average.scheme!r}: no step has been averaged yet, so the raw values stay",
                               stacklevel=3)
-            scope.exchange([(member.parameter.name, member.pending, member.raw) for member in average.members])
-        except BaseException:
-            handle.restore()
-            raise
-        return handle
+            return claim.apply(need_restore)
 
     def restore(self, scope: Optional[Scope]) -> None:
         """All raw values come back, or none: an interrupt finds the scope in one of these two states."""
         scope = global_scope() if scope is None else scope
-        kept = [member for member in self._members() if member.raw in scope]
-        scope.exchange([(member.parameter.name, member.raw, "") for member in kept])
-        for member in self._members():
-            if member.pending in scope:  # of an apply() that was interrupted
-                scope.erase(member.pending)
+        scope.restore([member.exchange for member in self._members()])
 
     def statistics(self, scope: Optional[Scope], scheme: Optional[Scheme]) -> Statistics:
         """See ParameterAverage.statistics."""
         scope, average = global_scope() if scope is None else scope, self.of(scheme)
-        self.require_raw(scope)
-        try:
+        with Claim(scope, [member.exchange for member in average.members]):
             Executor().run(self._aside(average), scope=scope)
             return statistics(average, scope, lambda member: scope.get(member.pending))
-        finally:
-            self.restore(scope)
 
     def rebind(self, scope: Optional[Scope], scheme: Optional[Scheme], values: Dict[str, np.ndarray]) -> None:
         """Other variables than parameters get these values where averages are in use."""
@@ -151,7 +113,7 @@ class Applier:
             if name not in used:
                 continue
             if name in changed:
-                raise ProgramError(f"this program changes '{name}'; averages are read by a program for testing: "
+                raise ProgramError(f"this program changes '{printable(name)}'; averages are read by a program for testing: "
                                    "clone(for_test=True)")
             value = member.average.name if member.is_read_as_it_is else f"{name}@VALUE"
             for op in ops:
@@ -161,10 +123,11 @@ class Applier:
                 _declare(block, member.average)
             else:
                 computed.append((member, value))
-        for number, (member, value) in enumerate(computed):
+        for member, value in reversed(computed):
             for kept in [average.counters, average.state, *member.kept()]:
                 _declare(block, kept)
-            self._append_value(partial(block.insert_op, number), average, member, value)
+            begin = len(block.ops)
+            self._append_value(lambda *op: block.insert_op(len(block.ops) - begin, *op), average, member, value)
         program.changed()
         return program
 

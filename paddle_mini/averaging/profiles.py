@@ -60,7 +60,7 @@ def share(scheme: Optional[Any], at: int, steps: np.ndarray, every: int = 1, sta
     """
     decay = isinstance(scheme, LearningRateDecay)
     if scheme is not None and not decay:
-        every, start_step = scheme.own_every or every, max(start_step, scheme.start)
+        every, start_step = scheme.every_of(every), max(start_step, scheme.start)
     total = max(0, at - start_step) // every
     if scheme is None or total == 0:  # nothing is averaged yet: ParameterAverage leaves the raw values
         return (steps >= at).astype(np.float64)

@@ -2,20 +2,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import dtypes, roles
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
 from ..scope import raw_name
 from ..variable import Variable
 from .schemes import BiasCorrected, Scheme
 
-# Sizes of operator average_weight's Counters and State.
-COUNTERS, STATE = 5, 7
-# A float32 average of smaller weights stands still where it should move (see docs/averaging.md).
-LEAST_WEIGHT = 1e-6
+# Sizes of operator average_weight's Counters and State, and of parameter_average's Sums.
+COUNTERS, STATE, SUMS = 5, 7, 4
 
 
 AddOp = Callable[..., Any]
@@ -29,6 +27,8 @@ class Member:
     average: Variable  # of Latest the ring of parameters
     previous: Optional[Variable] = None
     residue: Optional[Variable] = None
+    block: Optional[Variable] = None  # the sum of the newest steps; of rows what the average has not enough digits for
+    sums: Optional[Variable] = None  # of the weights in it
     initial: Optional[Variable] = None
     stamps: Optional[Variable] = None  # of the rows of a table that is averaged lazily
     source: Optional[Variable] = None  # what is averaged, where it is not the parameter itself
@@ -43,15 +43,20 @@ class Member:
         """Where the raw value is kept while the average has its place."""
         return raw_name(self.parameter.name)
 
+    @property
+    def exchange(self) -> Tuple[str, str, str]:
+        """As Scope takes it: name, what takes its place, where its own value is kept meanwhile."""
+        return self.parameter.name, self.pending, self.raw
+
     def kept(self) -> List[Variable]:
         """Everything the average is made of."""
-        parts = (self.average, self.previous, self.residue, self.initial, self.stamps)
+        parts = (self.average, self.previous, self.residue, self.block, self.sums, self.initial, self.stamps)
         return [one for one in parts if one is not None]
 
     @property
     def is_read_as_it_is(self) -> bool:
         """Whether the average is one variable like the parameter, so that its name may stand for the parameter's."""
-        return (self.previous is None and self.initial is None and self.stamps is None
+        return (self.previous is None and self.block is None and self.initial is None and self.stamps is None
                 and self.average.shape == self.parameter.shape and self.average.dtype == self.parameter.dtype)
 
 
@@ -68,7 +73,7 @@ class RunningAverage:
     members: List[Member] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.every = self.scheme.own_every or self.every
+        self.every = self.scheme.every_of(self.every)
         self.start_step = max(self.start_step, self.scheme.start)
 
     def begin(self) -> None:
@@ -84,20 +89,13 @@ class RunningAverage:
         """ProgramError when the scheme does not suit a parameter; nothing is made yet."""
         needs_its_dtype = self.scheme.latest is not None or isinstance(self.scheme, BiasCorrected)
         if needs_its_dtype and average_dtype(parameter) != parameter.dtype:
-            raise ProgramError(f"{self.scheme!r}: '{parameter.name}' is {parameter.dtype}, which only Uniform(), "
+            raise ProgramError(f"{self.scheme!r}: '{printable(parameter.name)}' is {parameter.dtype}, which only Uniform(), "
                                "Exponential(...), Window(...) and others of one weight a step average; leave it out "
                                "with parameters=[...]")
-        weight = 1 - (1 - self.scheme.least_weight()) ** self.every
-        if average_dtype(parameter) == "float32" and 0 < weight < LEAST_WEIGHT and not self.scheme.compensated:
-            raise ProgramError(f"{self.scheme!r}: '{parameter.name}' weighs {weight:.0e} an update, which float32 mostly "
-                               "rounds to nothing; write compensated=True")
         if sparse and not self.scheme.lazy:
-            raise ProgramError(f"{self.scheme!r} keeps whole tables, but '{parameter.name}' has a sparse gradient; "
+            raise ProgramError(f"{self.scheme!r} keeps whole tables, but '{printable(parameter.name)}' has a sparse gradient; "
                                "average it with Uniform(), Exponential(...) or Window(...), or leave it out with "
                                "parameters=[...]")
-        if sparse and self.scheme.compensated:
-            raise ProgramError(f"{self.scheme!r}: '{parameter.name}' has a sparse gradient, whose rows are not "
-                               "compensated; write compensated=False")
 
     def add(self, parameter: Variable, lazily: bool) -> None:
         """Makes what is kept for a parameter; beginning with its value, so that its average is never anything else."""
@@ -110,8 +108,12 @@ class RunningAverage:
                         if self.scheme.latest is not None else kept("average"))
         if self.scheme.generations == 2:
             member.previous = kept("previous_average")
-        if self.scheme.compensated:
+        if self.scheme.compensated and not lazily:
             member.residue = state(default_main_program().new_name(f"{parameter.name}_residue"), parameter.shape, dtype)
+        elif self.scheme.latest is None and not self.scheme.plain:
+            main = default_main_program()
+            member.block = state(main.new_name(f"{parameter.name}_average_block"), parameter.shape, dtype)
+            member.sums = None if lazily else state(main.new_name("average_sums"), [SUMS], "float64")
         if isinstance(self.scheme, BiasCorrected):
             member.initial = kept("initial")
         if lazily:
@@ -134,6 +136,8 @@ class RunningAverage:
             inputs = {"Param": values, "Rows": gradient, "Average": member.average,
                       "Counters": self.counters, "State": self.state, "RowStamps": member.stamps}
             outputs = {"AverageOut": member.average, "RowStampsOut": member.stamps}
+            if member.block is not None:
+                inputs["Block"] = outputs["BlockOut"] = member.block
             if member.previous is not None:
                 inputs["Previous"] = outputs["PreviousOut"] = member.previous
             before(member.parameter.name)("average_rows", inputs, outputs, {"check_finite": self.check_finite})
@@ -161,9 +165,6 @@ class RunningAverage:
     def config_values(self) -> Dict[str, Any]:
         """The fields of AveragingConfig (proto/optimizer.proto), which are the attributes of average_weight."""
         scheme = self.scheme
-        if scheme.compensated:
-            raise ProgramError(f"{scheme!r}: the C library does not keep what rounding adds; write compensated=False, "
-                               "and float64 for a parameter that needs more digits")
         if scheme.latest is not None or not scheme.is_mean:
             raise ProgramError(f"{scheme!r} is more than one weight an update, all that the C library takes; write "
                                "Uniform(), Exponential(...), Power(...), Polynomial(...), Tail(...) or Window(...)")
@@ -193,6 +194,9 @@ class RunningAverage:
         if member.previous is not None:
             inputs.update(Previous=member.previous, Roll=self._roll)
             outputs["PreviousOut"] = member.previous
+        if member.block is not None:
+            inputs["Block"] = outputs["BlockOut"] = member.block
+            inputs["Sums"] = outputs["SumsOut"] = member.sums
         if member.residue is not None:
             inputs["Residue"] = outputs["ResidueOut"] = member.residue
         add("parameter_average", inputs, outputs, attrs)
@@ -206,16 +210,15 @@ class RunningAverage:
         if self.scheme.latest is not None:
             add("ring_mean", {**inputs, "Ring": member.average.name}, {"Out": out})
             return
-        inputs["Average"] = member.average.name
+        given = {"Average": member.average, "Block": member.block, "Sums": member.sums, "Previous": member.previous,
+                 "RowStamps": member.stamps, "State": None if member.stamps is None else self.state}
+        value = {**inputs, **{port: variable.name for port, variable in given.items() if variable is not None}}
+        mean = out if member.initial is None else f"{out}.mean"
+        add("average_value", value, {"Out": mean})
         if member.initial is not None:
-            add("bias_corrected_average", {**inputs, "Initial": member.initial.name}, {"Out": out},
-                {name: float(getattr(self.scheme, name)) for name in ("rho", "gamma", "eta")})
-            return
-        if member.previous is not None:
-            inputs["Previous"] = member.previous.name
-        if member.stamps is not None:
-            inputs.update(State=self.state.name, RowStamps=member.stamps.name)
-        add("average_value", inputs, {"Out": out})
+            assert isinstance(self.scheme, BiasCorrected)
+            add("bias_corrected_average", {**inputs, "Average": mean, "Initial": member.initial.name}, {"Out": out},
+                self.scheme.correction(self.every))
 
 
 class _Beginning(Scheme):

@@ -26,9 +26,11 @@ class Scheme(ABC):
     own_every: Optional[int] = None
     """Steps from one update to the next, where the scheme and not ParameterAverage says them."""
     generations = 1
-    """Buffers of the parameter's size: 2 for a window."""
+    """Averages that are kept: 2 for a window."""
     compensated = False
-    """Whether what rounding adds is kept, in one more buffer, and taken off again."""
+    """Whether the average is kept as one variable, beside what rounding added to it, and not in blocks."""
+    plain = False
+    """Whether the average is one variable and nothing beside it: its rounded value is what is meant."""
     latest: Optional[int] = None
     """How many single parameters are kept, where they are."""
     is_mean = True
@@ -47,9 +49,9 @@ class Scheme(ABC):
     def attrs(self, every: int) -> Dict[str, Any]:
         """Attributes of average_weight when every `every`-th step is averaged."""
 
-    def least_weight(self) -> float:
-        """The smallest weight that the newest parameters ever have, or 0 when it falls without bound."""
-        return 0.0
+    def every_of(self, every: int) -> int:
+        """Steps from one update to the next: the scheme's own, or else what ParameterAverage says."""
+        return every if self.own_every is None else self.own_every
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +59,7 @@ class Window(Scheme):
     """The mean of the newest parameters: of at least `size` and fewer than 2 `size` steps.
 
     Two generations are kept. When the current one is complete it becomes the previous one, so every number averaged is
-    as small as the parameters themselves and none is lost against a large sum. Costs two floats a parameter.
+    as small as the parameters themselves and none is lost against a large sum. Costs three floats a parameter.
 
     size: steps of a generation. Or PaddlePaddle's rule (ModelAverage): a generation of n is complete when n >= min_size
     and n >= min(max_size, rate * steps so far); rate 0.15 keeps the newest 15 % to 30 % of a run, within these limits.
@@ -92,9 +94,10 @@ class Window(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Uniform(Scheme):
-    """The mean over all steps (Ruppert 1988; Polyak and Juditsky 1992). One float a parameter.
+    """The mean over all steps (Ruppert 1988; Polyak and Juditsky 1992). Two floats a parameter.
 
-    compensated: keep what rounding adds, in one more float, for runs of more than a million steps.
+    compensated: the average is one variable at any time, beside what rounding added to it; as exact, and costs twice the
+    memory traffic (docs/averaging.md).
     """
 
     compensated: bool = False
@@ -105,7 +108,7 @@ class Uniform(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Tail(Scheme):
-    """The mean over all steps after the first `start` ones (suffix averaging). One float a parameter."""
+    """The mean over all steps after the first `start` ones (suffix averaging). Two floats a parameter."""
 
     start: Lengthy = 0  # type: ignore[assignment]
 
@@ -118,16 +121,20 @@ class Tail(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Latest(Scheme):
-    """The mean of the k latest parameters, taken every `every` steps (LAWA, Kaddour 2022). k floats a parameter."""
+    """The mean of the k latest parameters, taken every `every` steps (LAWA, Kaddour 2022). k floats a parameter.
+
+    every: None: as ParameterAverage says; a number goes before that of ParameterAverage.
+    """
 
     k: int
-    every: Lengthy = 1
+    every: Optional[Lengthy] = None
     lazy = False
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k < 2**20:
             raise ProgramError(f"Latest({self.k!r}): k is a whole number of parameters that are kept, at least 1")
-        object.__setattr__(self, "every", whole_steps("Latest(every)", self.every))
+        if self.every is not None:
+            object.__setattr__(self, "every", whole_steps("Latest(every)", self.every))
 
     @property
     def latest(self) -> Optional[int]:  # type: ignore[override]
@@ -135,7 +142,7 @@ class Latest(Scheme):
 
     @property
     def own_every(self) -> Optional[int]:  # type: ignore[override]
-        return int(self.every)  # type: ignore[arg-type]
+        return self.every  # type: ignore[return-value]
 
     def attrs(self, every: int) -> Dict[str, Any]:
         return {"scheme": "uniform"}
@@ -143,7 +150,7 @@ class Latest(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Polynomial(Scheme):
-    """Step s weighs about s^eta: a tail that need not be told where to begin (Shamir and Zhang 2013). One float a
+    """Step s weighs about s^eta: a tail that need not be told where to begin (Shamir and Zhang 2013). Two floats a
     parameter; eta=3 is close to the mean of the last half."""
 
     eta: float = 3.0
@@ -160,7 +167,7 @@ class Power(Scheme):
     """Step s of t weighs as (s/t)^gamma: an exponential average whose length grows with the run (Karras et al. 2024).
 
     Give gamma, or relative_width: the standard deviation of the weights as part of the run, such as 0.1. What two of
-    these have kept, averaging.synthesize turns into any other. One float a parameter.
+    these have kept, averaging.synthesize turns into any other. Two floats a parameter.
     """
 
     gamma: Optional[float] = None
@@ -191,8 +198,9 @@ class Exponential(Scheme):
     half_life=fraction(0.05) grows with the run. bias_correction: the weights of the steps add up to 1 from the first
     one on (Kingma and Ba 2015, section 3); without it the first step begins the average. warmup="ratio" bounds the
     decay at step t by (1 + t)/(10 + t), as TensorFlow does; warmup=(length, power) by 1 - (1 + t/length)^-power. With
-    either the correction divides by the product of the decays that were used. One float a parameter.
-    compensated: keep what rounding adds, in one more float: needed in float32 where 1 - decay is below a millionth.
+    either the correction divides by the product of the decays that were used. Two floats a parameter.
+    compensated: the average is one variable at any time, beside what rounding added to it; as exact, and costs twice the
+    memory traffic (docs/averaging.md).
     """
 
     decay: Optional[float] = None
@@ -235,15 +243,12 @@ class Exponential(Scheme):
         return {"scheme": "exponential", "decay": float(self.decay), "bias_correction": bool(self.bias_correction),
                 **self._warmup_attrs()}
 
-    def least_weight(self) -> float:
-        return 0.0 if self.decay is None else 1 - self.decay
-
 
 @dataclass(frozen=True, repr=False)
 class BiasCorrected(Scheme):
     """An exponential average plus a falling part of what the parameters have moved since the beginning, which makes up
-    for its lag (BEMA, Block and Zhang 2025): after u updates the weight is (rho + gamma (u - 1))^-kappa and
-    (rho + gamma (u - 1))^-eta of the way is added. Best with every=400 or so. Two floats a parameter."""
+    for its lag (BEMA, Block and Zhang 2025): t steps after the first update the weight is (rho + gamma t)^-kappa, and
+    (rho + gamma t)^-eta of the way is added. Best with every=400 or so. Three floats a parameter."""
 
     kappa: float = 0.5
     eta: float = 0.2
@@ -261,8 +266,12 @@ class BiasCorrected(Scheme):
         _at_least("BiasCorrected", "gamma", self.gamma, 0)
 
     def attrs(self, every: int) -> Dict[str, Any]:
-        return {"scheme": "falling", "warmup_length": float(self.rho), "warmup_rate": float(self.gamma),
+        return {"scheme": "falling", "warmup_length": float(self.rho), "warmup_rate": float(self.gamma) * every,
                 "warmup_power": float(self.kappa)}
+
+    def correction(self, every: int) -> Dict[str, float]:
+        """Attributes of bias_corrected_average: it counts updates, and `every` steps are one."""
+        return {"rho": float(self.rho), "gamma": float(self.gamma) * every, "eta": float(self.eta)}
 
 
 def _is_number(value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .._core import ProgramError, Scope, ShapeError
+from .._core import ProgramError, Scope, ShapeError, printable
 from ..dtypes import FLOAT_NAMES
 from ..io.model import prefix_of, read_program
 from ..io.parameters import load_parameters, parameter_names
@@ -64,29 +64,29 @@ class WeightedSum:
                 with np.errstate(over="ignore"):
                     total = total.astype(dtype)
             if dtype in FLOAT_NAMES and not np.isfinite(_numbers(total)).all():
-                raise ProgramError(f"the result for '{name}' is too large for {dtype}")
+                raise ProgramError(f"the result for '{printable(name)}' is too large for {dtype}")
             done[name] = total
         return done
 
     def _check(self, name: str, array: Any, label: str) -> None:
         if not isinstance(array, np.ndarray):
-            raise ProgramError(f"'{label}': '{name}' is of type {type(array).__name__}, not an array of parameters")
+            raise ProgramError(f"'{label}': '{printable(name)}' is of type {type(array).__name__}, not an array of parameters")
         facts = (element_type(array.dtype), array.shape)
         if not self._first:
             self._facts[name] = facts
-            check_rounding(facts[0], self._amplification, self._tolerance, f"'{label}': '{name}': ")
+            check_rounding(facts[0], self._amplification, self._tolerance, f"'{label}': '{printable(name)}': ")
         wanted = self._facts.get(name)
         if wanted is None:
-            raise ProgramError(f"'{label}' has '{name}', which '{self._first}' lacks")
+            raise ProgramError(f"'{label}' has '{printable(name)}', which '{self._first}' lacks")
         if facts != wanted:
             kind = ProgramError if facts[0] != wanted[0] else ShapeError
-            raise kind(f"'{label}': '{name}' is {list(facts[1])} {facts[0]}; in '{self._first}' it is "
+            raise kind(f"'{label}': '{printable(name)}' is {list(facts[1])} {facts[0]}; in '{self._first}' it is "
                        f"{list(wanted[1])} {wanted[0]}")
 
     def _accumulate(self, name: str, array: np.ndarray, label: str, weight: float) -> None:
         array = _numbers(array)
         if not np.isfinite(array).all():
-            raise ProgramError(f"'{label}': '{name}' has values that are not finite")
+            raise ProgramError(f"'{label}': '{printable(name)}' has values that are not finite")
         term = np.multiply(array, weight, dtype=np.float64)
         if name in self._sums:
             self._sums[name] += term

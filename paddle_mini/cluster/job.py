@@ -15,8 +15,10 @@ from ..callsite import raised_at
 from ..executor import Executor
 from ..guards import default_main_program, program_guard
 from ..io.parameters import Path
+from ..io.regular_files import open_regular
 from ..program import Program
 from ..scope import global_scope, scope_guard
+from ..termination import sigterm_heeded
 from ..thread_state import own_state
 from .client import Ask, Client, required
 from .coordinator.coordinator import Coordinator
@@ -95,7 +97,7 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] 
     'paddle_mini[cluster]').
 
     TrainerFailed, from what the function raised, when it does so in a trainer; StorageError for a directory that can't
-    be used, or in which a job runs. Ctrl-C ends a job, with checkpoints as at its end.
+    be used, or in which a job runs. Ctrl-C and SIGTERM end a job, with checkpoints as at its end.
     """
     if _here.place is not None:
         raise Malformed(f"this is trainer {_here.place.number} of a job, which can't run() another one: a script that "
@@ -104,7 +106,7 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] 
         servers = trainers if mode == COLLECTIVE else 1
     facts = JobSettings(job, trainers, servers, mode, **settings)
     keeps = directory is not None and not facts.is_collective  # in that mode trainers keep what there is
-    with _directory(directory) as folder, ExitStack() as ends:
+    with sigterm_heeded(), _directory(directory) as folder, ExitStack() as ends:
         seen_by: List[OnStatus] = [] if on_status is None else [on_status]
         if tensorboard is not None:
             seen_by.append(ends.enter_context(TensorBoard(tensorboard)))
@@ -155,7 +157,8 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     In a job all trainers call this, and the one that is elected saves; the others are not for so many seconds. The
     parameters are the servers' now; in async modes they may be of different updates. In collective mode they are those
     of the trainer that saves, as batch normalization's statistics always are. Outside of a job it just saves. Call it
-    after join().
+    after join(). StaleToken: saving took longer than `seconds` and another trainer was elected since, whose model is the
+    one to use; give more seconds than a save takes.
     """
     trainer = _here.place.trainer if _here.place is not None else _here.alone
     if trainer is None:
@@ -233,8 +236,8 @@ def _directory(directory: Optional[Path]) -> Iterator[str]:
     folder = os.path.abspath(directory)
     with told_storage(f"can't use '{folder}'"):
         os.makedirs(folder, exist_ok=True)
-        lock = open(os.path.join(folder, LOCK), "ab")
-    with lock:
+        lock = open_regular(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+    with os.fdopen(lock, "wb"):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -9,6 +9,7 @@ import time
 import uuid
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
+from ..environment import value_of
 from .engine import Answer, Engine, Link, Request, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 from .part_log import PartLogger, forward_log
@@ -41,7 +42,7 @@ class RayEngine(Engine):
         self._start_timeout = start_timeout
         self._own, self._sockets = not ray.is_initialized(), ""
         if self._own:
-            address = address or os.environ.get("RAY_ADDRESS") or "local"
+            address = address or value_of("RAY_ADDRESS") or "local"
             of_local: Any = {"include_dashboard": False} if address == "local" else {}
             context: Any = ray.init(address, namespace=NAMESPACE, **of_local)
             if address == "local":

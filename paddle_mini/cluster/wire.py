@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ..errors import printable_lines
 from .errors import ERRORS, ClusterError, Malformed, WrongDtype, WrongJob, WrongVersion
 from .part_log import PartLogger
 
@@ -93,7 +94,7 @@ def understood(header: bytes, arrays: Sequence[Any]) -> Reply:
     reply = unpack(header)
     if "error" in reply:
         error = field(reply, "error", dict)
-        raise ERRORS.get(field(error, "kind", str), ClusterError)(field(error, "text", str))
+        raise ERRORS.get(field(error, "kind", str), ClusterError)(printable_lines(field(error, "text", str)))
     if reply.get("ok") is not True:
         raise Malformed("the reply is neither ok nor an error")
     return reply, check_arrays(arrays)

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from typing import IO, Callable, Dict, Iterator, List, Tuple, Union
 
-from .._core import ProgramError
+from .._core import ProgramError, printable
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -37,11 +37,11 @@ def named_members(path: Path, *endings: str) -> List[bytes]:
     for name, content in members(path, "(" + "|".join(map(re.escape, endings)) + r")(\.gz)?$"):
         ending = max((ending for ending in endings if re.search(re.escape(ending) + r"(\.gz)?$", name)), key=len)
         if ending in found:
-            raise ProgramError(f"'{os.fspath(path)}' has both '{found[ending][0]}' and '{name}'")
+            raise ProgramError(f"'{os.fspath(path)}' has both '{found[ending][0]}' and '{printable(name)}'")
         found[ending] = name, content
     missing = [ending for ending in endings if ending not in found]
     if missing:
-        raise ProgramError(f"'{os.fspath(path)}' has no file whose name ends with '{missing[0]}'")
+        raise ProgramError(f"'{os.fspath(path)}' has no file whose name ends with '{printable(missing[0])}'")
     return [found[ending][1] for ending in endings]
 
 
@@ -84,5 +84,5 @@ def _unpacked(name: str, read: Callable[[], IO[bytes]]) -> bytes:
         stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if name.endswith(".gz") else raw  # type: ignore[assignment]
         content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
-        raise ProgramError(f"'{name}' unpacks to more than {MOST_BYTES} bytes")
+        raise ProgramError(f"'{printable(name)}' unpacks to more than {MOST_BYTES} bytes")
     return content

@@ -9,7 +9,7 @@ from typing import Dict, List, Tuple
 
 import numpy as np
 
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..io.pickled import pickled_state
 from .archive import Path, members
 from .dataset import DataSet
@@ -55,11 +55,11 @@ def _batch(name: str, content: bytes) -> Tuple[np.ndarray, np.ndarray]:
     try:
         state = pickled_state(content)
     except ProgramError as error:
-        raise ProgramError(f"'{name}': {error}") from None
+        raise ProgramError(f"'{printable(name)}': {error}") from None
     pixels, labels = state.get("data"), np.asarray(state.get("labels", ()))
     if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.shape != (len(labels), 3 * SIDE**2):
-        raise ProgramError(f"'{name}' holds no images of CIFAR-10: data must be uint8 [count, {3 * SIDE**2}], with as "
+        raise ProgramError(f"'{printable(name)}' holds no images of CIFAR-10: data must be uint8 [count, {3 * SIDE**2}], with as "
                            "many labels")
     if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < 10)).all():
-        raise ProgramError(f"'{name}' has labels that are not 0 .. 9")
+        raise ProgramError(f"'{printable(name)}' has labels that are not 0 .. 9")
     return pixels, labels

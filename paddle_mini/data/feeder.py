@@ -5,7 +5,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 import numpy as np
 
-from .._core import ProgramError, ShapeError
+from .._core import ProgramError, ShapeError, printable
 from ..guards import default_main_program
 from ..program import Program
 from ..scope import LoDTensor
@@ -32,7 +32,7 @@ class DataFeeder:
             if not isinstance(var, Variable):
                 raise ProgramError(f"DataFeeder: feed_list holds {var!r}, which is neither a Variable nor a name")
             if not var.shape:
-                raise ProgramError(f"DataFeeder: '{var.name}' has no first dimension, along which rows are put")
+                raise ProgramError(f"DataFeeder: '{printable(var.name)}' has no first dimension, along which rows are put")
 
     def feed(self, rows: Iterable[Sequence[Any]]) -> Dict[str, Any]:
         """{name: array or LoDTensor} of a batch. Raises ShapeError when there are no rows, or a row or one of
@@ -63,7 +63,7 @@ def _length(var: Variable, value: Any) -> int:
     try:
         return len(value)
     except TypeError:
-        raise ShapeError(f"DataFeeder: '{var.name}' has lod_level {var.lod_level}, a value of it must be a sequence, "
+        raise ShapeError(f"DataFeeder: '{printable(var.name)}' has lod_level {var.lod_level}, a value of it must be a sequence, "
                          f"not {value!r}") from None
 
 
@@ -77,10 +77,10 @@ def _stacked(var: Variable, values: List[Any]) -> np.ndarray:
             raise ValueError(f"they are {array.dtype}, the variable is {dtype}")
         array = array.astype(dtype, copy=False)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ShapeError(f"DataFeeder: values of '{var.name}' don't make an array of {len(values)} × {dims}: "
+        raise ShapeError(f"DataFeeder: values of '{printable(var.name)}' don't make an array of {len(values)} × {dims}: "
                          f"{error}") from None
     if not values:
         return array.reshape([0, *(max(dim, 0) for dim in dims)])
     if array.ndim != 1 + len(dims) or any(want not in (-1, has) for want, has in zip(dims, array.shape[1:])):
-        raise ShapeError(f"DataFeeder: values of '{var.name}' make {list(array.shape)}, it is {list(var.shape)}")
+        raise ShapeError(f"DataFeeder: values of '{printable(var.name)}' make {list(array.shape)}, it is {list(var.shape)}")
     return array

@@ -12,7 +12,7 @@ from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from .archive import Path, lines, named_members
 from .dataset import DataSet, Sample, Vocabulary
 
@@ -96,5 +96,5 @@ def _fields(name: str, text: bytes, wanted: int) -> List[List[str]]:
     rows = [line.split("::") for line in lines(text, "latin-1") if line]
     for i, row in enumerate(rows, 1):
         if len(row) != wanted:
-            raise ProgramError(f"line {i} of '{name}' has {len(row)} fields, it must have {wanted}")
+            raise ProgramError(f"line {i} of '{printable(name)}' has {len(row)} fields, it must have {wanted}")
     return rows

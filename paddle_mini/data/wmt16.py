@@ -10,7 +10,7 @@ from typing import List, Tuple
 
 import numpy as np
 
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from .archive import Path, lines, members
 from .dataset import UNKNOWN, DataSet, Sample, count, numbers, vocabulary
 
@@ -63,6 +63,6 @@ def _pairs(name: str, rows: List[str], swapped: bool) -> List[Pair]:
     for i, row in enumerate(rows, 1):
         sides = [side.split() for side in row.split("\t")]
         if len(sides) != 2:
-            raise ProgramError(f"line {i} of '{name}' has {len(sides)} columns, it must have 2: English, a tab, German")
+            raise ProgramError(f"line {i} of '{printable(name)}' has {len(sides)} columns, it must have 2: English, a tab, German")
         pairs.append((sides[1], sides[0]) if swapped else (sides[0], sides[1]))
     return pairs

@@ -16,11 +16,13 @@ from .._core import OpError, ProgramError, Scope
 from ..executor import Executor
 from ..program import Program
 from ..scope import global_scope
+from ..termination import heed_sigterm
 from .checkpoint_files import (
     FILES, held_names, naming_failures, program_sum, put_back, read_checkpoint, read_manifest, require_fit,
-    schedule_states, sync_directory, write_checkpoint,
+    schedule_states, write_checkpoint,
 )
 from .parameters import Path
+from .regular_files import open_regular, sync_directory
 from .values import naming
 
 # checkpoint-NUMBER-step-STEP: the number rises with every save, also when training went back to an earlier step.
@@ -53,6 +55,8 @@ class CheckpointManager:
     accumulators), the executor's random generator, the state of learning-rate schedules, and `data`, such as the
     position in the data set. It is there whole or not at all, whenever the process dies or the disk is full.
 
+    While training goes on, SIGTERM raises KeyboardInterrupt, as Ctrl-C does, unless the program has a handler of its own.
+
     directory: made by the first save. keep: how many checkpoints stay; older ones of this directory go after a
     newer one is on the disk. every_steps, every_seconds: when save() does something; both None: each time.
     """
@@ -69,6 +73,7 @@ class CheckpointManager:
             raise ProgramError(f"CheckpointManager: every_seconds is {every_seconds!r}, it must be a number above 0")
         self.every_seconds = every_seconds
         self._last_step, self._last_time = 0, time.monotonic()
+        heed_sigterm()
 
     def save(self, step: int, program: Program, exe: Executor, scope: Optional[Scope] = None, data: Any = None,
              force: bool = False) -> Optional[str]:
@@ -163,7 +168,7 @@ class CheckpointManager:
             os.makedirs(self.directory)
             sync_directory(os.path.dirname(self.directory))
         path = os.path.join(self.directory, _OWNER)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

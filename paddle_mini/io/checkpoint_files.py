@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 import time
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Tuple
@@ -21,11 +20,12 @@ from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, Named
 import numpy as np
 
 from .. import _core, dtypes
-from .._core import OpError, ProgramError, Scope, ShapeError
+from .._core import OpError, ProgramError, Scope, ShapeError, printable
 from ..executor import Executor
 from ..program import Program
 from ..scope import raw_name
-from .values import Lod, check_names, element_type, naming, set_values
+from .regular_files import open_regular, sync_directory
+from .values import Lod, check_names, element_type, naming, set_values, zeros_of_averages
 
 FORMAT = 1
 VARIABLES, ROWS, RANDOM, MANIFEST = "variables.pdiparams", "rows.pdiparams", "random.txt", "manifest.json"
@@ -53,15 +53,6 @@ def naming_failures(what: str) -> Iterator[None]:
     except OSError as error:
         file = f" ('{os.path.basename(error.filename)}')" if isinstance(error.filename, str) else ""
         raise ProgramError(f"{what}: {error.strerror or error}{file}") from None
-
-
-def sync_directory(path: str) -> None:
-    """The names in a directory are on the disk when this returns."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class NewFile:
@@ -105,10 +96,10 @@ def held_names(program: Program, scope: Scope) -> Tuple[List[str], List[str]]:
         if not var.persistable or var.kind in (dtypes.FEED_LIST, dtypes.FETCH_LIST):
             continue
         if var.kind not in names:
-            raise ProgramError(f"'{var.name}' is persistable and of kind {var.kind}: "
+            raise ProgramError(f"'{printable(var.name)}' is persistable and of kind {var.kind}: "
                                "a checkpoint holds tensors and selected rows")
         if var.name not in scope:
-            raise OpError(f"'{var.name}' has no value in the scope to be saved")
+            raise OpError(f"'{printable(var.name)}' has no value in the scope to be saved")
         info = scope.info(var.name)
         _require_fit(program, var.name, info["kind"], info["dtype"], info["shape"])
         names[var.kind].append(var.name)
@@ -127,7 +118,7 @@ def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: List
     fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
     if kind != var.kind or dtype != var.dtype or not fits:
         words = {dtypes.SELECTED_ROWS: "selected rows of "}
-        raise ShapeError(f"'{name}' is {words.get(kind, '')}{shape} {dtype}, "
+        raise ShapeError(f"'{printable(name)}' is {words.get(kind, '')}{shape} {dtype}, "
                          f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}")
 
 
@@ -149,18 +140,20 @@ def write_checkpoint(folder: str, facts: Mapping[str, Any], names: Tuple[List[st
     tensors, rows = names
     files: Dict[str, NewFile] = {}
     about_rows: Dict[str, Any] = {}
-    with NewFile(folder, VARIABLES) as file:
-        tensor_bytes = {name: file.write(_core.tensor_bytes(scope.get(name), scope.lod(name))) for name in tensors}
-        files[VARIABLES] = file
-    if rows:
-        with NewFile(folder, ROWS) as file:
-            for name in rows:
-                numbers, values, table = scope.get_rows(name)
-                sizes = [file.write(_core.tensor_bytes(array, [])) for array in (numbers, values)]
-                about_rows[name] = {"height": table, "bytes": sizes}
-            files[ROWS] = file
+    random = exe.random_state()
+    with scope.reading():  # the values of one step
+        with NewFile(folder, VARIABLES) as file:
+            tensor_bytes = {name: file.write(_core.tensor_bytes(scope.get(name), scope.lod(name))) for name in tensors}
+            files[VARIABLES] = file
+        if rows:
+            with NewFile(folder, ROWS) as file:
+                for name in rows:
+                    numbers, values, table = scope.get_rows(name)
+                    sizes = [file.write(_core.tensor_bytes(array, [])) for array in (numbers, values)]
+                    about_rows[name] = {"height": table, "bytes": sizes}
+                files[ROWS] = file
     with NewFile(folder, RANDOM) as file:
-        file.write(exe.random_state().encode("ascii"))
+        file.write(random.encode("ascii"))
         files[RANDOM] = file
     manifest = {
         "format": FORMAT, **facts, "made_by": _provenance(), "tensors": tensor_bytes, "rows": about_rows,
@@ -235,12 +228,10 @@ def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> Iterator[Bi
     """The file, at its beginning, when it is what the manifest says; it is read to its end inside."""
     path, expected = os.path.join(folder, name), facts["files"][name]
     with naming(path):
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):
-            raise ProgramError("it is not a regular file")
-        if found.st_size != expected["bytes"]:
-            raise ProgramError(f"it has {found.st_size} bytes, {expected['bytes']} were written")
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
+            found = os.fstat(file.fileno())
+            if found.st_size != expected["bytes"]:
+                raise ProgramError(f"it has {found.st_size} bytes, {expected['bytes']} were written")
             total = hashlib.sha256()
             for chunk in iter(lambda: file.read(_CHUNK), b""):
                 total.update(chunk)
@@ -265,6 +256,8 @@ def _tensor(file: BinaryIO, size: int) -> Tuple[np.ndarray, Lod]:
 def require_fit(checkpoint: Checkpoint, program: Program, exe: Executor, scope: Scope) -> None:
     """ProgramError, ShapeError or OpError when put_back would not be right; changes nothing."""
     kinds = (dtypes.TENSOR, dtypes.SELECTED_ROWS)
+    for name, zeros in zeros_of_averages(program, checkpoint.tensors).items():
+        checkpoint.tensors[name] = (zeros, [])
     wanted = {var.name for var in program.global_block().vars.values() if var.persistable and var.kind in kinds}
     found = checkpoint.tensors.keys() | checkpoint.rows.keys()
     check_names(sorted(wanted - found), sorted(found - wanted))
@@ -289,9 +282,10 @@ def put_back(checkpoint: Checkpoint, program: Program, exe: Executor, scope: Sco
     try:
         for name, rate in schedules.items():
             rate.set_state_dict(checkpoint.schedules[name][1])
-        set_values(scope, program, checkpoint.tensors)
-        for name, (numbers, values, height) in checkpoint.rows.items():
-            scope.set_rows(name, numbers, values, height)
+        with scope.editing([*checkpoint.tensors, *checkpoint.rows]):
+            set_values(scope, program, checkpoint.tensors)
+            for name, (numbers, values, height) in checkpoint.rows.items():
+                scope.set_rows(name, numbers, values, height)
         exe.set_random_state(checkpoint.random)
     except BaseException:
         for name, rate in schedules.items():

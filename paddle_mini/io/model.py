@@ -2,15 +2,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Callable, List, Optional, Sequence, Tuple, Union
 
 from .. import _core, dtypes
-from .._core import ProgramError, Scope
+from .._core import ProgramError, Scope, printable
+from ..contracts import defaults
 from ..executor import Executor
-from ..program import Program
+from ..operator import Operator
+from ..program import Block, Program
+from ..scope import global_scope
 from ..variable import Variable, name_of
-from .parameters import Path, load_parameters, parameter_names, save_parameters
-from .variables import load_persistables, save_persistables
+from .parameter_info import read_parameter_info, write_parameter_info
+from .parameters import Path, load_checked, make_folder, parameter_names, require_values
+from .variables import load_checked_vars, save_persistables
 
 Vars = Sequence[Union[Variable, str]]
 
@@ -38,10 +42,15 @@ def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, execut
         save_program(prefix, model, scope)
         return
     model_filename = model_filename or FOLDER_MODEL
+    path = os.path.join(prefix, model_filename)
     if params_filename is None and model_filename in parameter_names(model):
-        raise ProgramError(f"save_inference_model: '{model_filename}' is the name of a parameter's file too")
-    save_persistables(None, prefix, model, params_filename, scope)
-    _core.write_file(os.path.join(prefix, model_filename), model.to_bytes())
+        raise ProgramError(f"save_inference_model: '{printable(model_filename)}' is the name of a parameter's file too")
+    if params_filename is not None:
+        _save(path, os.path.join(prefix, params_filename), model, scope)
+        return
+    save_persistables(None, prefix, model, None, scope)
+    names, values = parameter_names(model), global_scope() if scope is None else scope
+    _core.write_model(path, model.to_bytes(), _core.parameters_checksum(values, names) if names else None)
 
 
 def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Optional[Program]) -> Program:
@@ -60,31 +69,48 @@ def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Optional[Program
 
 def load_inference_model(prefix: Path, executor: Optional[Executor] = None, scope: Optional[Scope] = None,
                          model_filename: Optional[str] = None, params_filename: Optional[str] = None,
-                         ) -> Tuple[Program, List[str], List[Variable]]:
+                         check: bool = True) -> Tuple[Program, List[str], List[Variable]]:
     """Reads prefix.pdmodel and prefix.pdiparams: the program, the names to feed, the variables to
     fetch. The parameters go to the scope. Errors as those of load_parameters.
 
     prefix may be a folder as PaddlePaddle 1.x writes it; the other names are those of save_inference_model.
+    check=False takes parameters that are not those saved with the program, as another tool may have changed them.
     """
     path = prefix_of(prefix) + ".pdmodel"
     if model_filename or params_filename or os.path.isdir(prefix) and not os.path.exists(path):
         path = os.path.join(prefix, model_filename or FOLDER_MODEL)
-        program = _program_in(path)
+        program, checksum = _program_in(path)
         feeds, fetches = _feeds_and_fetches(program, path)
-        load_persistables(None, prefix, program, params_filename, scope)
+        load_checked_vars(prefix, program, parameter_names(program), params_filename, scope, checksum if check else None)
         return program, feeds, fetches
-    program = _program_in(path)
+    program, checksum = _program_in(path)
     feeds, fetches = _feeds_and_fetches(program, path)
-    _load_values(prefix, program, scope)
+    _load_values(prefix, program, scope, checksum if check else None)
     return program, feeds, fetches
 
 
 def _feeds_and_fetches(program: Program, path: str) -> Tuple[List[str], List[Variable]]:
-    feeds = sorted((op.attr("col"), op.output("Out")[0]) for op in program.global_block().ops if op.type == "feed")
-    fetches = sorted((op.attr("col"), op.input("X")[0]) for op in program.global_block().ops if op.type == "fetch")
+    feeds, fetches = feed_names(program), fetch_names(program)
     if not fetches:
         raise ProgramError(f"'{path}' fetches nothing: it is no inference model; load_program reads it")
-    return [name for _, name in feeds], [program.global_block().var(name) for _, name in fetches]
+    block = program.global_block()
+    return [block.var(name).name for name in feeds], [block.var(name) for name in fetches]
+
+
+def feed_names(program: Program) -> List[str]:
+    """What the program's own operators feed, by column."""
+    return _by_column(program, "feed", lambda op: op.output("Out")[0])
+
+
+def fetch_names(program: Program) -> List[str]:
+    """What the program's own operators fetch, by column."""
+    return _by_column(program, "fetch", lambda op: op.input("X")[0])
+
+
+def _by_column(program: Program, op_type: str, name: Callable[[Operator], str]) -> List[str]:
+    first = defaults(op_type)["col"]
+    ops = [op for op in program.global_block().ops if op.type == op_type]
+    return [name(op) for op in sorted(ops, key=lambda op: op.attr("col", first))]
 
 
 def prefix_of(path: Path) -> str:
@@ -94,34 +120,48 @@ def prefix_of(path: Path) -> str:
 
 
 def save_program(prefix: Path, program: Program, scope: Optional[Scope] = None) -> None:
-    """Writes a whole program, for training too, and its persistable variables."""
+    """Writes a whole program, for training too, and its persistable variables: both files, or neither; and
+    PREFIX.pdiparams.info, where the program was loaded with it. The folder is made."""
     prefix = prefix_of(prefix)
-    if parameter_names(program):
-        save_parameters(prefix + ".pdiparams", program, scope)
-    _core.write_file(prefix + ".pdmodel", program.to_bytes())
+    _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope)
+    write_parameter_info(prefix, program, parameter_names(program))
 
 
-def load_program(prefix: Path, scope: Optional[Scope] = None) -> Program:
-    """Reads what save_program or save_inference_model wrote; the variables go to the scope."""
-    program = read_program(prefix)
-    _load_values(prefix, program, scope)
+def _save(model_path: str, parameters_path: str, program: Program, scope: Optional[Scope]) -> None:
+    names, scope = parameter_names(program), global_scope() if scope is None else scope
+    require_values(names, scope)
+    for path in (model_path, parameters_path):
+        make_folder(os.path.dirname(path))
+    if names:
+        _core.save_model(scope, names, parameters_path, model_path, program.to_bytes())
+    else:
+        _core.write_model(model_path, program.to_bytes(), None)
+
+
+def load_program(prefix: Path, scope: Optional[Scope] = None, check: bool = True) -> Program:
+    """Reads what save_program or save_inference_model wrote; the variables go to the scope. check: as of
+    load_inference_model."""
+    program, checksum = _program_in(prefix_of(prefix) + ".pdmodel")
+    _load_values(prefix, program, scope, checksum if check else None)
     return program
 
 
-def _load_values(prefix: Path, program: Program, scope: Optional[Scope]) -> None:
+def _load_values(prefix: Path, program: Program, scope: Optional[Scope], checksum: Optional[int]) -> None:
+    read_parameter_info(prefix_of(prefix), program)
     if parameter_names(program):
-        load_parameters(prefix_of(prefix) + ".pdiparams", program, scope)
+        load_checked(prefix_of(prefix) + ".pdiparams", program, scope, checksum)
 
 
 def read_program(prefix: Path) -> Program:
     """The program in prefix.pdmodel, without its parameters; ProgramError when there is none."""
-    return _program_in(prefix_of(prefix) + ".pdmodel")
+    return _program_in(prefix_of(prefix) + ".pdmodel")[0]
 
 
-def _program_in(path: str) -> Program:
+def _program_in(path: str) -> Tuple[Program, Optional[int]]:
+    """And the checksum of its parameters."""
     data = _core.read_file(path)
     try:
-        return Program.from_bytes(data)
+        return Program.from_bytes(data), _core.model_facts(data)[1]
     except ProgramError as error:
         raise ProgramError(f"'{path}': {error}") from None
 
@@ -130,14 +170,19 @@ def _with_feeds_and_fetches(program: Program, feeds: List[str], fetches: List[st
     """PaddlePaddle's convention: a `feed` operator for each input, the last one first, and a `fetch`
     operator for each output."""
     block = program.global_block()
-    facts: Any = {"persistable": True, "stop_gradient": None}
-    block.create_var("feed", kind=dtypes.FEED_LIST, **facts)
-    block.create_var("fetch", kind=dtypes.FETCH_LIST, **facts)
+    feed, fetch = (_list_variable(block, name, kind) for name, kind in (("feed", dtypes.FEED_LIST), ("fetch", dtypes.FETCH_LIST)))
     for column, name in enumerate(feeds):
-        block.prepend_op("feed", {"X": "feed"}, {"Out": name}, {"col": column, "op_callstack": []})
+        block.prepend_op("feed", {"X": feed}, {"Out": name}, {"col": column, "op_callstack": []})
     for column, name in enumerate(fetches):
-        block.append_op("fetch", {"X": name}, {"Out": "fetch"}, {"col": column, "op_callstack": []})
+        block.append_op("fetch", {"X": name}, {"Out": fetch}, {"col": column, "op_callstack": []})
     for op in block.ops:
         if op.attr("op_device"):
             op.set_attr("op_device", "")
     return program
+
+
+def _list_variable(block: Block, name: str, kind: int) -> Variable:
+    """The variable that the operators of all inputs, or of all outputs, share; it has this name unless a tensor has."""
+    while name in block.vars:
+        name += "_list"
+    return block.create_var(name, kind=kind, persistable=True, stop_gradient=None)

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import os
-from typing import List, Optional, Union
+from typing import Iterable, List, Optional, Union
 
 from .. import _core
-from .._core import ProgramError, Scope
+from .._core import OpError, ProgramError, Scope, printable
 from ..program import Program
 from ..scope import global_scope
 
@@ -15,25 +15,49 @@ Path = Union[str, "os.PathLike[str]"]
 def parameter_names(program: Program) -> List[str]:
     """The variables that the program's parameter file holds, in its order."""
     if not isinstance(program, Program):
-        raise ProgramError(f"a file of parameters belongs to a Program, not to {type(program).__name__}")
+        raise ProgramError(f"program is of type {type(program).__name__}, not a Program; a file or state of values belongs to a Program")
     return _core.parameter_file_order(program.to_bytes())
 
 
 def save_parameters(path: Path, program: Program, scope: Optional[Scope] = None) -> None:
-    """Writes the values of the program's persistable variables.
+    """Writes the values of the program's persistable variables; the folder is made.
 
-    The file is there whole or as it was before. OpError when a variable has no value,
-    ProgramError when the file can't be written.
+    The file is there whole or as it was before. A model beside it, PREFIX.pdmodel beside PREFIX.pdiparams, vouches for
+    these parameters then. OpError when a variable has no value, ProgramError when the file can't be written.
     """
-    _core.save_parameters(global_scope() if scope is None else scope, os.fspath(path), parameter_names(program))
+    names, scope = parameter_names(program), global_scope() if scope is None else scope
+    require_values(names, scope)
+    make_folder(os.path.dirname(os.fspath(path)))
+    _core.save_parameters(scope, os.fspath(path), names)
 
 
-def load_parameters(path: Path, program: Program, scope: Optional[Scope] = None) -> None:
+def require_values(names: Iterable[str], scope: Scope) -> None:
+    """OpError that names the first variable without a value."""
+    for name in names:
+        if name not in scope:
+            raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+
+
+def make_folder(folder: str) -> None:
+    """ProgramError when the folder is not there and can't be made."""
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+    except OSError as error:
+        raise ProgramError(f"can't make the folder '{printable(folder)}': {error.strerror}") from None
+
+
+def load_parameters(path: Path, program: Program, scope: Optional[Scope] = None, check: bool = True) -> None:
     """Gives the program's persistable variables the values in the file.
 
     All of the file is read and held against the program before the scope is changed: ProgramError
     for a file that is cut off, damaged or of another program, ShapeError for a value that does not
     fit its variable.
+    check: ProgramError when they are not the parameters that a model beside them was saved with.
     """
+    load_checked(path, program, scope, _core.checksum_beside(os.fspath(path)) if check else None)
+
+
+def load_checked(path: Path, program: Program, scope: Optional[Scope], checksum: Optional[int]) -> None:
+    """load_parameters of a file that has this checksum, unless that is None."""
     names = parameter_names(program)
-    _core.load_parameters(global_scope() if scope is None else scope, os.fspath(path), program.to_bytes(), names)
+    _core.load_parameters(global_scope() if scope is None else scope, os.fspath(path), program.to_bytes(), names, checksum)

@@ -8,7 +8,15 @@ from typing import Any, Dict, Iterable, List, Tuple
 
 import numpy as np
 
+from .. import _core
 from .._core import ProgramError
+from .checksums import crc32c, is_marked, require_whole
+
+# A state of ours begins with a constant that is taken off the stack again: this, its CRC-32C in 4 bytes, and POP. PaddlePaddle
+# reads past it. The checksum is of all that follows it.
+_PROTOCOL = b"\x80\x04"
+_MARK_OF_CHECKSUM = _PROTOCOL + b"C\x0epm-crc32c:"
+_BEHIND_MARK, _POP = len(_MARK_OF_CHECKSUM) + 4, b"0"
 
 # Real states take about 40 steps an array; a file of more is made to fill the memory.
 MOST_STEPS = 4_000_000
@@ -55,10 +63,16 @@ def pickled_state(data: bytes) -> Dict[str, Any]:
     """
     machine = _Machine()
     stream = io.BytesIO(data)
+    checked = has_checksum(data)
+    if checked:
+        stream.seek(_BEHIND_MARK + len(_POP))
     try:
-        for number, (operation, argument, _) in enumerate(pickletools.genops(stream)):
-            if number == 0 and operation.name != "PROTO":
-                raise ProgramError("it is not pickled with protocol 2 or later")
+        for number, (operation, argument, place) in enumerate(pickletools.genops(stream)):
+            if operation.name == "PROTO" and (place or not 2 <= argument <= 5) or \
+                    number == 0 and operation.name != "PROTO" and not checked:
+                raise ProgramError("it is not pickled with protocol 2 to 5")
+            if operation.name == "FRAME" and argument > len(data) - stream.tell():
+                raise ProgramError(f"it is cut off: a frame has {argument} bytes, {len(data) - stream.tell()} are left")
             if number >= MOST_STEPS:
                 raise ProgramError(f"it takes more than {MOST_STEPS} steps to read, which no state does")
             machine.step(operation.name, argument)
@@ -74,6 +88,16 @@ def pickled_state(data: bytes) -> Dict[str, Any]:
     if not all(isinstance(key, str) for key in state):
         raise ProgramError("a key of its dict is no string")
     return state
+
+
+def has_checksum(data: bytes) -> bool:
+    """Whether the state has a checksum; ProgramError when it is another one."""
+    view = memoryview(data)
+    if not is_marked(view, 0, _MARK_OF_CHECKSUM):
+        return False
+    expected = int.from_bytes(view[len(_MARK_OF_CHECKSUM):_BEHIND_MARK], "little")
+    require_whole(expected, _core.crc32c(view[_BEHIND_MARK:]))
+    return True
 
 
 class _Machine:
@@ -245,7 +269,12 @@ def _check_depth(state: Any) -> None:
 
 def state_pickle(state: Dict[str, np.ndarray]) -> bytes:
     """A dict of arrays, pickled with protocol 4 so that PaddlePaddle loads it with NumPy 1 or 2."""
-    parts = [b"\x80\x04}("]  # protocol 4, a dict, the items
+    return b"".join(state_pieces(state))
+
+
+def state_pieces(state: Dict[str, np.ndarray]) -> List[bytes]:
+    """The same in pieces, one after the other."""
+    parts = [_POP + b"}("]  # a dict, the items
     for name, array in state.items():
         text, kind = name.encode(), array.dtype.str
         parts += [b"X", len(text).to_bytes(4, "little"), text,
@@ -254,4 +283,21 @@ def state_pickle(state: Dict[str, np.ndarray]) -> bytes:
                   b"cnumpy\ndtype\nX", (len(kind) - 1).to_bytes(4, "little"), kind[1:].encode(), b"\x89\x88\x87R",
                   b"(K\x03X\x01\0\0\0", kind[:1].encode(), b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb",
                   b"\x89\x8e", array.nbytes.to_bytes(8, "little"), array.tobytes(), b"tb"]
+    parts.append(b"u.")
+    return [_MARK_OF_CHECKSUM, crc32c(*parts).to_bytes(4, "little"), *parts]
+
+
+def info_pickle(entries: Dict[str, Dict[str, Any]]) -> bytes:
+    """Dicts of strings and truths by name, pickled with protocol 2."""
+    parts = [b"\x80\x02}("]
+    for name, entry in entries.items():
+        parts += [_text(name), b"}("]
+        for key, value in entry.items():
+            parts += [_text(key), _text(value) if isinstance(value, str) else b"\x88" if value else b"\x89"]
+        parts.append(b"u")
     return b"".join([*parts, b"u."])
+
+
+def _text(value: str) -> bytes:
+    data = value.encode()
+    return b"X" + len(data).to_bytes(4, "little") + data

@@ -7,12 +7,17 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from .._core import ProgramError
+from .._core import ProgramError, printable
+from .checksums import crc32c, is_marked, require_whole
 from .values import element_type
 
 # The format's names of element types; bfloat16 is its bits in uint16, as in a Scope.
 NUMPY = {"BOOL": "bool", "I8": "int8", "U8": "uint8", "I16": "int16", "I32": "int32", "I64": "int64",
          "F16": "float16", "BF16": "uint16", "F32": "float32", "F64": "float64"}
+
+
+# The format's own place for notes, which its writer puts first: CRC-32C of the file with these digits as zeros.
+_MARK, _AT, _DIGITS = b'{"__metadata__":{"paddle_mini.crc32c":"', 8, 8
 
 
 def _package() -> Any:
@@ -23,16 +28,34 @@ def _package() -> Any:
     return safetensors
 
 
-def safetensors_bytes(state: Dict[str, np.ndarray]) -> bytes:
-    """The file's bytes; the arrays are contiguous and little-endian."""
+def safetensors_bytes(state: Dict[str, np.ndarray]) -> List[bytes]:
+    """The file's bytes, in pieces; the arrays are contiguous and little-endian."""
     package = _package()
     specs = {name: package.TensorSpec(dtype=element_type(array.dtype), shape=list(array.shape),
                                       data_ptr=array.ctypes.data, data_len=array.nbytes)
              for name, array in state.items()}
     try:
-        return bytes(package.serialize(specs))
+        data = package.serialize(specs, {"paddle_mini.crc32c": "0" * _DIGITS})
     except package.SafetensorError as error:
         raise ProgramError(f"safetensors: {error}") from None
+    begin, digits, rest = _pieces(memoryview(data))
+    return [begin, b"%08x" % crc32c(begin, digits, rest), rest]
+
+
+def _pieces(data: memoryview) -> Tuple[Any, Any, Any]:
+    """What is before the checksum, its digits, and what follows."""
+    begin = _AT + len(_MARK)
+    return data[:begin], data[begin:begin + _DIGITS], data[begin + _DIGITS:]
+
+
+def has_checksum(data: bytes) -> bool:
+    """Whether the file has a checksum; ProgramError when it is another one."""
+    if not is_marked(memoryview(data), _AT, _MARK):
+        return False
+    begin, digits, rest = _pieces(memoryview(data))
+    found = b"%08x" % crc32c(begin, b"0" * _DIGITS, rest)
+    require_whole(int.from_bytes(digits, "big"), int.from_bytes(found, "big"))
+    return True
 
 
 def safetensors_state(data: bytes) -> Dict[str, np.ndarray]:
@@ -41,18 +64,19 @@ def safetensors_state(data: bytes) -> Dict[str, np.ndarray]:
     try:
         entries = package.deserialize(data)
     except package.SafetensorError as error:
-        raise ProgramError(f"it is no whole safetensors file: {error}") from None
+        raise ProgramError(f"it is no whole safetensors file: {printable(error, 400)}") from None
     _check_header(data)
+    has_checksum(data)
     return {name: _array(name, facts) for name, facts in entries}
 
 
 def _array(name: str, facts: Dict[str, Any]) -> np.ndarray:
     if facts["dtype"] not in NUMPY:
         known = ", ".join(NUMPY)
-        raise ProgramError(f"'{name}' has elements of {facts['dtype']}, which is no element type; there are {known}")
+        raise ProgramError(f"'{printable(name)}' has elements of {facts['dtype']}, which is no element type; there are {known}")
     dtype = np.dtype(NUMPY[facts["dtype"]]).newbyteorder("<")
     if math.prod(facts["shape"]) * dtype.itemsize != len(facts["data"]):
-        raise ProgramError(f"'{name}' of shape {facts['shape']} {facts['dtype']} has {len(facts['data'])} bytes")
+        raise ProgramError(f"'{printable(name)}' of shape {facts['shape']} {facts['dtype']} has {len(facts['data'])} bytes")
     flat = np.frombuffer(bytes(facts["data"]), dtype) if facts["data"] else np.zeros(0, dtype)
     return flat.reshape(facts["shape"]).astype(NUMPY[facts["dtype"]])
 

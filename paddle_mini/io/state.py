@@ -7,13 +7,13 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from .. import _core, dtypes
-from .._core import OpError, ProgramError, Scope
+from .._core import OpError, ProgramError, Scope, printable
 from ..program import Program
 from ..scope import global_scope
-from .parameters import Path, parameter_names
-from .pickled import pickled_state, state_pickle
+from .parameters import Path, make_folder, parameter_names
+from .pickled import pickled_state, state_pieces
 from .safetensors_file import safetensors_bytes, safetensors_state
-from .values import check_names, element_type, naming, plain, set_values
+from .values import check_names, element_type, naming, plain, set_values, zeros_of_averages
 
 # What PaddlePaddle puts into a state besides arrays.
 NAME_TABLE = "StructuredToParameterName@@"
@@ -27,12 +27,13 @@ def get_state(program: Program, scope: Optional[Scope] = None) -> Dict[str, np.n
     """
     scope = global_scope() if scope is None else scope
     names = parameter_names(program)
-    for name in names:
-        if name not in scope:
-            raise OpError(f"'{name}' has no value in the scope to be saved")
-        if scope.lod(name):
-            raise OpError(f"'{name}' has sequence offsets, which a state does not hold; save_vars writes them")
-    return {name: scope.get(name) for name in names}
+    with scope.reading():
+        for name in names:
+            if name not in scope:
+                raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+            if scope.lod(name):
+                raise OpError(f"'{printable(name)}' has sequence offsets, which a state does not hold; save_vars writes them")
+        return {name: scope.get(name) for name in names}
 
 
 def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Optional[Scope] = None,
@@ -44,6 +45,9 @@ def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Optional
     Nothing is set on an error.
     """
     names = parameter_names(program)
+    if not isinstance(state, Mapping):
+        raise ProgramError(f"state is of type {type(state).__name__}, it must be a dict of arrays by name")
+    state = {**zeros_of_averages(program, state), **state}
     missing = [name for name in names if name not in state]
     unexpected = sorted(set(state) - set(names))
     if strict:
@@ -55,7 +59,7 @@ def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Optional
 
 def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
     """Writes a dict of arrays: a safetensors file where the path ends with .safetensors (uint16 there is
-    bfloat16), otherwise what paddle.load and paddle.static.load read (.pdparams, .pdopt).
+    bfloat16), otherwise what paddle.load and paddle.static.load read (.pdparams, .pdopt). The folder is made.
 
     The file is there whole or as it was before. ProgramError for what is no array of an element type.
     """
@@ -66,7 +70,9 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
             raise ProgramError(f"a state holds arrays by name; {name!r} is {type(value).__name__} of {array.dtype}")
         arrays[name] = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
     path = os.fspath(path)
-    _core.write_file(path, safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pickle(arrays))
+    pieces = safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pieces(arrays)
+    make_folder(os.path.dirname(path))
+    _core.write_files([(path, pieces)])
 
 
 def load_state(path: Path, variable_names: bool = False) -> Dict[str, Any]:
@@ -95,7 +101,7 @@ def save(program: Program, prefix: Path, scope: Optional[Scope] = None) -> None:
     for suffix, is_parameter in ((".pdparams", True), (".pdopt", False)):
         part = {name: array for name, array in state.items() if (name in parameters) is is_parameter}
         save_state(prefix + suffix, part)
-    _core.write_file(prefix + ".pdmodel", program.to_bytes())
+    _core.write_model(prefix + ".pdmodel", program.to_bytes(), None)
 
 
 def load(program: Program, prefix: Path, scope: Optional[Scope] = None,

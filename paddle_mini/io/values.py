@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Container, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
 from .. import dtypes
-from .._core import Error, ProgramError, Scope, ShapeError
+from .._core import Error, ProgramError, Scope, ShapeError, printable
 from ..program import Program
 
 Lod = List[List[int]]
@@ -27,26 +27,37 @@ def naming(path: str) -> Iterator[None]:
         raise type(error)(f"'{path}': {error}") from None
 
 
+def zeros_of_averages(program: Program, state: Container[str]) -> Dict[str, np.ndarray]:
+    """What a state that holds averages, and is from before they had blocks, lacks, by name: zeros there say that the
+    average is what it is (parameter_average, average_rows)."""
+    block = program.global_block()
+    names = {name for op in block.ops if op.type in ("parameter_average", "average_rows")
+             if op.input("Average")[0] in state
+             for port in ("Block", "Sums") for name in op.input(port) if name not in state}
+    return {name: np.zeros(block.vars[name].shape, block.vars[name].dtype) for name in names}
+
+
 def set_values(scope: Scope, program: Program, values: Mapping[str, Tuple[np.ndarray, Optional[Lod]]]) -> None:
     """Gives each variable its array and sequence offsets, when all of them fit; else ShapeError or ProgramError,
-    and the scope is as it was."""
+    ScopeInUse while a run is at work there, and the scope is as it was."""
     for name, (array, lod) in values.items():
         _check(program, name, array)
         Scope().set(name, array, lod)  # what only a scope knows: offsets that end at the rows, the number of dimensions
-    for name, (array, lod) in values.items():
-        scope.set(name, array, lod)
+    with scope.editing(list(values)):
+        for name, (array, lod) in values.items():
+            scope.set(name, array, lod)
 
 
 def _check(program: Program, name: str, array: Any) -> None:
     var = program.global_block().var(name)
     if var.kind != dtypes.TENSOR:
-        raise ProgramError(f"'{name}' is no tensor in the program")
+        raise ProgramError(f"'{printable(name)}' is no tensor in the program")
     if not isinstance(array, np.ndarray):
-        raise ProgramError(f"the value of '{name}' is of type {type(array).__name__}, it must be a NumPy array")
+        raise ProgramError(f"the value of '{printable(name)}' is of type {type(array).__name__}, it must be a NumPy array")
     found, shape = element_type(array.dtype), list(array.shape)
     fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
     if not fits or found != var.dtype or not array.dtype.isnative:
-        raise ShapeError(f"'{name}' is {shape} {found if array.dtype.isnative else array.dtype}, "
+        raise ShapeError(f"'{printable(name)}' is {shape} {found if array.dtype.isnative else array.dtype}, "
                          f"the program declares {list(var.shape)} {var.dtype}")
 
 

@@ -5,12 +5,12 @@ import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from .. import _core
-from .._core import OpError, ProgramError, Scope
+from .._core import ProgramError, Scope
 from ..guards import default_main_program
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Parameter, Variable, name_of
-from .parameters import Path, parameter_names
+from .parameters import Path, make_folder, parameter_names, require_values
 from .values import naming, set_values
 
 Predicate = Callable[[Variable], bool]
@@ -29,14 +29,14 @@ def save_vars(executor: Any, dirname: Path, main_program: Optional[Program] = No
     """
     names = _names(main_program, vars, predicate)
     scope = global_scope() if scope is None else scope
-    for name in names:
-        if name not in scope:
-            raise OpError(f"'{name}' has no value in the scope to be saved")
+    require_values(names, scope)
     files = _files(dirname, names, filename)
-    _make_folder(os.fspath(dirname))
-    for path, inside in files.items():
-        _make_folder(os.path.dirname(path))
-        _core.save_parameters(scope, path, inside)
+    make_folder(os.fspath(dirname))
+    for path in files:
+        make_folder(os.path.dirname(path))
+    with scope.reading():
+        for path, inside in files.items():
+            _core.save_parameters(scope, path, inside)
 
 
 def load_vars(executor: Any, dirname: Path, main_program: Optional[Program] = None,
@@ -48,22 +48,31 @@ def load_vars(executor: Any, dirname: Path, main_program: Optional[Program] = No
     that is missing, cut off, longer than its tensor or damaged, ShapeError for a value that does not fit.
     """
     program = default_main_program() if main_program is None else main_program
-    names = _names(program, vars, predicate)
+    load_checked_vars(dirname, program, _names(program, vars, predicate), filename, scope, None)
+
+
+def load_checked_vars(dirname: Path, program: Program, names: List[str], filename: Optional[str], scope: Optional[Scope],
+                      checksum: Optional[int]) -> None:
+    """load_vars of files that, one after the other, have this checksum, unless that is None."""
     scope = global_scope() if scope is None else scope
     files = _files(dirname, names, filename)
     if filename is not None:
         for path, inside in files.items():
-            _core.load_parameters(scope, path, program.to_bytes(), inside)
+            _core.load_parameters(scope, path, program.to_bytes(), inside, checksum)
         return
-    values = {}
+    values, found = {}, 0
     for path, (name,) in files.items():
         data = _core.read_file(path)
+        if checksum is not None:
+            found = _core.crc32c(data, found)
         with naming(path):
             array, lod, used = _core.read_tensor(data)
             if used != len(data):
                 raise ProgramError(f"{len(data) - used} bytes follow the tensor")
         values[name] = (array, lod)
     with naming(os.fspath(dirname)):
+        if files:
+            _core.require_parameters(checksum, found)
         set_values(scope, program, values)
 
 
@@ -116,10 +125,3 @@ def _files(dirname: Path, names: List[str], filename: Optional[str]) -> Dict[str
         if any(part in ("", ".", "..") for part in name.split("/")):
             raise ProgramError(f"{name!r} is no name of a file inside a folder; give filename, one file for all")
     return {os.path.join(folder, name): [name] for name in names}
-
-
-def _make_folder(folder: str) -> None:
-    try:
-        os.makedirs(folder or ".", exist_ok=True)
-    except OSError as error:
-        raise ProgramError(f"can't make the folder '{folder}': {error.strerror}") from None

@@ -1,5 +1,6 @@
 # Layer functions: each appends operators to the program that is being built and returns variables.
-from .activation import pow, prelu, softshrink
+from ..transaction import make_atomic
+from .activation import maxout, pow, prelu, softshrink
 from .attention import dot_product_attention, multi_head_attention, padding_mask
 from .cells import GRUCell, LSTMCell, RNNCell, rnn
 from .control_flow import (
@@ -20,9 +21,9 @@ from .loss import (
     square_error_cost,
 )
 from .metric import accuracy, auc, topk
-from .norm import batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn
+from .norm import affine_channel, batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn
 from .ops import (
-    abs, acos, acosh, addmm, affine_channel, asin, asinh, atan, atanh, bce_loss, bitwise_and, bitwise_not, bitwise_or,
+    abs, acos, acosh, addmm, asin, asinh, atan, atanh, bce_loss, bitwise_and, bitwise_not, bitwise_or,
     bitwise_xor, bmm, bpr_loss, brelu, ceil, celu, channel_shuffle, clip, clip_by_norm, continuous_value_model, cos,
     cosh, cross, cumprod, diag, dist, dot, elementwise_add, elementwise_div, elementwise_floordiv,
     elementwise_fmax, elementwise_fmin, elementwise_max, elementwise_min, elementwise_mod, elementwise_mul,
@@ -30,7 +31,7 @@ from .ops import (
     get_tensor_from_selected_rows, greater_equal, greater_than, grid_sampler, hard_shrink, hard_sigmoid, hard_swish,
     hinge_loss, index_sample, is_empty, isfinite, isinf, isnan, kldiv_loss, kron, l1_norm, leaky_relu, less_equal,
     less_than, log, log10, log1p, log2, log_softmax, logical_and, logical_not, logical_or, logical_xor, logsigmoid,
-    lookup_table, maxout, mean, merge_selected_rows, mish, mul, mv, not_equal, pixel_shuffle, pixel_unshuffle,
+    lookup_table, mean, merge_selected_rows, mish, mul, mv, not_equal, pixel_shuffle, pixel_unshuffle,
     rank_loss, reciprocal, relu, relu6, round, rsqrt, scale, scatter, scatter_nd_add, searchsorted, selu, shape,
     shard_index, sigmoid, sigmoid_cross_entropy_with_logits, sign, silu, sin, sinh, size, softmax, softplus, softsign,
     sqrt, square, squared_l2_norm, stanh, swish, tan, tanh, tanh_shrink, teacher_student_sigmoid_loss, temporal_shift,
@@ -110,3 +111,5 @@ __all__ = [
     "trunc", "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unsqueeze", "unstack", "warpctc",
     "where", "While", "while_loop", "zeros", "zeros_like",
 ]
+
+make_atomic(globals(), __all__)

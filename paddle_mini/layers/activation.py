@@ -6,7 +6,16 @@ from typing import Any, Optional
 from .._core import ProgramError
 from ..initializer import Constant
 from ..variable import Variable
-from .emit import create_parameter, emit, known_dim, layer_name, refuse, require_float
+from .emit import create_parameter, emit, from_front, known_dim, layer_name, refuse, require_float
+
+
+def maxout(x: Variable, groups: int, axis: int = 1, name: Optional[str] = None) -> Variable:
+    """The greatest of each `groups` neighbouring channels.
+
+    x: [N, C, H, W] float, groups divides C; or any rank, with the channels along the axis. Returns x's shape with
+    C / groups channels. Goodfellow et al., "Maxout Networks", ICML 2013.
+    """
+    return emit("maxout", {"X": x}, {"groups": groups, "axis": from_front(x, axis)}, name=name)
 
 
 def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NCHW",

@@ -4,7 +4,7 @@ from __future__ import annotations
 import copy
 from typing import Any, List, Optional
 
-from .._core import ProgramError, ShapeError
+from .._core import ProgramError, ShapeError, printable
 from ..initializer import Xavier
 from ..param_attr import ParamAttr
 from ..variable import Variable
@@ -61,7 +61,7 @@ def multi_head_attention(queries: Variable, keys: Optional[Variable] = None, val
     for x in inputs:
         require_float("multi_head_attention", x)
         if len(x.shape) != 3:
-            refuse(ShapeError, f"multi_head_attention: '{x.name}' has shape {list(x.shape)}, it must be "
+            refuse(ShapeError, f"multi_head_attention: '{printable(x.name)}' has shape {list(x.shape)}, it must be "
                                "[batch, length, features]")
     heads = whole("multi_head_attention", "num_heads", num_heads)
     width = known_dim(queries, 2, "multi_head_attention") if d_model is None else \
@@ -110,7 +110,7 @@ def unnamed(layer: str, attr: Any) -> Any:
     with at_users_line():
         attr = ParamAttr.of(attr)
     if attr.name is not None:
-        refuse(ProgramError, f"{layer}: the name '{attr.name}' cannot be for several parameters; name= begins the "
+        refuse(ProgramError, f"{layer}: the name '{printable(attr.name)}' cannot be for several parameters; name= begins the "
                              "names of all of them")
     return attr
 

@@ -2,59 +2,32 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
+from ..dataflow import outer_reads_and_writes
 from ..guards import default_main_program
-from ..operator import EMPTY_NAME
 from ..program import Block
+from ..transaction import transaction
 from ..variable import Variable
-from .emit import block, emit, layer_name, refuse, require_variable
+from .emit import block, emit, from_front, layer_name, refuse, require_variable
 from .structure import flatten_structure, map_structure, require_same_structure, require_variables
 from .tensor import assign, cast, fill_constant
 
 
 @contextmanager
-def inner_block() -> Iterator[Block]:
-    """What is appended inside goes into a new block of the program."""
+def inner_block(complete: Callable[[Block], None]) -> Iterator[Block]:
+    """What is appended inside goes into a new block of the program; complete(block) then appends what runs it to the
+    block around. An exception on the way takes back all of it."""
     program = default_main_program()
-    inside = program.create_block()
-    try:
-        yield inside
-    finally:
-        program.rollback()
-
-
-def outer_reads_and_writes(inside: Block) -> Tuple[List[str], List[str]]:
-    """The variables around a block that its operators read before they write them, and those they
-    write; blocks inside it included."""
-    made: Set[str] = set()
-    reads: List[str] = []
-    writes: List[str] = []
-
-    def walk(here: Block) -> None:
-        for op in here.ops:
-            for name in op.input_names:
-                if name not in made and name not in reads and _is_outside(inside, name):
-                    reads.append(name)
-            for index in _blocks_of(op):
-                walk(inside.program.blocks[index])
-            for name in op.output_names:
-                made.add(name)
-                if name not in writes and _is_outside(inside, name):
-                    writes.append(name)
-
-    walk(inside)
-    return reads, writes
-
-
-def _is_outside(inside: Block, name: str) -> bool:
-    return name != EMPTY_NAME and name not in inside.vars and inside.find_var(name) is not None
-
-
-def _blocks_of(op: Any) -> List[int]:
-    return [value for attr_type, value in op._attrs.values() if attr_type == dtypes.BLOCK]
+    with transaction():
+        inside = program.create_block()
+        try:
+            yield inside
+        finally:
+            program.rollback()
+        complete(inside)
 
 
 def step_scopes(here: Block) -> Variable:
@@ -86,12 +59,14 @@ class While:
 
     @contextmanager
     def block(self) -> Iterator[Block]:
-        here = block()
-        with inner_block() as inside:
+        with inner_block(self._complete) as inside:
             yield inside
+
+    def _complete(self, inside: Block) -> None:
+        here = block()
         reads, writes = outer_reads_and_writes(inside)
         if self.condition.name not in writes:
-            refuse(ProgramError, f"While: the block never writes its condition '{self.condition.name}', it would run for ever")
+            refuse(ProgramError, f"While: the block never writes its condition '{printable(self.condition.name)}', it would run for ever")
         # What the block writes is a loop variable, which its gradient reads as well.
         given = [name for name in dict.fromkeys([*reads, *writes]) if name != self.condition.name]
         here.append_op("while", {"X": given, "Condition": self.condition},
@@ -132,7 +107,7 @@ def _become(old: Variable, new: Variable) -> None:
     if new is old:
         return
     if new.dtype != old.dtype or new.kind != old.kind:
-        refuse(ProgramError, f"while_loop: '{old.name}' is {old.dtype}, body gives {new.dtype} for it")
+        refuse(ProgramError, f"while_loop: '{printable(old.name)}' is {old.dtype}, body gives {new.dtype} for it")
     dims = [a if a == b else -1 for a, b in zip(old.shape, new.shape)] if len(old.shape) == len(new.shape) else None
     assign(new, old)
     if dims is not None:
@@ -153,9 +128,11 @@ class ConditionalBlock:
 
     @contextmanager
     def block(self) -> Iterator[Block]:
-        here = block()
-        with inner_block() as inside:
+        with inner_block(self._complete) as inside:
             yield inside
+
+    def _complete(self, inside: Block) -> None:
+        here = block()
         reads, writes = outer_reads_and_writes(inside)
         # What had a value before the block keeps it where the condition does not hold, and its gradient.
         before = {name for op in here.ops for name in op.output_names}
@@ -288,6 +265,6 @@ def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = Fal
     new_name = default_main_program().new_name
     out = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype=input.dtype, shape=dims)
     index = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype="int32", shape=[-1], stop_gradient=True)
-    emit("tensor_array_to_tensor", {"X": input}, {"axis": axis, "use_stack": use_stack},
+    emit("tensor_array_to_tensor", {"X": input}, {"axis": from_front(input, axis, int(use_stack)), "use_stack": use_stack},
          outputs={"Out": out, "OutIndex": index})
     return out, index

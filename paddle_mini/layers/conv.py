@@ -132,8 +132,11 @@ def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
     """
     if pool_type not in ("max", "avg"):
         refuse(ProgramError, f"adaptive_pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
+    name = name or layer_name("adaptive_pool2d")
+    if pool_type == "max":  # PaddlePaddle's pool2d looks past `adaptive` here
+        return max_pool2d_with_index(input, pool_size, adaptive=True, name=name)[0]
     attrs = {"ksize": sizes(pool_size, "pool_size"), "pooling_type": pool_type, "adaptive": True}
-    return emit("pool2d", {"X": input}, attrs, name=name or layer_name("adaptive_pool2d"))
+    return emit("pool2d", {"X": input}, attrs, name=name)
 
 
 def _channel_axis(data_format: str) -> int:

@@ -5,8 +5,10 @@ import numbers
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Type, Union
 
+import numpy as np
+
 from .. import callsite, dtypes, initializer, unique_name
-from .._core import Error, ProgramError, ShapeError
+from .._core import Error, ProgramError, ShapeError, printable
 from ..contracts import GENERIC, attr_types, contract
 from ..errors import near
 from ..guards import default_main_program, default_startup_program
@@ -41,7 +43,7 @@ def require_variable(layer: str, x: Variable) -> None:
 def require_float(layer: str, x: Variable) -> None:
     require_variable(layer, x)
     if not dtypes.is_float(x.dtype):
-        refuse(ShapeError, f"{layer}: '{x.name}' is {x.dtype}, it must be float: cast it")
+        refuse(ShapeError, f"{layer}: '{printable(x.name)}' is {x.dtype}, it must be float: cast it")
 
 
 def whole(layer: str, argument: str, value: Any, low: int = 1) -> int:
@@ -180,10 +182,22 @@ def add_bias(x: Variable, attr: Any, size: int, axis: int, name: str) -> Variabl
 def known_dim(x: Variable, axis: int, layer: str) -> int:
     """x.shape[axis]; ShapeError when there is no such axis or the dimension is not known."""
     if not -len(x.shape) <= axis < len(x.shape):
-        refuse(ShapeError, f"{layer}: '{x.name}' has shape {list(x.shape)}, which has no axis {axis}")
+        refuse(ShapeError, f"{layer}: '{printable(x.name)}' has shape {list(x.shape)}, which has no axis {axis}")
     if x.shape[axis] < 0:
-        refuse(ShapeError, f"{layer}: dimension {axis} of '{x.name}' {list(x.shape)} must be known")
+        refuse(ShapeError, f"{layer}: dimension {axis} of '{printable(x.name)}' {list(x.shape)} must be known")
     return x.shape[axis]
+
+
+def from_front(x: Any, axis: Any, added: int = 0) -> Any:
+    """A negative axis, or each of several, counted from the first axis, as PaddlePaddle's own layers write it and some of
+    its kernels need it. added: how many axes the result has more than x.
+
+    As it is where the rank of x is not known, or where there is no such axis: the operator's record then says so.
+    """
+    if isinstance(axis, (list, tuple, np.ndarray)):
+        return [from_front(x, one, added) for one in axis]
+    rank = len(x.shape) + added if isinstance(x, Variable) and x.shape_known else 0
+    return axis + rank if isinstance(axis, numbers.Integral) and -rank <= axis < 0 else axis
 
 
 def _check_attrs(op_type: str, attrs: Mapping[str, Any]) -> None:
@@ -196,9 +210,9 @@ def _check_attrs(op_type: str, attrs: Mapping[str, Any]) -> None:
 
 def _require_same(existing: Variable, dims: List[int], dtype: str) -> None:
     if list(existing.shape) != dims or existing.dtype != dtype or not existing.persistable:
-        refuse(ShapeError, f"parameter '{existing.name}' is there already as {list(existing.shape)} "
+        refuse(ShapeError, f"parameter '{printable(existing.name)}' is there already as {list(existing.shape)} "
                            f"{existing.dtype}; {dims} {dtype} cannot share it")
 
 
 def _kind(value: Any) -> str:
-    return f"{value!r}" if isinstance(value, (str, int, float, bool)) else f"of type {type(value).__name__}"
+    return printable(repr(value), 60) if isinstance(value, (str, int, float, bool)) else f"of type {type(value).__name__}"

@@ -1,10 +1,12 @@
 # Layers that measure how wrong a prediction is.
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
-from .._core import ProgramError
-from ..variable import Variable
+from .. import callsite
+from .._core import ProgramError, printable
+from ..variable import Parameter, Variable
 from .emit import create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole
 
 
@@ -15,14 +17,41 @@ def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ig
     input: [..., classes] float. label: [..., 1] int64; rows where it is ignore_index give 0. With
     soft_label: the shape of input, the probability of each class; then Y = −Σ label log input.
     Returns [..., 1]. For logits, softmax_with_cross_entropy is faster and exact where a probability
-    is tiny. Raises OpError at a run when a label is not a class.
+    is tiny; a warning says where input can be nothing else: the output of fc, say, without activation. Raises OpError at a run when a label is not a class.
     """
     prefix = name or layer_name("cross_entropy")
     inputs = {"X": input, "Label": label}
+    if isinstance(input, Variable) and _are_logits(input):
+        warnings.warn(f"cross_entropy takes probabilities, and '{printable(input.name)}' is linear in its inputs: put "
+                      "act=\"softmax\" before it, or use softmax_with_cross_entropy, which takes logits"
+                      f"{callsite.added_at(callsite.user_callstack())}", stacklevel=3)
     if soft_label:
         return emit("cross_entropy", inputs, {"soft_label": True, "ignore_index": ignore_index}, name=prefix)
     return emit("cross_entropy2", inputs, {"ignore_index": ignore_index}, name=prefix,
                 outputs={"XShape": 1, "MatchX": 1})
+
+
+# What only moves values, and what multiplies by a weight.
+_MOVES = {"reshape", "reshape2", "transpose", "transpose2", "squeeze2", "unsqueeze2", "flatten2", "flatten_contiguous_range", "assign",
+          "cast", "lod_reset"}
+_MULTIPLIES = {"mul", "matmul", "matmul_v2", "conv2d", "conv3d", "conv2d_transpose"}
+
+
+def _are_logits(x: Variable) -> bool:
+    """Whether x is a product with a parameter, with or without a bias: nothing has brought it into [0, 1]."""
+    while True:
+        op = next((op for op in reversed(x.block.ops) if x.name in op.output_names), None)
+        sources = [] if op is None else [var for var in map(x.block.find_var, op.input_names) if var is not None]
+        weighted = any(isinstance(var, Parameter) for var in sources)
+        if op is None or not sources or (op.type in _MULTIPLIES and not weighted):
+            return False
+        if op.type in _MULTIPLIES:
+            return True
+        if op.type not in _MOVES and not (op.type == "elementwise_add" and weighted) and op.type != "sum":
+            return False
+        x = sources[0]
+        if isinstance(x, Parameter):
+            return False
 
 
 def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,

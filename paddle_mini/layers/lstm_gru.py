@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
 
-from .._core import ProgramError, ShapeError
+from .._core import ProgramError, ShapeError, printable
 from ..initializer import Initializer, Uniform
 from ..param_attr import ParamAttr
 from ..variable import Variable
@@ -154,7 +154,7 @@ def _width(layer: str, input: Variable, size: int, gates: int) -> int:
     if whole(layer, "size", size) % gates:
         refuse(ProgramError, f"{layer}: size is {size}, it must be a multiple of {gates}")
     if len(input.shape) != 2 or input.shape[1] not in (-1, size):
-        refuse(ShapeError, f"{layer}: '{input.name}' is {list(input.shape)}, it must be [rows, {size}]")
+        refuse(ShapeError, f"{layer}: '{printable(input.name)}' is {list(input.shape)}, it must be [rows, {size}]")
     return size // gates
 
 

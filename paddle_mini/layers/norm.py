@@ -96,6 +96,15 @@ def instance_norm(input: Variable, epsilon: float = 1e-5, param_attr: Any = None
                 outputs={"SavedMean": 1, "SavedVariance": 1})
 
 
+def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: str = "NCHW",
+                   name: Optional[str] = None) -> Variable:
+    """scale · x + bias, with a number of each for every channel.
+
+    x: [N, C, ...], or [N, ..., C] with data_layout="NHWC". scale, bias: [C]. Returns the shape of x.
+    """
+    return emit("affine_channel", {"X": x, "Scale": scale, "Bias": bias}, {"data_layout": data_layout}, name=name)
+
+
 def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 1e-4, beta: float = 0.75,
         data_format: str = "NCHW", name: Optional[str] = None) -> Variable:
     """X / (k + alpha Σ X²)^beta, the sum over n channels around each one.

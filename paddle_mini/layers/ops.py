@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any, Callable, Dict
 
 from .. import dtypes
+from .._core import printable
 from ..contracts import contract
 from ..variable import Variable
 from .emit import emit
@@ -24,7 +26,7 @@ def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
-            raise TypeError(f"{op_type}(): {error}") from None
+            raise TypeError(f"{op_type}(): {printable(str(error))}") from None
         name = given.pop("name", None)
         inputs = {port: given.pop(parameter, None) for parameter, port in ports.items()}
         return emit(op_type, inputs, {attrs[parameter]["name"]: value for parameter, value in given.items()}, name=name)
@@ -52,12 +54,20 @@ def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, D
 
 def _doc(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[str, Any]]) -> str:
     described = {port["name"]: port["doc"] for port in record["inputs"]}
-    lines = [record["doc"], ""]
-    lines += [f"{parameter}: {described[port]}" for parameter, port in ports.items()]
-    lines += [f"{parameter}: {attr['doc']}" for parameter, attr in attrs.items()]
+    # The record speaks of ports, who calls the function of parameters.
+    called = {port: parameter for parameter, port in ports.items()} | {attr["name"]: parameter for parameter, attr in attrs.items()}
+    called = {port: parameter for port, parameter in called.items() if parameter != port.lower()}
+    words = re.compile(rf"(?<![\w'])({'|'.join(map(re.escape, called)) or '(?!)'})(?![\w'])")
+
+    def renamed(text: str) -> str:
+        return words.sub(lambda match: called[match.group()], text)
+
+    lines = [renamed(record["doc"]), ""]
+    lines += [f"{parameter}: {renamed(described[port])}" for parameter, port in ports.items()]
+    lines += [f"{parameter}: {renamed(attr['doc'])}" for parameter, attr in attrs.items()]
     lines.append("name: beginning of the names of its variables")
     out = record["outputs"][0]
-    lines += ["", f"Returns {out['name']}: {out['doc']}.", f"Element types: {', '.join(record['dtypes']) or 'any'}.",
+    lines += ["", f"Returns {out['name']}: {renamed(out['doc'])}.", f"Element types: {', '.join(record['dtypes']) or 'any'}.",
               "Raises ShapeError when shapes or element types do not fit, ProgramError when an attribute does not."]
     return "\n".join(lines)
 
@@ -73,7 +83,6 @@ abs = layer("abs")
 acos = layer("acos")
 acosh = layer("acosh")
 addmm = layer("addmm", Beta="beta", Alpha="alpha")
-affine_channel = layer("affine_channel")
 asin = layer("asin")
 asinh = layer("asinh")
 atan = layer("atan")
@@ -150,7 +159,6 @@ logical_or = layer("logical_or")
 logical_xor = layer("logical_xor")
 logsigmoid = layer("logsigmoid")
 lookup_table = layer("lookup_table")
-maxout = layer("maxout")
 mean = layer("mean")
 merge_selected_rows = layer("merge_selected_rows")
 mish = layer("mish")

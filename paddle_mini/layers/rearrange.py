@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence, Union
 import numpy as np
 
 from ..variable import Variable
-from .emit import emit, emit_all, known_dim, layer_name, require_variable, whole
+from .emit import emit, emit_all, from_front, known_dim, layer_name, require_variable, whole
 
 Axes = Union[int, Sequence[int]]
 
@@ -49,7 +49,7 @@ def split(input: Variable, num_or_sections: Union[int, Sequence[int]], dim: int 
     else:
         count = whole("split", "num_or_sections", num_or_sections)
         attrs = {"sections": [], "num": count}
-    return emit_all("split", {"X": input}, {**attrs, "axis": dim}, name=name, outputs={"Out": count})["Out"]
+    return emit_all("split", {"X": input}, {**attrs, "axis": from_front(input, dim)}, name=name, outputs={"Out": count})["Out"]
 
 
 def stack(x: Sequence[Variable], axis: int = 0, name: Optional[str] = None) -> Variable:
@@ -116,14 +116,14 @@ def roll(x: Variable, shifts: Axes, axis: Optional[Axes] = None, name: Optional[
 def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int],
           name: Optional[str] = None) -> Variable:
     """The part from starts up to ends, not included, along axes; negative positions count from the end."""
-    attrs = {"axes": axes, "starts": starts, "ends": ends, "infer_flags": [1] * np.size(axes), "decrease_axis": []}
+    attrs = {"axes": from_front(input, axes), "starts": starts, "ends": ends, "infer_flags": [1] * np.size(axes), "decrease_axis": []}
     return emit("slice", {"Input": input}, attrs, name=name)
 
 
 def strided_slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int],
                   strides: Sequence[int], name: Optional[str] = None) -> Variable:
     """As slice, but with steps of strides, which may be negative."""
-    attrs = {"axes": axes, "starts": starts, "ends": ends, "strides": strides, "infer_flags": [1] * np.size(axes),
+    attrs = {"axes": from_front(input, axes), "starts": starts, "ends": ends, "strides": strides, "infer_flags": [1] * np.size(axes),
              "decrease_axis": []}
     return emit("strided_slice", {"Input": input}, attrs, name=name)
 
@@ -140,7 +140,8 @@ def crop(x: Variable, shape: Union[Variable, Sequence[int]], offsets: Optional[S
 def crop_tensor(x: Variable, shape: Sequence[int], offsets: Optional[Sequence[int]] = None,
                 name: Optional[str] = None) -> Variable:
     """As crop; -1 in shape: all that is left behind the offset."""
-    return emit("crop_tensor", {"X": x}, {"shape": shape, "offsets": listed(offsets)}, name=name)
+    given = [0] * np.size(shape) if offsets is None else offsets
+    return emit("crop_tensor", {"X": x}, {"shape": shape, "offsets": given}, name=name)
 
 
 def meshgrid(input: Sequence[Variable], name: Optional[str] = None) -> List[Variable]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Iterator, List, Optional, Sequence, Union
 
-from .._core import ProgramError
+from .._core import ProgramError, printable
+from ..dataflow import outer_reads_and_writes
 from ..guards import default_main_program
 from ..program import Block
+from ..transaction import before_changing
 from ..variable import Variable
-from .control_flow import inner_block, outer_reads_and_writes, step_scopes
+from .control_flow import inner_block, step_scopes
 from .emit import block, refuse, require_variable
 from .tensor import assign, fill_constant_batch_size_like
 
@@ -44,19 +46,18 @@ class StaticRNN:
         """The operators of one step."""
         if self._outer is not None:
             refuse(ProgramError, "StaticRNN: step() is there already")
-        self._outer = block()
-        with inner_block() as inside:
-            self._inside = inside
+        outer = block()
+        with inner_block(self._complete) as inside:
+            before_changing(self)
+            self._outer, self._inside = outer, inside
             yield inside
-        self._inside = None
-        self._complete(inside)
 
     def step_input(self, x: Variable) -> Variable:
         """This step of a sequence [T, ...]."""
         self._require_inside("step_input")
         require_variable("step_input", x)
         if not x.shape:
-            refuse(ProgramError, f"step_input: '{x.name}' has no dimension of steps")
+            refuse(ProgramError, f"step_input: '{printable(x.name)}' has no dimension of steps")
         self._inputs.append(x)
         return self._here().create_var(x.name, dtype=x.dtype, shape=x.shape[1:])
 
@@ -126,15 +127,16 @@ class StaticRNN:
             program._current = current
 
     def _complete(self, inside: Block) -> None:
+        self._inside = None
         if not self._inputs:
             refuse(ProgramError, "StaticRNN: there is no step_input: how many steps are there?")
         missing = [mem.name for mem, after in zip(self._before, self._after) if after is None]
         if missing:
-            refuse(ProgramError, f"StaticRNN: memory '{missing[0]}' is never updated")
+            refuse(ProgramError, f"StaticRNN: memory '{printable(missing[0])}' is never updated")
         reads, writes = outer_reads_and_writes(inside)
         outer = self._outer
         if writes:
-            refuse(ProgramError, f"StaticRNN: a step writes '{writes[0]}', which is outside; use memory and step_output")
+            refuse(ProgramError, f"StaticRNN: a step writes '{printable(writes[0])}', which is outside; use memory and step_output")
         steps = self._inputs[0].shape[0]
         self._results = [outer.create_var(o.name, dtype=o.dtype, shape=[steps, *o.shape]) for o in self._outputs]
         outer.append_op(

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Tuple, Union
 
 from ..variable import Variable
-from .emit import emit, emit_all, layer_name, require_variable, whole
+from .emit import emit, emit_all, from_front, layer_name, require_variable, whole
 from .tensor import full_like
 
 
@@ -14,12 +14,12 @@ def gather(input: Variable, index: Variable, axis: int = 0, name: Optional[str] 
     index: [n] or [n, 1], int32 or int64. Returns the shape of input with n elements along the axis.
     Raises OpError at a run when there is no such position.
     """
-    return emit("gather", {"X": input, "Index": index}, {"axis": axis}, name=name)
+    return emit("gather", {"X": input, "Index": index}, {"axis": from_front(input, axis)}, name=name)
 
 
 def index_select(x: Variable, index: Variable, axis: int = 0, name: Optional[str] = None) -> Variable:
     """As gather."""
-    return emit("index_select", {"X": x, "Index": index}, {"dim": axis}, name=name)
+    return emit("index_select", {"X": x, "Index": index}, {"dim": from_front(x, axis)}, name=name)
 
 
 def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: Optional[str] = None) -> Variable:
@@ -28,7 +28,7 @@ def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: Op
     index: [n], int32 or int64. value: the shape of x with n elements along the axis. Raises OpError at a
     run when there is no such position.
     """
-    return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": axis}, name=name)
+    return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": from_front(x, axis)}, name=name)
 
 
 def take_along_axis(arr: Variable, indices: Variable, axis: int, name: Optional[str] = None) -> Variable:
@@ -37,7 +37,7 @@ def take_along_axis(arr: Variable, indices: Variable, axis: int, name: Optional[
     indices: arr's shape but for the axis, int32 or int64. Returns the shape of indices. Raises OpError at a
     run when there is no such position.
     """
-    return emit("take_along_axis", {"Input": arr, "Index": indices}, {"Axis": axis}, name=name)
+    return emit("take_along_axis", {"Input": arr, "Index": indices}, {"Axis": from_front(arr, axis)}, name=name)
 
 
 def put_along_axis(arr: Variable, indices: Variable, values: Union[float, Variable], axis: int,
@@ -50,8 +50,8 @@ def put_along_axis(arr: Variable, indices: Variable, values: Union[float, Variab
     require_variable("put_along_axis", arr)
     if not isinstance(values, Variable):
         values = full_like(indices, values, arr.dtype, name=layer_name("put_along_axis", name))
-    return emit("put_along_axis", {"Input": arr, "Index": indices, "Value": values}, {"Axis": axis, "Reduce": reduce},
-                name=name)
+    return emit("put_along_axis", {"Input": arr, "Index": indices, "Value": values},
+                {"Axis": from_front(arr, axis), "Reduce": reduce}, name=name)
 
 
 def multiplex(inputs: Sequence[Variable], index: Variable, name: Optional[str] = None) -> Variable:

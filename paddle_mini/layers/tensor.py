@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..guards import default_main_program
 from ..initializer import constant_attrs, value_attrs
 from ..variable import Parameter, Variable
@@ -22,14 +22,14 @@ def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int
     if not isinstance(name, str) or not name:
         refuse(ProgramError, f"data: name is {name!r}, it must be a string that is not empty")
     if not isinstance(shape, (list, tuple, np.ndarray)):
-        refuse(ProgramError, f"data: shape of '{name}' is {shape!r}, it must be a list such as [-1, 4]")
+        refuse(ProgramError, f"data: shape of '{printable(name)}' is {shape!r}, it must be a list such as [-1, 4]")
     with at_users_line():
         dims, dtype = dtypes.shape_list([-1 if dim is None else dim for dim in shape]), dtypes.dtype_name(dtype)
     block = default_main_program().global_block()
     if name in block.vars:
         there = block.vars[name]
         if list(there.shape) != dims or there.dtype != dtype:
-            refuse(ProgramError, f"data '{name}' is there already as {list(there.shape)} {there.dtype}")
+            refuse(ProgramError, f"data '{printable(name)}' is there already as {list(there.shape)} {there.dtype}")
         return there
     return block.create_var(name, shape=dims, dtype=dtype, lod_level=lod_level, need_check_feed=True,
                             stop_gradient=True)

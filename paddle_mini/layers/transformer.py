@@ -5,7 +5,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from .._core import ShapeError
+from .._core import ShapeError, printable
 from ..initializer import NumpyArrayInitializer
 from ..param_attr import ParamAttr
 from ..variable import Variable
@@ -119,7 +119,7 @@ def add_sinusoid_positions(x: Variable, max_length: int, name: Optional[str] = N
 def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: Optional[str]) -> Variable:
     _require_sequences(layer, x)
     if x.shape[1] > whole(layer, "max_length", max_length):
-        refuse(ShapeError, f"{layer}: '{x.name}' {list(x.shape)} is longer than max_length {max_length}")
+        refuse(ShapeError, f"{layer}: '{printable(x.name)}' {list(x.shape)} is longer than max_length {max_length}")
     prefix, width = layer_name(layer, name), known_dim(x, 2, layer)
     each = fill_constant_batch_size_like(x, [1], "int64", 1, input_dim_idx=1, name=prefix)
     # Not exclusive=True: PaddlePaddle 2.6.2 computes that wrongly where its result lies over its input.
@@ -139,4 +139,4 @@ def _added(x: Variable, sublayer: Callable[[Variable], Variable], dropout_rate: 
 def _require_sequences(layer: str, x: Variable) -> None:
     require_float(layer, x)
     if len(x.shape) != 3:
-        refuse(ShapeError, f"{layer}: '{x.name}' has shape {list(x.shape)}, it must be [batch, length, features]")
+        refuse(ShapeError, f"{layer}: '{printable(x.name)}' has shape {list(x.shape)}, it must be [batch, length, features]")

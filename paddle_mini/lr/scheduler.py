@@ -6,7 +6,7 @@ import numbers
 from abc import ABC, abstractmethod
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .._core import ProgramError
+from .._core import ProgramError, printable
 
 
 class LRScheduler(ABC):
@@ -62,7 +62,7 @@ class LRScheduler(ABC):
         """Goes on from what state_dict() said; ProgramError when it is of another kind of schedule."""
         missing = [key for key in self.state_keys if key not in state]
         if missing:
-            raise ProgramError(f"{type(self).__name__}: the state has no '{missing[0]}'; it has "
+            raise ProgramError(f"{type(self).__name__}: the state has no '{printable(missing[0])}'; it has "
                                f"{', '.join(map(str, state)) or 'nothing'}")
         for key in self.state_keys:
             setattr(self, key, state[key])

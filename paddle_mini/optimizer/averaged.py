@@ -62,8 +62,9 @@ class Averaged(Around):
     def program(self, program: Program, scheme: Optional[Scheme] = None) -> Program:
         """A copy of a program, such as that for testing, which reads averages where the original reads parameters.
 
-        Nothing is copied or exchanged: both run in the same scope, at the same time too, each by an Executor of its
-        own. What is no single variable, as the average of a Window, is computed anew at the beginning of each run.
+        Nothing is exchanged: both run in the same scope, at the same time too, each by an Executor of its own. Averages
+        are computed anew at the beginning of each run; those that are compensated are single variables and read as
+        they are.
         """
         return self._made().bound(program, scheme)
 

@@ -10,6 +10,7 @@ from ..layers.learning_rate import inverse_time_decay
 from ..layers.tensor import cast
 from ..lr.scheduler import inverse_power
 from ..roles import LR_SCHEDULE, op_role_guard
+from ..transaction import before_setting
 from ..variable import Variable
 from .optimizer import finite
 from .parameter_average import ParameterAverage
@@ -30,6 +31,7 @@ class _Falling(SGD):
         made = self._rates.get((id(main), dtype))
         if made is None or made.block.program is not main:
             with op_role_guard(LR_SCHEDULE):
+                before_setting(self._rates, (id(main), dtype))
                 rate = inverse_time_decay(1.0, 1, self._decay * self._begin) ** self._power * self._begin
                 self._rates[id(main), dtype] = made = rate if rate.dtype == dtype else cast(rate, dtype)
         return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Dict, List
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..layers.emit import create_state
@@ -44,7 +44,7 @@ class GradientMerge(Wrapper):
         innermost = chain(self.optimizer)[-1]
         sparse = next((parameter for parameter, grad in pairs if grad.kind == dtypes.SELECTED_ROWS), None)
         if self.k_steps > 1 and sparse is not None and getattr(innermost, "needs_rows", False):
-            raise ProgramError(f"GradientMerge adds the sparse gradients of '{sparse.name}' up to a dense one, by "
+            raise ProgramError(f"GradientMerge adds the sparse gradients of '{printable(sparse.name)}' up to a dense one, by "
                                f"which {type(innermost).__name__} would change rows that they do not name; make the "
                                "embedding with is_sparse=False if that is wanted")
 

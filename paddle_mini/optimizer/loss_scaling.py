@@ -6,7 +6,7 @@ from typing import Any, List, Optional
 import numpy as np
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..guards import default_main_program, program_guard
 from ..layers.emit import create_state
 from ..lr.scheduler import number, whole
@@ -75,7 +75,7 @@ class LossScaling(Wrapper):
             raise ProgramError("LossScaling: the gradients are not scaled: call its own backward() first")
         for parameter, gradient in pairs:
             if gradient.dtype != scale.dtype:
-                raise ProgramError(f"LossScaling: the gradient of '{parameter.name}' is {gradient.dtype}, the loss is "
+                raise ProgramError(f"LossScaling: the gradient of '{printable(parameter.name)}' is {gradient.dtype}, the loss is "
                                    f"{scale.dtype}; they must be of one dtype")
 
     def append(self, pairs: Pairs, updated: Variable) -> List[Operator]:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..backward import append_backward
 from ..clip import GradientClip
 from ..guards import default_main_program, default_startup_program, program_guard
@@ -17,6 +17,7 @@ from ..operator import Operator
 from ..program import Block, Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
+from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, name_of
 from .config import new_config, said_by
 
@@ -27,6 +28,11 @@ Rate = Union[float, Variable, LRScheduler]
 class Minimizer(ABC):
     """From a loss to operators that change the parameters: an optimizer, or what is put around one."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        make_methods_atomic(cls, ("minimize", "backward", "apply_gradients"))
+
+    @atomic_method
     def minimize(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
                  no_grad_set: Any = None) -> Tuple[List[Operator], Pairs]:
         """Appends backward, clipping, regularization and one operator a parameter; what the
@@ -37,7 +43,7 @@ class Minimizer(ABC):
         if not isinstance(loss, Variable):
             raise ProgramError(f"minimize takes a Variable, not {loss!r}")
         if any(dim != 1 for dim in loss.shape):
-            raise ProgramError(f"the loss '{loss.name}' has shape {list(loss.shape)}, not one element: take its mean")
+            raise ProgramError(f"the loss '{printable(loss.name)}' has shape {list(loss.shape)}, not one element: take its mean")
         with program_guard(loss.block.program, startup_program or default_startup_program()):
             pairs = self.backward(loss, parameter_list=parameter_list, no_grad_set=no_grad_set)
             return self.apply_gradients(pairs), pairs
@@ -54,6 +60,7 @@ class Minimizer(ABC):
     def note(self, params_grads: Pairs) -> None:
         """Says in the program that this changes these parameters: after what is inside said so of itself."""
         program = default_main_program()
+        before_setting(program.minimizers, *(parameter.name for parameter, _ in params_grads))
         program.minimizers.update((parameter.name, (self, gradient.name)) for parameter, gradient in params_grads)
 
     def to_config(self, parameter: Optional[Parameter] = None) -> Any:
@@ -110,7 +117,7 @@ class Optimizer(Minimizer):
         """append_backward for this optimizer's parameters."""
         pairs = append_backward(loss, parameter_list or self.parameter_list, no_grad_set)
         if not pairs:
-            raise ProgramError(f"no trainable parameter leads to '{loss.name}'")
+            raise ProgramError(f"no trainable parameter leads to '{printable(loss.name)}'")
         return pairs
 
     def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
@@ -149,7 +156,7 @@ class Optimizer(Minimizer):
         if parameter is not None and self.parameter_list:
             names = [name_of(item) for item in self.parameter_list]
             if parameter.name not in names:
-                raise ProgramError(f"'{parameter.name}' is not in the parameter_list of this {type(self).__name__}: "
+                raise ProgramError(f"'{printable(parameter.name)}' is not in the parameter_list of this {type(self).__name__}: "
                                    f"{', '.join(names)}")
         clip = self.grad_clip if parameter is None or parameter.need_clip else None
         regularizer = (parameter.regularizer if parameter is not None else None) or self.regularization
@@ -177,7 +184,7 @@ class Optimizer(Minimizer):
         if isinstance(rate, LRScheduler):
             return said_by(rate, "config_values", "get_lr", LRScheduler)()
         if isinstance(rate, Variable):
-            raise ProgramError(f"{type(self).__name__}: the program computes the learning rate '{rate.name}', which an "
+            raise ProgramError(f"{type(self).__name__}: the program computes the learning rate '{printable(rate.name)}', which an "
                                "object of the C library can't; give a number or an LRScheduler")
         return {"lr_policy": "Const", "const_lr": {"learning_rate": rate}}
 
@@ -199,6 +206,7 @@ class Optimizer(Minimizer):
             return made
         dims = parameter.shape if shape is None else shape
         var = _state(f"{parameter.name}_{key}", dims, parameter.dtype, value)
+        before_setting(self._accumulators, (key, parameter.name))
         self._accumulators[key, parameter.name] = var
         return var
 
@@ -223,7 +231,9 @@ class Optimizer(Minimizer):
         if made is None or made.block.program is not main:
             made = _state("learning_rate", [], dtype, rate() if isinstance(rate, LRScheduler) else rate)
             if isinstance(rate, LRScheduler):
+                before_setting(main.schedules, made.name)
                 main.schedules[made.name] = rate
+            before_setting(self._rates, (id(main), dtype))
             self._rates[id(main), dtype] = made
         return made
 
@@ -249,7 +259,7 @@ def require_unchanged(program: Program, pairs: Pairs) -> None:
     for op in (op for block in program.blocks for op in block.ops):
         changed = op.output("ParamOut") + op.output("AverageOut")  # Lookahead and ScheduleFree make parameters averages
         if op.attr("op_role", 0) & OPTIMIZE and not names.isdisjoint(changed):
-            raise ProgramError(f"'{changed[0]}' is changed by an operator {op.type} already; "
+            raise ProgramError(f"'{printable(changed[0])}' is changed by an operator {op.type} already; "
                                "give a second optimizer other parameters, with parameter_list")
 
 

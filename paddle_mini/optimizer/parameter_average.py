@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..averaging.applied import Applier
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
@@ -35,7 +35,7 @@ class ParameterAverage(Averaged):
 
     buffers: what else a layer keeps, such as batch normalization's statistics, has with averaged parameters: "copy", the
     value it has; "average", its average. See reestimate_batch_norm. non_finite: where a parameter is NaN or infinite:
-    "raise": OpError naming it, and the step is not counted; "skip": the step enters no average and is counted in
+    "raise": OpError naming it, and the step is taken back in all averages; "skip": the step enters no average and is counted in
     statistics().skipped, which costs one more read of the parameters.
 
     Only steps that change parameters count: not the other runs of GradientMerge, not those that LossScaling leaves out.
@@ -114,9 +114,8 @@ class ParameterAverage(Averaged):
         """The averages, if their schemes suit all parameters; nothing is appended yet."""
         sparse = {parameter.name for parameter, gradient in pairs
                   if gradient.kind == dtypes.SELECTED_ROWS and self._leaves_other_rows()}
-        # The first average looks at a parameter before the others take it.
-        running = [RunningAverage(scheme, self.every, self.start_step, self.non_finite == "raise" and number == 0)
-                   for number, scheme in enumerate(self.schemes)]
+        running = [RunningAverage(scheme, self.every, self.start_step, self.non_finite == "raise")
+                   for scheme in self.schemes]
         for average in running:
             for parameter in averaged:
                 average.check(parameter, parameter.name in sparse)
@@ -168,7 +167,7 @@ class ParameterAverage(Averaged):
         else:
             unknown = [name for name in self._wanted if name not in by_name]
             if unknown:
-                raise ProgramError(f"'{unknown[0]}' is not a parameter that the optimizer changes; those are "
+                raise ProgramError(f"'{printable(unknown[0])}' is not a parameter that the optimizer changes; those are "
                                    f"{', '.join(by_name)}")
             chosen = [by_name[name] for name in self._wanted]
         if not chosen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Dict, List
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..operator import Operator
@@ -27,7 +27,7 @@ class ReplicaMean(Around):
     def check(self, program: Program, pairs: Pairs) -> None:
         sparse = next((parameter for parameter, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS), None)
         if sparse is not None:
-            raise ProgramError(f"DataParallel adds up dense gradients, that of '{sparse.name}' is sparse; make the "
+            raise ProgramError(f"DataParallel adds up dense gradients, that of '{printable(sparse.name)}' is sparse; make the "
                                "embedding with is_sparse=False")
         if program.current_block() is not program.global_block():
             raise ProgramError("DataParallel adds up gradients in the global block only, where all replicas come by")

@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 from .._core import ProgramError
 from ..averaging.applied import Applier
-from ..averaging.running import Member, RunningAverage, append_beginning, like
+from ..averaging.running import Member, RunningAverage, append_beginning, like, state
 from ..averaging.schemes import Scheme
 from ..guards import default_main_program
 from ..initializer import Constant
@@ -58,7 +58,8 @@ class ScheduleFree(Averaged):
             average.begin()
             for parameter, _ in params_grads:
                 z, x = (like(parameter, f"schedule_free_{key}", parameter.dtype) for key in "zx")
-                average.members.append(Member(parameter, x, source=z))
+                residue = state(main.new_name(f"{parameter.name}_schedule_free_residue"), parameter.shape, parameter.dtype)
+                average.members.append(Member(parameter, x, residue=residue, source=z))
             append_beginning(block.append_op, [Member(one.parameter, kept) for one in average.members
                                                for kept in (one.source, one.average) if kept is not None])
         ops = self._optimize_sources(main, average, params_grads)

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from typing import Any, Callable, List, Optional
 
 from .. import dtypes
-from .._core import ProgramError
+from .._core import ProgramError, printable
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..layers.control_flow import ConditionalBlock
@@ -115,7 +115,7 @@ def require_dense(kind: str, pairs: Pairs) -> None:
     """ProgramError for a sparse gradient, of which GradientMerge would make a dense one too."""
     sparse = next((parameter for parameter, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS), None)
     if sparse is not None:
-        raise ProgramError(f"{kind} changes every row of '{sparse.name}' each step, but has a sparse gradient; make "
+        raise ProgramError(f"{kind} changes every row of '{printable(sparse.name)}' each step, but has a sparse gradient; make "
                            "the embedding with is_sparse=False if that is wanted, or leave it out with parameter_list")
 
 

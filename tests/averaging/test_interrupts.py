@@ -41,8 +41,7 @@ def interrupted_applies(model, times):
         signal.signal(signal.SIGALRM, previous)
 
 
-# Python drops what is raised inside a __del__, such as that of a handle whose block was left a moment ago.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # nothing is printed from a destructor either
 def test_an_interrupt_at_any_time_finds_raw_values_and_nothing_set_aside():
     model = averaged_model(Window(2), pm.optimizer.Adam(0.05))
     train(model, 5)

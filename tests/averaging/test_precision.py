@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from averaged_models import Walk, averaged_model, counters
+from averaged_models import Walk, averaged_model, counters, train
 from averages_by_definition import SCHEMES, expected
 from bfloat16 import bits_of, numbers_of
-from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Uniform, Window, fraction
+from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window, fraction
 from paddle_mini.optimizer import ParameterAverage
 
 HALVES = {"bfloat16": (numbers_of, 2.0**-8), "float16": (lambda value: value.astype("float32"), 2.0**-11)}
@@ -71,8 +71,8 @@ def test_parameters_of_two_bytes_have_averages_of_four(dtype):
         assert found.dtype == model.scope.get("half").dtype
         np.testing.assert_allclose(model.read(found), wanted, rtol=HALVES[dtype][1])
     kept = {name: model.scope.get(name) for name in model.scope.names() if name.startswith("half_")}
+    assert "half_average_0" in kept
     assert {value.dtype.name for name, value in kept.items()} == {"float32"}
-    np.testing.assert_allclose(kept["half_average_0"], expected(Uniform(), model.history), rtol=4e-6)
 
 
 @pytest.mark.parametrize("dtype", HALVES)
@@ -102,15 +102,15 @@ def test_parameters_of_two_bytes_that_are_not_finite(dtype):
 
 
 def test_raw_values_of_two_bytes_come_back_bit_for_bit():
-    model = HalfWalk(Uniform(), "bfloat16").walk(7)
+    model = HalfWalk(Uniform(compensated=True), "bfloat16").walk(7)
     raw, value = model.scope.get("half"), model.value()
     assert value.tobytes() == bits_of(model.scope.get("half_average_0")).tobytes() != raw.tobytes()
     assert model.scope.get("half").tobytes() == raw.tobytes()
 
 
-def test_a_hundred_thousand_steps_keep_five_digits():
+def test_a_hundred_thousand_steps_keep_all_digits():
     """A5: 0.1 all the time, and values far from zero, which one sum in float32 would lose."""
-    schemes = [Uniform(), Window(16_384), Exponential(0.999), Exponential(0.99999), Uniform(compensated=True)]
+    schemes = [Uniform(), Window(16_384), Exponential(0.999), Exponential(0.99999)]
     model, random = Walk(schemes, size=2, rate=1.0, begin=0.1), np.random.RandomState(0)
     path = np.stack([np.full(100_000, 0.1), 3 + random.randn(100_000)], 1).astype("float32")
     run, main, scope, history = model.exe.run, model.main, model.scope, []
@@ -121,10 +121,55 @@ def test_a_hundred_thousand_steps_keep_five_digits():
             members = np.stack(history)
             for scheme in schemes:
                 wanted = expected(scheme, members)
-                np.testing.assert_allclose(model.value(scheme), wanted, rtol=1e-5, err_msg=f"{scheme}, {step}")
+                np.testing.assert_allclose(model.value(scheme), wanted, rtol=2.4e-7, err_msg=f"{scheme}, {step}")
     exact = members.mean(0, "float64")
-    np.testing.assert_allclose(model.value(schemes[-1]), exact, rtol=2e-7)
+    np.testing.assert_allclose(model.value(schemes[0]), exact, rtol=2e-7)
     assert abs(np.cumsum(members[:, 0])[-1] / 100_000 / exact[0] - 1) > 1e-5
+
+
+BEGIN = np.random.RandomState(5).uniform(1, 2, 64).astype("float32")
+LONG = [Uniform(), Tail(10), Window(100_000), Window(7_000), Window(rate=0.15, min_size=100), Polynomial(), Power(6.94),
+        Power(relative_width=0.1), Exponential(0.9), Exponential(0.999), Exponential(0.9999), Exponential(1 - 1e-6),
+        Exponential(half_life=fraction(0.05)), Exponential(0.9999, warmup="ratio"), Latest(7)]
+
+
+def walk_along(path, schemes, **arguments):
+    """A model whose parameter is path[t] after step t; nothing of it is looked at."""
+    model = Walk(schemes, size=path.shape[1], rate=0.0, begin=1.0, **arguments)
+    run, main, scope = model.exe.run, model.main, model.scope
+    nothing = {"x": np.zeros(path.shape[1], "float32")}
+    for values in path:
+        scope.set("p", values)
+        run(main, nothing, scope=scope)
+    model.history = list(path)
+    return model
+
+
+def digits_off(found, wanted):
+    """How far from it, in last digits of the float32 nearest to what is wanted."""
+    wanted = np.asarray(wanted, np.longdouble)
+    return np.abs((found.astype(np.longdouble) - wanted) / np.spacing(np.abs(wanted).astype("float32")))
+
+
+def slow_paths(steps):
+    """Parameters that averages in float32 lose: columns that rise by a digit every second step, that drift by 1 %, with
+    and without noise, and some that stand still."""
+    random, at = np.random.RandomState(3), np.arange(steps)[:, None]
+    half = BEGIN[:16]
+    rising = (half.view("int32") + at // 2).astype("int32").view("float32")
+    drifting = (half * (1 + 0.01 * at / steps)).astype("float32")
+    noisy = (half * (1 + 0.01 * at / steps + 1e-3 * random.randn(steps, 16))).astype("float32")
+    return np.hstack([rising, drifting, noisy, np.broadcast_to(half, (steps, 16))])
+
+
+@pytest.mark.parametrize("steps", [50, 20_000])
+def test_averages_are_exact_to_two_digits(steps):
+    """Where a float32 average would stand still: 20,000 steps, each scheme."""
+    path = slow_paths(steps)
+    model = walk_along(path, LONG)
+    for scheme in LONG:
+        off = digits_off(model.value(scheme), expected(scheme, path))
+        assert off.max() <= 2, (scheme, off.reshape(4, -1).max(1))
 
 
 def test_the_mean_of_a_constant_is_the_constant():
@@ -153,22 +198,12 @@ def test_compensation_keeps_what_rounding_takes_from_long_exponential_averages()
 @pytest.mark.parametrize("scheme", [
     Exponential(1 - 1e-7), Exponential(half_life=10**7), Exponential(1 - 1e-8, warmup="ratio"),
 ], ids=repr)
-def test_weights_that_float32_rounds_to_nothing_are_refused(scheme):
-    """N10: not silently averaged, and nothing is appended; float64, and compensation, take them."""
-    with pytest.raises(pm.ProgramError, match=r"'fc_0\.[bw]_0' weighs \S+ an update, which float32 mostly rounds to "
-                                              "nothing; write compensated=True"):
-        averaged_model(scheme)
-    averaged_model(scheme, dtype="float64")
-    averaged_model(Exponential(scheme.decay, warmup=scheme.warmup, compensated=True))
-    with pytest.raises(pm.ProgramError, match="write compensated=True"):
-        HalfWalk(scheme, "bfloat16")
-
-
-@pytest.mark.parametrize("scheme", [
-    Exponential(1 - 2e-6), Exponential(0), Uniform(), Exponential(half_life=fraction(0.01)),
-], ids=repr)
-def test_weights_that_float32_keeps_are_taken(scheme):
-    averaged_model(scheme)
+def test_weights_that_a_float32_average_would_round_to_nothing(scheme):
+    """N10: they are taken, and lose nothing: 2,000 steps upwards, each less than half a digit of the average."""
+    up = [BEGIN + step * np.float32(2.0**-23) for step in range(2000)]
+    model = walk_along(np.stack(up), [scheme])
+    found = model.value()
+    assert (digits_off(found, expected(scheme, model.history)) <= 2).all() and (found != model.history[0]).all()
 
 
 @pytest.mark.parametrize("scheme", [Latest(3), BiasCorrected()], ids=repr)
@@ -180,11 +215,29 @@ def test_schemes_that_do_not_take_parameters_of_two_bytes(scheme):
 def test_a_refused_scheme_leaves_the_program_as_it_was():
     x = pm.layers.data("x", [-1, 3])
     loss = pm.layers.mean(pm.layers.fc(x, 2))
-    average = ParameterAverage(pm.optimizer.SGD(0.1), [Uniform(), Exponential(1 - 1e-9)])
+    average = ParameterAverage(pm.optimizer.SGD(0.1), [Uniform(), Exponential(0.9)], parameters=["missing"])
     pairs = average.backward(loss)
     main, startup = pm.default_main_program(), pm.default_startup_program()
     before = main.to_bytes(), startup.to_bytes()
-    with pytest.raises(pm.ProgramError, match="compensated=True"):
+    with pytest.raises(pm.ProgramError, match="'missing' is not a parameter"):
         average.apply_gradients(pairs)
     assert (main.to_bytes(), startup.to_bytes()) == before
     pm.optimizer.SGD(0.1).apply_gradients(pairs)
+
+
+def test_what_was_averaged_without_blocks_goes_on():
+    """A checkpoint from before averages had blocks: its averages are what they are, and lose nothing from there on."""
+    path, schemes = slow_paths(900), [Uniform(), Polynomial(), Exponential(0.99)]
+    model = walk_along(path[:400], schemes)
+    state = {name: value for name, value in pm.io.get_state(model.main, model.scope).items()
+             if "average_block" not in name and "average_sums" not in name}
+    state.update({f"p_average_{number}": model.value(scheme) for number, scheme in enumerate(schemes)})
+    later = walk_along(path[:1], schemes)
+    pm.io.set_state(later.main, state, later.scope)
+    for scheme in schemes:
+        assert later.value(scheme).tobytes() == model.value(scheme).tobytes()
+    for values in path[400:]:
+        later.scope.set("p", values)
+        later.exe.run(later.main, {"x": np.zeros_like(path[0])}, scope=later.scope)
+    for scheme in schemes:
+        assert digits_off(later.value(scheme), expected(scheme, path)).max() <= 2, scheme

@@ -16,7 +16,7 @@ from small_model import assert_same_bits, batch
 
 EARLY = [scheme for scheme in SCHEMES if scheme.start < 5 and (scheme.own_every or 1) < 5]
 FEW = [Window(4), Window(1), Uniform(), Exponential(0.8), Latest(3), BiasCorrected()]
-AS_IT_IS = [Uniform(), Exponential(0.8), Uniform(compensated=True)]
+AS_IT_IS = [Exponential(0.8, compensated=True), Uniform(compensated=True)]
 
 
 def for_testing(model):

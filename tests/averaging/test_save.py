@@ -88,7 +88,7 @@ def test_the_rest_of_the_file_is_the_ordinary_models(model, tmp_path):
     program = pm.io.read_program(tmp_path / "m")
     assert program.provenance
     program.provenance = {}
-    assert program.to_bytes() == (tmp_path / "plain.pdmodel").read_bytes()
+    assert (tmp_path / "plain.pdmodel").read_bytes().endswith(program.to_bytes())
     assert (tmp_path / "m.pdiparams").read_bytes() == (tmp_path / "plain.pdiparams").read_bytes()
 
 
@@ -144,7 +144,8 @@ def test_what_is_refused(tmp_path):
             save(tmp_path / "m", *arguments)
     with model.average.apply(model.exe, model.scope), pytest.raises(pm.OpError, match="applied already"):
         save(tmp_path / "m", [model.x], [logits], model.exe, scope=model.scope)
-    with pytest.raises(pm.Error, match="missing"):
-        save(tmp_path / "missing" / "m", [model.x], [logits], model.exe, scope=model.scope)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(pm.Error, match="can't make the folder '.*file'"):
+        save(tmp_path / "file" / "m", [model.x], [logits], model.exe, scope=model.scope)
     assert_same_bits(model.everything(), before)
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -12,7 +12,7 @@ from small_model import assert_same_bits
 
 def by_definition(scheme, steps, every=1, start=0):
     """Updates, effective length and mean age after so many steps."""
-    every = scheme.every if isinstance(scheme, Latest) else every
+    every = scheme.own_every or every
     averaged = averaged_steps(steps, every, max(start, scheme.start))
     if not averaged:
         return 0, 0.0, 0.0

@@ -91,7 +91,7 @@ def test_optimizer_and_averages_run_part_by_part(monkeypatch):
 
 
 @pytest.mark.parametrize("scheme, floats", [
-    (Uniform(), 1), (Exponential(0.9), 1), (Window(3), 2), (Latest(4), 4), (BiasCorrected(), 2),
+    (Uniform(), 2), (Exponential(0.9), 2), (Window(3), 3), (Latest(4), 4), (BiasCorrected(), 3),
     (Uniform(compensated=True), 2),
 ], ids=repr)
 def test_what_an_average_keeps(scheme, floats):

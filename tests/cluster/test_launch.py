@@ -171,14 +171,15 @@ def test_words_that_no_option_knows(capsys):
     assert caught.value.code == 2
 
 
-def test_ctrl_c_ends_it_with_checkpoints_and_it_goes_on(launch, folder):
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_it_is_ended_with_checkpoints_and_goes_on(launch, folder, number, status):
     words = [*COMMAND, "--trainers", "2", "--servers", "2", "--directory", "job", "code/train.py", "--steps"]
     with subprocess.Popen([*words, "100000000"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as job:
         assert job.stdout.readline().endswith("goes on\n")
-        job.send_signal(signal.SIGINT)
+        job.send_signal(number)
         _, err = job.communicate(timeout=60)
-    assert job.returncode == 130 and "Traceback" not in err
+    assert job.returncode == status and "Traceback" not in err
     made = [json.loads((folder / "job" / f"server-{index}.json").read_text())["version"] for index in (0, 1)]
     assert max(made) > 2
     _, err = launch(*words[len(COMMAND):], 4)

@@ -59,6 +59,6 @@ def test_lines_where_there_are_no_tables(stream, monkeypatch):
     with status_view(out) as show:
         for tenth in range(0, 121):
             show(NOW._replace(seconds=tenth / 10))
-    assert [text.split(",")[0] for text in out.getvalue().splitlines()] == ["5 s", "10 s", "12 s"] and LINE_SECONDS == 5
+    assert [text.split(",")[0] for text in out.getvalue().splitlines()] == ["5 s", "10 s", "over after 12 s"] and LINE_SECONDS == 5
     with status_view(out):
         pass  # a job that ends before it was looked at

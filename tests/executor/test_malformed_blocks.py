@@ -220,9 +220,14 @@ def test_only_tensors_are_fed(kind):
         _core.Executor("cpu", 0).run(handle, _core.Scope(), ("x",), (X,), ())
 
 
-def test_scopes_are_not_fetched():
-    with pytest.raises(pm.OpError, match="step scopes can't be fetched"):
-        run(plain(constant("c", 0, 0), loop()), _core.Scope(), ("s",))
+@pytest.mark.parametrize("name, kind", [("s", "step scopes"), ("r", "rank table")])
+def test_what_is_no_value_is_not_fetched(name, kind):
+    """That is known before the run has changed anything."""
+    scope = _core.Scope()
+    scope.set("p", P)
+    with pytest.raises(pm.OpError, match=f"{kind} can't be fetched"):
+        run(plain(CHANGE, constant("c", 0, 0), loop()), scope, (name,))
+    assert scope.get("p").tobytes() == P.tobytes()
 
 
 def test_a_loop_without_operators_can_be_stopped():

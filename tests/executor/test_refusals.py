@@ -3,26 +3,14 @@ data has written nothing, and its gradient refuses nothing that it has accepted.
 import numpy as np
 
 import paddle_mini as pm
-from facts import all_facts, cases_of
-from one_op import OneOp, Rows, array, array_of, with_array
+from facts import all_cases, gradient_cases, listed
+from one_op import OneOp, array_of, with_array
 from paddle_mini import _core
 from paddle_mini.contracts import contract
 
 # It refuses when another replica does, whose runs keep what they write: tests/devices/test_parallel_failures.py.
 NOT_BY_ITSELF = {"c_allreduce_sum"}
 CHECKING = {op_type for op_type in _core.op_types() if contract(op_type)["checks_data"]} - NOT_BY_ITSELF
-
-# Its shapes must be known, so that the harness can't ask about it.
-GATHER_ND = "gather_nd", {"X": array(5, 4), "Index": np.array([[3, 1], [0, 0]])}, {}, {"Out": 1}
-
-
-def all_cases():
-    """(type, inputs, attrs, outputs)"""
-    return [(op_type, *case[1:4]) for op_type in sorted(all_facts()) for case in cases_of(op_type)] + [GATHER_ND]
-
-
-def listed(value):
-    return value if isinstance(value, list) else [value]
 
 
 def spoiled(inputs):
@@ -68,22 +56,9 @@ def count_refusals(op_type, inputs, attrs, counts):
     return refused
 
 
-def gradients_of(op_type, inputs, attrs, counts):
-    """(type, inputs, attrs, outputs) of operators of the gradient that check their data, with values of a run."""
-    if contract(op_type)["no_gradient"] is not None:
-        return
-    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
-    ops = [op for op in _core.gradient(one.op.describe()) if op["type"] in CHECKING]
-    found, values = one.run() if ops else {}, dict(one.values)
-    for port in found:
-        for name, value in zip(one.outputs[port], listed(found[port])):
-            values[name] = values[name + "@GRAD"] = value
-    for op in ops:
-        given = [values[name] for _, names in op["inputs"] for name in names if name.endswith("@GRAD")]
-        if any(isinstance(value, Rows) or array_of(value).dtype.kind != "f" for value in given):
-            continue  # these have no gradients
-        yield (op["type"], {port: [values[name] for name in names] for port, names in op["inputs"]},
-               {name: value for name, _, value in op["attrs"]}, {port: len(names) for port, names in op["outputs"]})
+def gradients_of(*case):
+    """Of the operators of the gradient those that check their data."""
+    return gradient_cases(*case, types=CHECKING)
 
 
 def test_what_is_refused_has_not_been_written():

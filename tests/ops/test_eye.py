@@ -24,7 +24,7 @@ test_eye = op_tests(
     refusals={
         "fewer than no rows": ({}, {"num_rows": -1}, pm.ProgramError, "num_rows -1"),
         "no such type": ({}, {"num_rows": 2, "dtype": 99}, pm.ProgramError, "dtype 99"),
-        "truths": ({}, {"num_rows": 2, "dtype": 0}, pm.OpError, "bool"),
+        "truths": ({}, {"num_rows": 2, "dtype": 0}, pm.ShapeError, "bool"),
         "too large": ({}, {"num_rows": 1 << 40}, pm.ShapeError, "1099511627776"),
     },
 )

@@ -27,32 +27,34 @@ def place(coordinate, size, attrs):
     return at
 
 
-def pixel(plane, y, x):
+def pixel(image, places):
     """0 outside of the image."""
-    inside = 0 <= y < plane.shape[-2] and 0 <= x < plane.shape[-1]
-    return plane[:, int(y), int(x)] if inside else np.zeros(len(plane))
+    inside = all(0 <= at < size for at, size in zip(places, image.shape[1:]))
+    return image[(slice(None), *map(int, places))] if inside else np.zeros(len(image))
 
 
 def reference(inputs, attrs):
     x, grid = inputs["X"], inputs["Grid"]
-    out = np.zeros((*x.shape[:2], *grid.shape[1:3]))
-    for n, i, j in itertools.product(*map(range, grid.shape[:3])):
-        column, row = (place(grid[n, i, j, k], x.shape[3 - k], attrs) for k in range(2))
+    out = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
+    axes = x.ndim - 2
+    for n, *at in itertools.product(*map(range, grid.shape[:-1])):
+        places = np.array([place(grid[(n, *at, axes - 1 - k)], x.shape[2 + k], attrs) for k in range(axes)])
         if attrs["mode"] == "nearest":
-            out[n, :, i, j] = pixel(x[n], np.floor(row + 0.5), np.floor(column + 0.5))
+            inside = axes == 2 or all(0 <= one <= size - 1 for one, size in zip(places, x.shape[2:]))
+            out[(n, slice(None), *at)] = pixel(x[n], np.floor(places + 0.5)) if inside else 0  # half a pixel around volumes is outside
             continue
-        top, left = np.floor(row), np.floor(column)
-        for a, b in itertools.product(range(2), range(2)):
-            part = (1 - abs(row - top - a)) * (1 - abs(column - left - b))
-            out[n, :, i, j] += part * pixel(x[n], top + a, left + b)
+        first = np.floor(places)
+        for corner in itertools.product(range(2), repeat=axes):
+            out[(n, slice(None), *at)] += np.prod(1 - abs(places - first - corner)) * pixel(x[n], first + corner)
     return {"Output": out}
 
 
 def sampled(*shape, grid=(4, 5), reach=2.7):
-    return {"X": array(*shape), "Grid": array(shape[0], *grid, 2, low=-reach, high=reach, seed=1)}
+    return {"X": array(*shape), "Grid": array(shape[0], *grid, len(shape) - 2, low=-reach, high=reach, seed=1)}
 
 
 X = sampled(2, 3, 4, 5)
+VOLUMES = sampled(2, 3, 3, 4, 5, grid=(2, 3, 2))
 
 test_grid_sampler = op_tests(
     "grid_sampler",
@@ -62,6 +64,11 @@ test_grid_sampler = op_tests(
            (X, {"mode": mode, "padding_mode": padding, "align_corners": corners})
            for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")
            for corners in (True, False)},
+        **{f"volumes, {mode}, {padding}, {'corners' if corners else 'edges'}":
+           (VOLUMES, {"mode": mode, "padding_mode": padding, "align_corners": corners})
+           for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")
+           for corners in (True, False)},
+        "one voxel": (sampled(1, 2, 1, 1, 1, grid=(1, 2, 2)), {"align_corners": False}),
         "inside": (sampled(2, 2, 3, 3, reach=0.9), {}),
         "one pixel": (sampled(2, 2, 1, 1), {"align_corners": False}),
         "one pixel, mirrored": (sampled(1, 1, 1, 1), {"padding_mode": "reflection"}),
@@ -72,7 +79,8 @@ test_grid_sampler = op_tests(
     },
     gradients=["X", "Grid"],
     refusals={
-        "volumes": ({"X": array(1, 1, 2, 2, 2), "Grid": array(1, 2, 2, 2, 3)}, {}, pm.ShapeError, "X 4 dimensions"),
+        "three dimensions": ({"X": array(1, 2, 2), "Grid": array(1, 2, 1)}, {}, pm.ShapeError, "X 3 4 5"),
+        "a plane of places in volumes": ({"X": array(1, 1, 2, 2, 2), "Grid": array(1, 2, 2, 3)}, {}, pm.ShapeError, "Grid 4 5"),
         "grid of other images": ({**X, "Grid": array(3, 2, 2, 2)}, {}, pm.ShapeError, "Grid [3, 2, 2, 2]"),
         "three coordinates": ({**X, "Grid": array(2, 2, 2, 3)}, {}, pm.ShapeError, "Grid [2, 2, 2, 3]"),
         "no pixels": (sampled(1, 1, 0, 3), {}, pm.ShapeError, "X [1, 1, 0, 3] no pixels"),

@@ -1,4 +1,5 @@
 """merge_selected_rows: the rows of X sorted, those that occur several times summed."""
+import numpy as np
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 
@@ -22,3 +23,22 @@ test_merge_selected_rows = op_tests(
     },
     refusals={"tensor": ({"X": array(3, 4)}, {}, pm.ShapeError, "X tensor selected rows")},
 )
+
+
+def test_a_table_that_is_looked_up_twice():
+    """Its gradient has the rows of both; merged and fetched there are as many as differ."""
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        ids = pm.layers.data("ids", [4], dtype="int64")
+        table = pm.layers.create_parameter([10, 3], "float32", attr=pm.ParamAttr("table", pm.initializer.Constant(1.0)))
+        block = main.global_block()
+        for name, at in (("a", ids), ("b", pm.layers.scale(ids, bias=1.0))):
+            block.append_op("lookup_table_v2", {"W": table, "Ids": at}, {"Out": name}, {"is_sparse": True})
+        loss = pm.layers.reduce_sum(block.var("a") + 2.0 * block.var("b"))
+        (_, gradient), = pm.append_backward(loss)
+        values = pm.layers.get_tensor_from_selected_rows(pm.layers.merge_selected_rows(gradient))
+    exe, scope = pm.Executor(), pm.Scope()
+    exe.run(startup, scope=scope)
+    for fed, wanted in ([1, 2, 2, 5], [1, 4, 4, 1, 2]), ([7, 7, 7, 7], [4, 8]), ([0, 2, 4, 6], [1, 2] * 4):
+        merged, = exe.run(main, {"ids": np.array(fed)}, [values], scope)
+        np.testing.assert_array_equal(merged, np.repeat(np.array(wanted, "float32"), 3).reshape(-1, 3))

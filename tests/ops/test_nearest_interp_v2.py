@@ -16,16 +16,17 @@ def places(attrs, size, scale, wanted):
 
 
 def reference(inputs, attrs):
-    x, at = inputs["X"], 1 if attrs["data_layout"] == "NHWC" else 2
-    scale = list(attrs["scale"]) or [0, 0]
-    rows = places(attrs, x.shape[at], scale[0], attrs["out_h"])
-    columns = places(attrs, x.shape[at + 1], scale[1], attrs["out_w"])
-    if (len(rows), len(columns)) == x.shape[at:at + 2]:
-        return {"Out": x}
-    return {"Out": x.take(rows, axis=at).take(columns, axis=at + 1)}
+    x, at = inputs["X"], 1 if attrs["data_layout"].endswith("C") else 2
+    sizes = [attrs["out_d"], attrs["out_h"], attrs["out_w"]][5 - x.ndim:]
+    scale = list(attrs["scale"]) or [0] * len(sizes)
+    along = [places(attrs, x.shape[at + i], scale[i], sizes[i]) for i in range(len(sizes))]
+    if tuple(map(len, along)) != x.shape[at:at + len(sizes)]:
+        for i, one in enumerate(along):
+            x = x.take(one, axis=at + i)
+    return {"Out": x}
 
 
-X = {"X": array(2, 3, 5, 4)}
+X, VOLUMES = {"X": array(2, 3, 5, 4)}, {"X": array(2, 3, 2, 4, 3)}
 
 test_nearest_interp_v2 = op_tests(
     "nearest_interp_v2",
@@ -38,12 +39,17 @@ test_nearest_interp_v2 = op_tests(
         "one pixel": (X, {"out_h": 1, "out_w": 1}),
         "same size": (X, {"scale": [1.1, 1.1], "align_corners": False}),
         "channels last": (X, {"out_h": 7, "out_w": 3, "data_layout": "NHWC"}),
+        **{f"volumes, {layout}, {corners}": (VOLUMES, {"out_d": 3, "out_h": 5, "out_w": 2, "data_layout": layout, "align_corners": corners})
+           for layout in ("NCHW", "NCDHW", "NHWC", "NDHWC") for corners in (True, False)},
+        "volumes, scale": (VOLUMES, {"scale": [2.0, 1.5, 0.5], "align_corners": False}),
         "one element": ({"X": array(1, 1, 1, 1)}, {"out_h": 2, "out_w": 3}),
         "no images": ({"X": array(0, 3, 5, 4)}, {"out_h": 8, "out_w": 9}),
     },
     gradients=["X"],
     refusals={
         "three dimensions": ({"X": array(3, 5, 4)}, {"out_h": 8, "out_w": 9}, pm.ShapeError, "X 3 4"),
+        "two factors of three": (VOLUMES, {"scale": [2.0, 2.0]}, pm.ProgramError, "scale 3 depth"),
+        "no depth": (VOLUMES, {"out_h": 2, "out_w": 2}, pm.ProgramError, "out_d 0"),
         "no size": (X, {}, pm.ProgramError, "out_h 0"),
         "no pixels": ({"X": array(1, 1, 0, 4)}, {"out_h": 8, "out_w": 9}, pm.ShapeError, "0 8"),
         "huge scale": (X, {"scale": [1e30, 1.0]}, pm.ShapeError, "scale"),

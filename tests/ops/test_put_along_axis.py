@@ -11,7 +11,8 @@ def reference(inputs, attrs):
     if attrs["Reduce"] == "add":
         np.add.at(out, tuple(places), inputs["Value"])
     else:
-        np.put_along_axis(out, index, inputs["Value"], axis)
+        for at in np.ndindex(*index.shape):  # the last of several stays
+            out[tuple(place[at] for place in places)] = inputs["Value"][at]
     return {"Result": out}
 
 
@@ -26,6 +27,8 @@ test_put_along_axis = op_tests(
         "rows": (inputs((5, 3), np.array([[4, 0, 2], [1, 3, 0]])), {}),
         "last axis": (inputs((2, 5), np.array([[1, -1], [0, -2]], "int32")), {"Axis": -1}),
         "add": (inputs((2, 3, 5), ints(2, 4, 5, high=3)), {"Axis": 1, "Reduce": "add"}),
+        "smaller": (inputs((4, 5), ints(2, 3, high=4)), {}),
+        "smaller, add": (inputs((3, 4, 5), ints(2, 6, 3, low=-4, high=4)), {"Axis": 1, "Reduce": "add"}),
         "one element": (inputs((1,), np.array([0])), {}),
         "no rows": (inputs((0, 4), ints(0, 2)), {"Axis": 1}),
         "no positions": (inputs((3, 4), ints(3, 0)), {"Axis": 1, "Reduce": "add"}),
@@ -34,7 +37,7 @@ test_put_along_axis = op_tests(
     refusals={
         "too high": (inputs((3,), np.array([0, 3])), {}, pm.OpError, "3 position 1"),
         "too low": (inputs((3,), np.array([-4])), {}, pm.OpError, "-4"),
-        "other columns": (inputs((2, 3), ints(2, 2)), {}, pm.ShapeError, "Index [2, 2] [2, 3]"),
+        "more columns": (inputs((2, 3), ints(2, 4)), {}, pm.ShapeError, "Index [2, 4] [2, 3]"),
         "other values": (inputs((3,), np.array([0, 1]), Value=array(3)), {}, pm.ShapeError, "Value [3] [2]"),
         "other reduction": (inputs((3,), np.array([0])), {"Reduce": "mul"}, pm.ProgramError, "Reduce mul"),
     },

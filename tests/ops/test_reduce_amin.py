@@ -1,6 +1,6 @@
 """reduce_amin: min of X over some axes."""
 import numpy as np
-from extreme_cases import check_nan, check_of_nothing, extreme_tests, whole_number_tests
+from extreme_cases import check_nan, check_of_nothing, check_out_dtype, extreme_tests, whole_number_tests
 from harness import run_op
 
 test_reduce_amin = extreme_tests("reduce_amin", np.min)
@@ -8,7 +8,7 @@ test_numbers = whole_number_tests("reduce_amin", np.min)
 
 
 def test_of_nothing():
-    check_of_nothing("reduce_amin", np.inf)
+    check_of_nothing("reduce_amin")
 
 
 def test_nan():
@@ -18,3 +18,7 @@ def test_nan():
 def test_equal_extremes_share_the_gradient():
     found = run_op("reduce_amin_grad", {"X": np.array([2.0, 2.0]), "Out": np.array(2.0), "Out@GRAD": np.array(3.0)})
     np.testing.assert_array_equal(found["X@GRAD"], [1.5, 1.5])
+
+
+def test_out_dtype_does_not_matter():
+    check_out_dtype("reduce_amin")

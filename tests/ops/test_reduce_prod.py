@@ -1,6 +1,7 @@
 """reduce_prod: prod of X over some axes."""
 import numpy as np
-from extreme_cases import CASES, REFUSALS, reference_of
+from extreme_cases import CASES, REFUSALS, check_out_dtype, reference_of
+from extreme_cases import check_out_dtype
 from harness import array, ints, op_tests, run_op
 
 reference = reference_of(np.prod)
@@ -24,3 +25,7 @@ def test_gradient_at_zero():
 test_numbers = op_tests("reduce_prod", reference, cases={
     "whole numbers": ({"X": ints(3, 4, high=3)}, {}),
 })
+
+
+def test_out_dtype_does_not_matter():
+    check_out_dtype("reduce_prod")

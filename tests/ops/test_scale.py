@@ -30,7 +30,6 @@ test_scale = op_tests(
     gradients=["X"],
     refusals={
         "two factors": ({"X": array(3), "ScaleTensor": array(2)}, {}, pm.ShapeError, "ScaleTensor [2] one element"),
-        "bool": ({"X": np.array([True])}, {}, pm.Error, "bool"),
     },
 )
 

@@ -15,7 +15,8 @@ def reference(inputs, attrs):
     xs = inputs["X"]
     if all(isinstance(x, Rows) for x in xs):
         return {"Out": merged(xs)}
-    return {"Out": sum(x.dense() if isinstance(x, Rows) else x for x in xs)}
+    some = [x for x in xs if isinstance(x, Rows) or x.size] or xs[:1]  # those without elements count nothing
+    return {"Out": sum(x.dense() if isinstance(x, Rows) else x for x in some)}
 
 
 test_sum = op_tests(
@@ -39,6 +40,9 @@ test_sum = op_tests(
 )
 
 test_kinds = op_tests("sum", reference, cases={
+    "nothing beside a matrix": ({"X": [array(0, 0), array(3, 40)]}, {}),
+    "nothing behind and between": ({"X": [array(3, 4), array(0, 0), array(3, 4, seed=1), array(0, 4)]}, {}),
+    "nothing of two shapes": ({"X": [array(0, 2), array(0, 0)]}, {}),
     "int32": ({"X": [ints(3, 4, dtype="int32"), ints(3, 4, dtype="int32", seed=1)]}, {}),
     "int64": ({"X": [ints(3, 4), ints(3, 4, seed=1), ints(3, 4, seed=2)]}, {}),
     "one list of rows": ({"X": [Rows([4, 1, 4], array(3, 5), 6)]}, {}),
@@ -70,3 +74,8 @@ def test_rows_are_added_in_order():
     """The same result every time, whatever else is there."""
     first, second = Rows([1, 1], np.array([[1e16], [1.0]]), 3), Rows([1], np.array([[-1e16]]), 3)
     assert run_op("sum", {"X": [first, second]})["Out"].values[0, 0] == (1e16 + 1.0) - 1e16
+
+
+def test_a_tensor_without_elements_may_have_any_shape():
+    found = run_op("sum", {"X": [array(3, 4), array(0), array(3, 4, seed=1)]})["Out"]
+    np.testing.assert_array_equal(found, array(3, 4) + array(3, 4, seed=1))

@@ -160,6 +160,11 @@ def test_out_pointers_that_are_null(made):
     assert C.paddle_optimizer_get_rows(made, FLOAT32, None, 1, None, 4) == ERROR and "NULL" in message()
     assert C.paddle_update_parameter_rows(made, FLOAT32, None, 1, np.ones(1, "float32").ctypes.data, 4) == ERROR
     assert C.paddle_optimizer_free_state(None) == OK
+    state, size = ctypes.c_void_p(), ctypes.c_size_t()
+    assert C.paddle_optimizer_get_state(made, ctypes.byref(state), ctypes.byref(size)) == OK
+    assert C.paddle_optimizer_free_state(state) == OK
+    for freed in (state, made, ctypes.byref(size)):
+        assert C.paddle_optimizer_free_state(freed) == ERROR and "this is no state, or it was freed already" in message()
 
 
 def test_a_second_release_is_refused():

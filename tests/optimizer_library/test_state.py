@@ -173,3 +173,53 @@ def test_objects_share_nothing():
     assert second.state() == before != first.state()
     begin[:] = 0
     assert first.parameter().any() and second.state() == before
+
+
+def checksum(data):
+    """That of cpp/optimizer/state.cc: FNV-1a over words, four sums that take turns."""
+    def mixed(total, word):
+        total = (total ^ word) * 0x100000001b3 % 2**64
+        return total ^ (total >> 32)
+
+    sums, whole = [0xcbf29ce484222325, 1, 2, 3], len(data) // 32 * 32
+    for at in range(0, whole, 8):
+        sums[at // 8 % 4] = mixed(sums[at // 8 % 4], int.from_bytes(data[at:at + 8], "little"))
+    total = mixed(sums[0], len(data) - whole)
+    for one in sums[1:]:
+        total = mixed(total, one)
+    for at in range(whole, len(data), 8):
+        total = mixed(total, int.from_bytes(data[at:at + 8], "little"))
+    return total.to_bytes(8, "little")
+
+
+def without_blocks(state, size, average):
+    """A state as version 1 wrote it: of SGD with one uniform average, which one array holds."""
+    assert checksum(state[:-8]) == state[-8:]
+    arrays = 8 + 4 * 4 + 2 * 8 + 8 + 8 + 3 * 8 + 2 * 8 + 2 * 4 + 4 * size  # before the average
+    counted = arrays + 4 + 5 * 8 + 7 * 8
+    tail = counted + 4 * 8 + 2 * 4 * size
+    old = bytearray(state[:counted] + average.tobytes() + state[tail:-8])
+    old[8:12] = (1).to_bytes(4, "little")
+    return bytes(old) + checksum(bytes(old))
+
+
+def test_a_state_from_before_averages_had_blocks_goes_on():
+    averages, begin = [{"scheme": "uniform"}], values()
+
+    def made(state=None):
+        return library("SGD", begin, state=state, const_lr={"learning_rate": 0.1}, averaging=averages)
+
+    whole = made()
+    for gradient in gradients(9):
+        whole.update(gradient)
+    old = without_blocks(whole.state(), begin.size, whole.average())
+    later = made(old)
+    assert later.average().tobytes() == whole.average().tobytes()
+    for gradient in gradients(30):
+        whole.update(gradient)
+        later.update(gradient)
+    assert later.parameter().tobytes() == whole.parameter().tobytes()
+    np.testing.assert_allclose(later.average(), whole.average(), rtol=4e-7, atol=2e-7)
+    with pytest.raises(pm.ProgramError, match="format version 3, it must be 2 or 1"):
+        state = whole.state()[:8] + (3).to_bytes(4, "little") + whole.state()[12:-8]
+        made(state + checksum(state))

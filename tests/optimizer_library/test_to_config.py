@@ -234,7 +234,6 @@ class Penalty(pm.regularizer.Regularizer):
     (lambda: O.SGD(pm.lr.exponential_decay(0.1, 10, 0.5)), "learning rate"),
     (lambda: O.ParameterAverage(O.SGD(0.1), Latest(3)), "Latest"),
     (lambda: O.ParameterAverage(O.SGD(0.1), BiasCorrected()), "BiasCorrected"),
-    (lambda: O.ParameterAverage(O.SGD(0.1), Uniform(compensated=True)), "compensated"),
     (lambda: O.ParameterAverage(O.SGD(0.1), Uniform(), buffers="average"), "buffers"),
     (lambda: O.ParameterAverage(O.SGD(0.1), Uniform(), place=pm.CUDAPlace(0)), "place"),
 ])
@@ -248,8 +247,6 @@ def test_parameters_that_are_none_of_its():
         O.SGD(0.1, parameter_list=["bias"]).to_config(parameter())
     with pytest.raises(pm.ProgramError, match="Parameter"):
         O.SGD(0.1).to_config("w")
-    with pytest.raises(pm.ProgramError, match="compensated"):
-        O.ParameterAverage(O.SGD(0.1), Exponential(1 - 1e-7)).to_config(parameter("v"))
 
 
 def test_a_message_goes_through_bytes():

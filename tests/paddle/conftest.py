@@ -29,6 +29,13 @@ class PaddlePaddle:
                 stderr=errors, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "GLOG_minloglevel": "2"})
 
     def ask(self, job, folder, **arguments):
+        """The test fails where PaddlePaddle does."""
+        error = self.error_of(job, folder, **arguments)
+        if error:
+            pytest.fail(f"PaddlePaddle: {error}\n{self.log.read_text()[-2000:]}", pytrace=False)
+
+    def error_of(self, job, folder, **arguments):
+        """What PaddlePaddle says is wrong; None if nothing is."""
         request = {"job": job, "folder": folder, **arguments}
         try:
             self.process.stdin.write(json.dumps(request, default=str) + "\n")
@@ -36,8 +43,7 @@ class PaddlePaddle:
             answer = json.loads(self.process.stdout.readline() or '{"error": "it ended"}')
         except BrokenPipeError:
             answer = {"error": "it ended"}
-        if "error" in answer:
-            pytest.fail(f"PaddlePaddle: {answer['error']}\n{self.log.read_text()[-2000:]}", pytrace=False)
+        return answer.get("error")
 
     def close(self):
         self.process.stdin.close()
@@ -46,13 +52,50 @@ class PaddlePaddle:
 
 
 @pytest.fixture(scope="session")
-def paddle(tmp_path_factory):
-    environment = environments()
+def new_paddle(tmp_path_factory):
+    """Begins processes of PaddlePaddle, which end with the tests at the latest."""
+    environment, workers = environments(), []
     if not environment.is_made("paddle"):
         pytest.skip("PaddlePaddle is not installed; make test-paddle does it")
-    worker = PaddlePaddle(environment.python_of("paddle"), tmp_path_factory.mktemp("paddle") / "log")
-    yield worker
-    worker.close()
+
+    def begin():
+        workers.append(PaddlePaddle(environment.python_of("paddle"), tmp_path_factory.mktemp("paddle") / "log"))
+        return workers[-1]
+
+    yield begin
+    for worker in workers:
+        worker.close()
+
+
+@pytest.fixture(scope="session")
+def paddle(new_paddle):
+    return new_paddle()
+
+
+@pytest.fixture(scope="session")
+def run_all(new_paddle):
+    """Runs many programs that lie in a folder; see worker.operators. One that ends PaddlePaddle is left out of the next try.
+    Returns by case what PaddlePaddle fetched, or the text of its error."""
+    def run(folder, cases):
+        left, worker = dict(cases), new_paddle()
+        while left:
+            error = worker.error_of("operators", folder, cases=left)
+            left = {case: names for case, names in left.items() if not any((folder / f"{case}{end}").exists() for end in (".out.npz", ".error"))}
+            assert error or not left
+            if left:
+                (folder / f"{next(iter(left))}.error").write_text(f"PaddlePaddle ends: {worker.log.read_text()[-600:]}")
+                left.pop(next(iter(left)))
+                worker = new_paddle()
+        return {case: read_result(folder, case) for case in cases}
+
+    return run
+
+
+def read_result(folder, case):
+    if (folder / f"{case}.error").exists():
+        return (folder / f"{case}.error").read_text()
+    with np.load(folder / f"{case}.out.npz") as values:
+        return {name: values[name] for name in values.files}
 
 
 @pytest.fixture
@@ -92,7 +135,7 @@ def train_in_both(paddle, tmp_path):
     return run
 
 
-@pytest.fixture(name="as_arrays")
+@pytest.fixture(scope="session", name="as_arrays")
 def as_arrays_fixture():
     return as_arrays
 

@@ -1,52 +1,20 @@
 """The chapters of the book: their programs, trained here and in PaddlePaddle from the same values, on the same batches."""
-import importlib.util
-import pathlib
-
 import numpy as np
 import pytest
 
 import paddle_mini as pm
+from book_chapters import CHAPTERS, chapter_to_train
 
-BOOK = pathlib.Path(__file__).resolve().parents[2] / "examples/book"
 STEPS = 5
+# PaddlePaddle 2.6.2's lstm_grad gives zeros in float32 where the width of the state is a multiple of 8.
+HIDDEN = {"06": 30, "07": 4 * 30}
 
 
-class Asked(Exception):
-    """What a chapter gives to be fitted."""
-
-
-@pytest.fixture
-def chapter(monkeypatch):
-    """(samples, feed list, loss, optimizer) of a chapter by its number, without training."""
-    monkeypatch.syspath_prepend(str(BOOK))
-
-    def fit(samples, feed_list, loss, optimizer, args, **measures):
-        raise Asked(samples, feed_list, loss, optimizer)
-
-    def load(number, *argv):
-        path, = BOOK.glob(f"{number}_*.py")
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        # PaddlePaddle 2.6.2's lstm_grad gives zeros in float32 where the width of the state is a multiple of 8.
-        monkeypatch.setattr(module, "HIDDEN", {"06": 30, "07": 4 * 30}.get(number, getattr(module, "HIDDEN", None)), raising=False)
-        monkeypatch.setattr(module, "fit", fit)
-        with pytest.raises(Asked) as asked:
-            module.main(list(argv))
-        return asked.value.args
-
-    return load
-
-
-@pytest.mark.parametrize("number, argv, batch", [
-    ("01", [], 20), ("02", ["--net", "softmax"], 16), ("02", ["--net", "mlp"], 16), ("02", ["--net", "cnn"], 16),
-    ("03", ["--net", "resnet"], 8), ("04", [], 32), ("05", [], 16), ("06", ["--net", "conv"], 8), ("06", ["--net", "lstm"], 8),
-    ("06", ["--net", "stacked"], 8), ("07", [], 4), ("08", [], 8),
-])
-def test_chapter(chapter, train_in_both, number, argv, batch):
+@pytest.mark.parametrize("number, argv, batch", CHAPTERS)
+def test_chapter(monkeypatch, train_in_both, number, argv, batch):
     main, startup = pm.Program(), pm.Program()
     with pm.program_guard(main, startup):
-        samples, feed_list, loss, optimizer = chapter(number, *argv)
+        samples, feed_list, loss, optimizer = chapter_to_train(monkeypatch, number, *argv, hidden=HIDDEN.get(number))
         optimizer.minimize(loss)
         feeder = pm.data.DataFeeder(feed_list)
         batches = pm.data.batch(samples.train, batch, drop_last=True)

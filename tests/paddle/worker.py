@@ -6,6 +6,7 @@ Arrays cross in .npz files, programs as bytes.
 import json
 import os
 import pathlib
+import signal
 import sys
 import traceback
 
@@ -93,19 +94,22 @@ def averages(folder, kind, steps):
 
 
 def operators(folder, cases):
-    """Each case is a program of one operator, case.pb, with its inputs, case.npz, and what to fetch. Writes case.out.npz, or
-    case.error where PaddlePaddle refuses; after a crash the cases without either are those that were left."""
+    """Each case is a program, case.pb, with its variables and what it is fed, case.npz, and what to fetch. Writes case.out.npz,
+    or case.error where PaddlePaddle refuses; after a crash the first case without either is the one that ended it."""
     for case, names in cases.items():
+        signal.alarm(60)  # ends the process: some of its loops never do
         scope = paddle.static.Scope()
         try:
             program = program_in(folder, case + ".pb")
             with np.load(folder / (case + ".npz")) as values, paddle.static.scope_guard(scope):
-                for key in values.files:
-                    if "@LOD" not in key:
+                keys = [key for key in values.files if "@LOD" not in key]
+                feed = {key[len("feed:"):]: fed(values, key) for key in keys if key.startswith("feed:")}
+                for key in keys:
+                    if not key.startswith("feed:"):
                         scope.var(key).get_tensor().set(values[key], paddle.CPUPlace())
                         lod = [values[f"{key}@LOD{level}"].tolist() for level in range(9) if f"{key}@LOD{level}" in values.files]
                         scope.var(key).get_tensor().set_lod(lod)
-                found = exe.run(program, fetch_list=names, return_numpy=False)
+                found = exe.run(program, feed=feed, fetch_list=names, return_numpy=False)
             arrays = {}
             for name, value in zip(names, found):
                 arrays[name] = np.array(value)
@@ -113,6 +117,7 @@ def operators(folder, cases):
             np.savez(folder / (case + ".out.npz"), **arrays)
         except Exception as error:
             (folder / (case + ".error")).write_text(str(error)[-600:])
+        signal.alarm(0)
 
 
 def save_vars(folder, to, filename=None):
@@ -171,6 +176,60 @@ def save_inference_model(folder, to, feed, fetch):
     paddle.static.save_inference_model(to, [block.var(n) for n in feed], [block.var(n) for n in fetch], exe, program=program)
 
 
+class Decoder(paddle.nn.Layer):
+    """Words that grow in a loop, whose variable is the input; with a list in it, and a branch that words choose."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = paddle.nn.Embedding(16, 8), paddle.nn.Linear(8, 16)
+
+    def forward(self, ids):
+        kept, i = [], paddle.to_tensor(0)
+        while i < 3:
+            scores = self.out(self.table(ids).mean(axis=1))
+            best = paddle.argmax(scores, axis=-1, keepdim=True)
+            if best.sum() > 20:
+                best = best // 2
+            kept.append(scores)
+            ids = paddle.concat([ids, best], axis=1)
+            i = i + 1
+        return ids, paddle.concat(kept, axis=0)
+
+
+class Product(paddle.nn.Layer):
+    """An einsum over a parameter, for which jit.load needs .pdiparams.info."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = self.create_parameter([3, 4])
+
+    def forward(self, x):
+        return paddle.einsum("ij,jk->ik", x, self.weight)
+
+
+def jit_save(folder, to, layer, dtype, shape):
+    paddle.disable_static()
+    try:
+        paddle.seed(3)
+        made = globals()[layer]()
+        made.eval()
+        paddle.jit.save(made, to, input_spec=[paddle.static.InputSpec(shape, dtype)])
+    finally:
+        paddle.enable_static()
+
+
+def jit_load(folder, source, names):
+    paddle.disable_static()
+    try:
+        layer = paddle.jit.load(source)
+        with np.load(folder / "feeds.npz") as fed:
+            values = layer(*(paddle.to_tensor(fed[name]) for name in names))
+        np.savez(folder / "results.npz", *(value.numpy() for value in (values if isinstance(values, (list, tuple)) else [values])))
+        (folder / "names.json").write_text(json.dumps(sorted(layer.state_dict())))
+    finally:
+        paddle.enable_static()
+
+
 def load_inference_model(folder, source, names):
     program, feeds, fetches = paddle.static.load_inference_model(source, exe, **names)
     with np.load(folder / "feeds.npz") as fed:
@@ -192,7 +251,7 @@ def predict(folder, model, params):
 
 
 JOBS = (train, averages, operators, save_vars, load_vars, static_save, static_load, read_state, layers_state, save_inference_model,
-        load_inference_model, predict)
+        jit_save, jit_load, load_inference_model, predict)
 
 
 def main():

@@ -4,10 +4,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
 from typing import Any, Dict, Optional
 
-from ...io.checkpoint_files import sync_directory
+from ...io.regular_files import open_regular, replace_file
 from ..errors import StorageError, WrongJob, WrongVersion
 
 NAME = "coordinator.json"
@@ -19,7 +18,7 @@ def read_state(directory: str, job: str) -> Optional[Dict[str, Any]]:
     StorageError for one that can't be read, or is not what was written."""
     path = os.path.join(directory, NAME)
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             data = file.read()
     except FileNotFoundError:
         return None
@@ -44,18 +43,10 @@ def read_state(directory: str, job: str) -> Optional[Dict[str, Any]]:
 def write_state(directory: str, job: str, state: Dict[str, Any]) -> None:
     """The state is on the disk when this returns. StorageError: what was there before still is, or this."""
     path = os.path.join(directory, NAME)
-    new = path + ".new"
     try:
         os.makedirs(directory, exist_ok=True)
-        with open(new, "wb") as file:
-            file.write(_spelled({"format": FORMAT, "job": job, "state": state}))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
-        sync_directory(directory)
+        replace_file(path, _spelled({"format": FORMAT, "job": job, "state": state}))
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(new)
         raise StorageError(f"can't write '{path}': {error.strerror or error}") from None
 
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tup
 
 import numpy as np
 
-from ..._core import Error, ShapeError
+from ..._core import Error, ShapeError, printable
 from ...optimizer.native import NativeOptimizer, NotFiniteError
 from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
 from ..shards import Block, ParameterInfo, block_shape, check_info
@@ -34,7 +34,7 @@ def from_about(facts: Mapping[str, Any]) -> Tuple[ParameterInfo, Block]:
     numbers = [field(facts, word, int) for word in ("number", "begin", "end", "server")]
     block = Block(name, *numbers)
     if not block.begin <= block.end <= info.units:
-        raise Malformed(f"block {block.number} of '{name}' is {block.begin} to {block.end} of {info.units}")
+        raise Malformed(f"block {block.number} of '{printable(name)}' is {block.begin} to {block.end} of {info.units}")
     return info, block
 
 
@@ -58,7 +58,7 @@ class Held:
                 NativeOptimizer(config, row).update_rows([0], row)
             self.native = NativeOptimizer(config, begin, state)
         except Error as error:
-            raise Malformed(f"the optimizer of '{info.name}': {error}") from None
+            raise Malformed(f"the optimizer of '{printable(info.name)}': {error}") from None
 
     def take(self, values: np.ndarray, rows: Optional[np.ndarray] = None) -> Part:
         """A gradient or a difference for this block; WrongShape, WrongDtype, WrongRow when it does not fit. rows: of
@@ -83,19 +83,19 @@ class Held:
         """Rows counted from the block's begin."""
         name, begin, end = self.info.name, self.block.begin, self.block.end
         if not self.info.sparse:
-            raise WrongShape(f"'{name}' is no table: it has no rows")
+            raise WrongShape(f"'{printable(name)}' is no table: it has no rows")
         if rows.ndim != 1:
-            raise WrongShape(f"rows of '{name}' are {list(rows.shape)}, they must be a list")
+            raise WrongShape(f"rows of '{printable(name)}' are {list(rows.shape)}, they must be a list")
         if rows.dtype != np.int64:
-            raise WrongDtype(f"rows of '{name}' are {rows.dtype}, they must be int64")
+            raise WrongDtype(f"rows of '{printable(name)}' are {rows.dtype}, they must be int64")
         outside = (rows < begin) | (rows >= end)
         if outside.any():
-            raise WrongRow(f"row {rows[outside][0]} of '{name}' is not in block {self.block.number}, "
+            raise WrongRow(f"row {rows[outside][0]} of '{printable(name)}' is not in block {self.block.number}, "
                            f"rows {begin} to {end - 1}")
         return rows - begin
 
     def _fitting(self, values: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
-        where = f"block {self.block.number} of '{self.info.name}'"
+        where = f"block {self.block.number} of '{printable(self.info.name)}'"
         if values.dtype != self.info.dtype:
             raise WrongDtype(f"an array for {where} is {values.dtype}, it must be {self.info.dtype}")
         if values.shape != shape:
@@ -180,4 +180,4 @@ def told_of(held: Held) -> Iterator[None]:
         raise
     except Error as error:
         kind = {NotFiniteError: NotFinite, ShapeError: WrongShape}.get(type(error), ClusterError)
-        raise kind(f"block {held.block.number} of '{held.info.name}': {error}") from None
+        raise kind(f"block {held.block.number} of '{printable(held.info.name)}': {error}") from None

@@ -14,14 +14,14 @@ import hashlib
 import json
 import os
 import re
-import stat
 import time
 import uuid
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
-from ...io.checkpoint_files import NewFile, sync_directory
-from ..errors import ClusterError, Gone, StorageError, WrongJob, WrongVersion, told_storage
+from ...io.checkpoint_files import NewFile
+from ...io.regular_files import open_regular, sync_directory
+from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, told_storage
 from ..part_log import PartLogger
 from ..wire import Header, field, pack, shown, unpack
 from .held import Held, about, from_about, told_of
@@ -55,9 +55,9 @@ def found(directory: str, index: Optional[int] = None) -> List[Found]:
             try:
                 with _opened(path) as file:
                     facts = _facts(file)
-                if (field(facts, "index", int), field(facts, "uuid", str)) == (int(match[1]), match[2]):
-                    field(facts, "number", int)
-                    checkpoints.append(Found(path, int(match[1]), facts))
+                    if (field(facts, "index", int), field(facts, "uuid", str)) == (int(match[1]), match[2]):
+                        field(facts, "number", int)
+                        checkpoints.append(Found(path, int(match[1]), facts))
             except WrongVersion:
                 raise
             except ClusterError as error:
@@ -239,9 +239,10 @@ def _record(file: BinaryIO) -> bytes:
 
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
+    """The file; what is read from it and makes no sense is a StorageError that names it."""
     with told_storage(f"can't read '{path}'"):
-        flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC  # a pipe is not waited for
-        with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise StorageError(f"'{path}' is no regular file")
-            yield file
+        with open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file:
+            try:
+                yield file
+            except Malformed as error:
+                raise StorageError(f"'{path}' is damaged: {error}") from None

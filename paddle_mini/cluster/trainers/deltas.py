@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 import numpy as np
 
 from ... import dtypes
-from ..._core import ProgramError, Scope
+from ..._core import ProgramError, Scope, printable
 from ...executor import Executor
 from ...optimizer.averaged import Averaged
 from ...optimizer.config import new_config
@@ -27,7 +27,7 @@ def held_of(main: Program) -> List[Held]:
     for name, (minimizer, gradient_name) in sorted(main.minimizers.items()):
         parameter, gradient = block.var(name), block.find_var(gradient_name)
         if gradient is not None and gradient.kind == dtypes.SELECTED_ROWS:
-            raise ProgramError(f"'{name}' is a table with a sparse gradient: modes delta and elastic compare whole "
+            raise ProgramError(f"'{printable(name)}' is a table with a sparse gradient: modes delta and elastic compare whole "
                                "parameters; make the embedding with is_sparse=False, or take mode async or sync")
         assert isinstance(parameter, Parameter)
         averaging = minimizer.config_values(parameter).get("averaging", []) if isinstance(minimizer, Averaged) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Dict, NamedTuple, Set
 
 from ... import dtypes
-from ..._core import ProgramError
+from ..._core import ProgramError, printable
 from ...callsite import added_at
 from ...optimizer.loss_scaling import LossScaling
 from ...optimizer.wrapper import chain
@@ -39,7 +39,7 @@ def halves(main: Program) -> Halves:
         for op in (op for block in half.blocks for op in block.ops):
             name = next((name for name in op.input_names if name in missing - kept), None)
             if name is not None:
-                raise ProgramError(f"{op.type} reads '{name}': in collective mode what model and optimizer read of "
+                raise ProgramError(f"{op.type} reads '{printable(name)}': in collective mode what model and optimizer read of "
                                    f"each other must be persistable, or a gradient{added_at(op.callstack)}")
     scales = any(isinstance(one, LossScaling) for minimizer, _ in main.minimizers.values() for one in chain(minimizer))
     changed = late & {var.name for var in optimizing.list_vars() if var.persistable}
@@ -50,10 +50,10 @@ def _gradient(main: Program, name: str) -> Variable:
     _, gradient = parameter_and_gradient(main, name)
     where = optimized_at(main, name)
     if gradient.kind == dtypes.SELECTED_ROWS:
-        raise ProgramError(f"'{name}' is a table with a sparse gradient: collective mode adds up dense ones; make the "
+        raise ProgramError(f"'{printable(name)}' is a table with a sparse gradient: collective mode adds up dense ones; make the "
                            f"embedding with is_sparse=False, or take mode async or sync{where}")
     if gradient.dtype not in ("float32", "float64"):
-        raise ProgramError(f"collective mode adds up float32 and float64, the gradient of '{name}' is {gradient.dtype}"
+        raise ProgramError(f"collective mode adds up float32 and float64, the gradient of '{printable(name)}' is {gradient.dtype}"
                            f"{where}")
     return gradient
 

@@ -18,9 +18,9 @@ from typing import Any, Callable, Mapping, Optional
 import numpy as np
 
 from ..._core import Scope
-from ...io.checkpoint_files import sync_directory
 from ...io.model import Vars, save_inference_model
 from ...io.parameters import Path
+from ...io.regular_files import sync_directory
 from ...program import Program
 from ..errors import Malformed, StaleToken, StorageError, told_storage
 

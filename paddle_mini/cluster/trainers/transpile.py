@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
 
 from ... import dtypes
-from ..._core import ProgramError
+from ..._core import ProgramError, printable
 from ...callsite import added_at
 from ...operator import Operator
 from ...program import Program
@@ -74,7 +74,7 @@ def _require_known(main: Program) -> None:
     changed = {name: op for op in _optimizing(main) for name in op.output("ParamOut")}
     missing = sorted(changed.keys() - main.minimizers.keys())
     if missing:  # the operators were read from a file, or appended by hand
-        raise ProgramError(f"nothing says which optimizer changes '{missing[0]}': give the program on which minimize() "
+        raise ProgramError(f"nothing says which optimizer changes '{printable(missing[0])}': give the program on which minimize() "
                            f"was called, not one made from its bytes{added_at(changed[missing[0]].callstack)}")
     require_trained(main)
 
@@ -94,11 +94,11 @@ def _trained(main: Program, program: Program, name: str) -> Trained:
     minimizer, (parameter, gradient) = main.minimizers[name][0], parameter_and_gradient(main, name)
     where = optimized_at(main, name)
     if parameter.dtype not in ("float32", "float64"):
-        raise ProgramError(f"servers train float32 and float64, '{name}' is {parameter.dtype}{where}")
+        raise ProgramError(f"servers train float32 and float64, '{printable(name)}' is {parameter.dtype}{where}")
     try:
         config = minimizer.to_config(parameter)
     except ProgramError as error:
-        raise ProgramError(f"servers can't train '{name}' as this program does: {error}{where}") from None
+        raise ProgramError(f"servers can't train '{printable(name)}' as this program does: {error}{where}") from None
     sparse = gradient.kind == dtypes.SELECTED_ROWS
     return Trained(name, parameter.shape, parameter.dtype, gradient.name, sparse, _looks_at_all(config), config,
                    row_feeds(program, name) if sparse else None)
@@ -109,7 +109,7 @@ def parameter_and_gradient(main: Program, name: str) -> Tuple[Parameter, Variabl
     block, gradient_name = main.global_block(), main.minimizers[name][1]
     parameter, gradient = block.var(name), block.find_var(gradient_name)
     if not isinstance(parameter, Parameter) or gradient is None:
-        raise ProgramError(f"'{name}' and its gradient '{gradient_name}' must be variables of the global block"
+        raise ProgramError(f"'{printable(name)}' and its gradient '{printable(gradient_name)}' must be variables of the global block"
                            f"{optimized_at(main, name)}")
     return parameter, gradient
 

@@ -45,12 +45,22 @@ def line(now: Snapshot) -> str:
             f"{size(sum(one.received_per_second for one in servers))}/s in",
             f"{size(sum(one.given_per_second for one in servers))}/s out"]
     said += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
-    for count, word in ((sum(one.dropped for one in now.trainers), "dropped"),
-                        (sum(one.restarts for one in now.trainers) + sum(one.restarts for one in servers)
-                         + now.restarts, "restarts"),
-                        (sum(one.checkpoint_errors for one in servers), "checkpoint errors")):
-        said += [f"{count} {word}"] if count else []
+    said += events(now)
     return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
+
+
+def last_line(now: Snapshot) -> str:
+    """What the job has done, when it is over: nobody works any more, so rates would be 0."""
+    said = [f"over after {now.seconds:.0f} s", f"{sum(one.steps for one in now.trainers)} steps", *events(now)]
+    return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
+
+
+def events(now: Snapshot) -> List[str]:
+    """What did not go smoothly, counted."""
+    counts = ((sum(one.dropped for one in now.trainers), "dropped"),
+              (sum(one.restarts for one in now.trainers) + sum(one.restarts for one in now.servers) + now.restarts, "restarts"),
+              (sum(one.checkpoint_errors for one in now.servers), "checkpoint errors"))
+    return [f"{count} {word}" for count, word in counts if count]
 
 
 def tasks(now: Snapshot) -> str:
@@ -100,18 +110,18 @@ def _silent(silent: Optional[float]) -> str:
 
 class _Lines:
     def __init__(self, stream: TextIO):
-        self._stream, self._shown, self._last = stream, 0.0, ""
+        self._stream, self._shown = stream, 0.0
+        self._last: Optional[Snapshot] = None
 
     def __call__(self, now: Snapshot) -> None:
-        self._last = line(now)
+        self._last = now
         if now.seconds - self._shown >= LINE_SECONDS:
             self._shown = now.seconds
-            self.end()
+            print(line(now), file=self._stream, flush=True)
 
     def end(self) -> None:
-        if self._last:
-            print(self._last, file=self._stream, flush=True)
-        self._last = ""
+        if self._last is not None:
+            print(last_line(self._last), file=self._stream, flush=True)
 
 
 def _live(stream: TextIO) -> Any:

@@ -1,0 +1,20 @@
+// What the kernels of a thread ask.
+#include "core/interruption.h"
+
+#include "core/error.h"
+
+namespace paddle_mini {
+namespace {
+
+thread_local StopAsker* current = nullptr;
+
+}  // namespace
+
+Interruptible::Interruptible(StopAsker* stop) : before_(current) { current = stop; }
+Interruptible::~Interruptible() { current = before_; }
+
+void poll_interruption() {
+  if (current && (*current)()) throw Interrupted("stopped");
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,20 @@
+// How much memory this process may have, and how much its tensors have.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace paddle_mini {
+
+// The least limit of the control groups (cgroup v2 and v1) that this process is in, from its own up to the outermost;
+// SIZE_MAX where there is none. `root` stands for "/".
+size_t container_memory_limit(const std::string& root = "");
+size_t memory_limit();  // of the machine or of the container, whichever is less; read once
+
+size_t memory_in_use();  // by large allocations (memory.h), together
+// Counts an allocation, before it is made; DeviceError, and nothing is counted, where all of them would exceed the limit.
+// Small ones count as nothing.
+void count_memory(size_t bytes);
+void uncount_memory(size_t bytes) noexcept;
+
+}  // namespace paddle_mini

@@ -1,0 +1,145 @@
+// What a record must say, and that all it names is there. A record is checked when its operator is added, its gradient
+// when all operators are.
+#include <algorithm>
+#include <set>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool has_port(const std::vector<PortSpec>& ports, const std::string& name) {
+  return std::any_of(ports.begin(), ports.end(), [&](const PortSpec& port) { return port.name == name; });
+}
+
+// Refuses two ports, or attributes, of one name.
+template <class List>
+void require_different_names(const List& list, const char* side) {
+  std::set<std::string> names;
+  for (const auto& one : list) require<ProgramError>(names.insert(one.name).second, side, " '", one.name, "' is there twice");
+}
+
+struct NamedPorts {
+  const OpSpec& spec;
+  const char* call;  // of the record's, which names ports
+
+  void require_input(const std::string& name) const {
+    require<ProgramError>(has_port(spec.inputs(), name), call, " names an input '", name, "', which is not there");
+  }
+  void require_output(const std::string& name) const {
+    require<ProgramError>(has_port(spec.outputs(), name), call, " names an output '", name, "', which is not there");
+  }
+  void require_inputs(const std::vector<std::string>& names) const {
+    for (const std::string& name : names) require_input(name);
+  }
+  void require_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) const {
+    for (const auto& [input, output] : pairs) {
+      require_input(input);
+      require_output(output);
+    }
+  }
+  // `port` or `port`@GRAD, of an input or an output, goes into the gradient; @GRAD of an input comes out of it.
+  void require_gradient_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) const {
+    const std::string suffix = kGradSuffix;
+    auto of = [&](const std::string& port) { return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port; };
+    for (const std::string& port : inputs) {
+      if (!has_port(spec.inputs(), of(port))) require_output(of(port));
+    }
+    for (const std::string& port : outputs) {
+      require<ProgramError>(ends_with(port, suffix), call, " gives '", port, "', which is no gradient");
+      require_input(of(port));
+    }
+  }
+};
+
+// Any value of this type.
+AttrValue some_value(AttrType type) {
+  switch (type) {
+    case AttrType::Int: return int32_t{0};
+    case AttrType::Long: return int64_t{0};
+    case AttrType::Float: return 0.0f;
+    case AttrType::Boolean: return false;
+    case AttrType::String: return std::string();
+    case AttrType::Floats: return std::vector<float>();
+    case AttrType::Block: return BlockIndex{};
+    default: return std::vector<int32_t>();
+  }
+}
+
+}  // namespace
+
+template <class F>
+void OpSpec::located(F check) const {
+  try {
+    check();
+  } catch (const ProgramError& error) {
+    fail<ProgramError>("record of '", type_, "': ", error.what());
+  }
+}
+
+void OpSpec::check_record() const {
+  located([&] {
+    bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
+    require<ProgramError>(!doc_.empty(), "doc is missing");
+    require<ProgramError>(infer_ || (control_ && !has_kernels()), "infer is missing");
+    require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(), "gradient, or the reason for none, is missing");
+    require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "there is a gradient, and a reason for none");
+    require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "kernels are missing");
+    require<ProgramError>(has_kernels() || !(checks_data_ || on_gpu_ || !dtype_port_.empty()), "kernels are spoken of, and missing");
+    require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu() is said, and a reason why not");
+    require_different_names(inputs_, "input");
+    require_different_names(outputs_, "output");
+    require_different_names(attrs_, "attribute");
+    NamedPorts{*this, "in_place"}.require_pairs(in_places_);
+    NamedPorts{*this, "view"}.require_pairs(views_);
+    NamedPorts{*this, "updates"}.require_pairs(updates_);
+    NamedPorts{*this, "takes_rows"}.require_inputs(row_ports_);
+    NamedPorts{*this, "reads_shape"}.require_inputs(shape_ports_);
+    NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);
+    if (dtype_port_.empty()) return;
+    if (dtype_port_is_output_) NamedPorts{*this, "dtype_from_output"}.require_output(dtype_port_);
+    else NamedPorts{*this, "dtype_from_input"}.require_input(dtype_port_);
+  });
+}
+
+// An operator of this type. Lists have two variables.
+OpDesc OpSpec::example(bool with_optional_ports) const {
+  auto slots = [&](const std::vector<PortSpec>& ports) {
+    std::vector<Slot> result;
+    for (const PortSpec& port : ports) {
+      if (port.optional && !with_optional_ports) continue;
+      result.push_back({port.name, {port.name + ".0"}});
+      if (port.list) result.back().arguments.push_back(port.name + ".1");
+    }
+    return result;
+  };
+  OpDesc op = make_op(type_, slots(inputs_), slots(outputs_));
+  for (const AttrSpec& attr : attrs_) op.set_attr(attr.name, attr.preset ? *attr.preset : some_value(attr.type));
+  return op;
+}
+
+// What an operator may leave out its gradient may need, as that of flatten2 needs XShape: it is missed when it is asked for.
+void OpSpec::check_gradient(const OpTable& others) const {
+  if (!has_gradient()) return;
+  located([&] {
+    for (bool with_optional_ports : {true, false}) {
+      std::vector<OpDesc> gradients;
+      try {
+        gradients = gradient_(example(with_optional_ports));
+      } catch (const ProgramError&) {
+        continue;  // it wants an operator with other attributes
+      }
+      for (OpDesc& op : gradients) {
+        const OpSpec* spec = others.find(op.type);
+        require<ProgramError>(spec, "its gradient '", op.type, "' is not there");
+        if (with_optional_ports) spec->located([&] { spec->complete_ports(op); });
+      }
+    }
+  });
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,86 @@
+// The order of uses.
+#include "core/turn.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace paddle_mini {
+
+const Turn::Use* Turn::outer_of(std::thread::id thread) const {
+  auto it = std::find_if(uses_.begin(), uses_.end(), [&](const Use* use) { return use->thread_ == thread; });
+  return it == uses_.end() ? nullptr : *it;
+}
+
+bool Turn::used_by_this_thread() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return outer_of(std::this_thread::get_id());
+}
+
+// Refuses what may never begin; the use is listed afterwards.
+void Turn::add(Use& use, Access access) {
+  use.access_ = access;
+  use.thread_ = std::this_thread::get_id();
+  if (const Use* outer = outer_of(use.thread_)) {
+    bool inside = outer->begun_ && !is_run(outer->access_) && !is_run(access) && (is_shared(access) || !is_shared(outer->access_));
+    require<ScopeInUse>(inside, use.what_, " is running already in this thread: a signal handler can't begin another run");
+    use.begun_ = true;
+  } else if (access == Access::Edit) {
+    bool runs = std::any_of(uses_.begin(), uses_.end(), [](const Use* other) { return is_run(other->access_); });
+    require<ScopeInUse>(!runs, "the scope is in use by a run: change it before or after");
+  }
+  uses_.push_back(&use);
+}
+
+void Turn::remove(const Use& use) {
+  uses_.erase(std::find(uses_.begin(), uses_.end(), &use));
+  if (!uses_.empty()) ended_.notify_all();
+}
+
+// Nobody that has begun, or came before, is in its way.
+bool Turn::may_begin(const Use& use) const {
+  bool before = true;
+  for (const Use* other : uses_) {
+    if (other == &use) before = false;
+    else if ((before || other->begun_) && !(is_shared(use.access_) && is_shared(other->access_))) return false;
+  }
+  return true;
+}
+
+bool Turn::Use::try_begin(Access access) {
+  std::lock_guard<std::mutex> lock(turn_.mutex_);
+  turn_.add(*this, access);
+  begun_ = begun_ || turn_.may_begin(*this);
+  if (!begun_) turn_.remove(*this);
+  return begun_;
+}
+
+void Turn::Use::begin(Access access, bool (*stop)()) {
+  if (begun_) return;
+  std::unique_lock<std::mutex> lock(turn_.mutex_);
+  turn_.add(*this, access);
+  while (!begun_ && !turn_.may_begin(*this)) {
+    if (!stop) {
+      turn_.ended_.wait(lock);
+      continue;
+    }
+    bool in_time = turn_.ended_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::no_timeout;
+    if (in_time) continue;
+    lock.unlock();  // asking may take as long as other threads like
+    bool stopped = stop();
+    lock.lock();
+    if (stopped) {
+      turn_.remove(*this);
+      throw Interrupted("stopped");
+    }
+  }
+  begun_ = true;
+}
+
+void Turn::Use::end() {
+  if (!begun_) return;
+  std::lock_guard<std::mutex> lock(turn_.mutex_);
+  begun_ = false;
+  turn_.remove(*this);
+}
+
+}  // namespace paddle_mini

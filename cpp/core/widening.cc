@@ -1,0 +1,77 @@
+// Which wider type serves which narrow one.
+#include "core/widening.h"
+
+#include <set>
+
+namespace paddle_mini {
+namespace {
+
+// In the order of preference; `named`: the record has it among also().
+std::vector<DType> wider_than(DType dtype, bool named) {
+  switch (dtype) {
+    case DType::Float16:
+    case DType::BFloat16: return {DType::Float32, DType::Float64};
+    case DType::Int8:
+    case DType::UInt8:
+    case DType::Int16:
+      if (!named) return {DType::Int32, DType::Int64};
+      return {DType::Int32, DType::Int64, DType::Float32};
+    case DType::Bool:
+      if (named) return {DType::Int32, DType::Int64, DType::Float32};
+      return {};
+    case DType::Int32:
+    case DType::Int64:
+      if (named) return {DType::Float64};
+      return {};
+    default: return {};
+  }
+}
+
+// What records say, by the type of the operator: the same in every kernel library.
+struct Declared {
+  std::set<std::pair<std::string, DType>> types;
+  std::set<std::pair<std::string, std::string>> integer_ports;
+};
+
+Declared& declared() {
+  static Declared all;
+  return all;
+}
+
+}  // namespace
+
+bool takes_any_integers(const OpSpec& spec, const std::string& port) { return declared().integer_ports.count({spec.type(), port}) > 0; }
+
+void infer_float_of_integers(InferContext& c) {
+  same_as("X")(c);
+  VarInfo& out = c.output("Out");
+  if (!is_floating(out.dtype)) out.dtype = DType::Float32;
+}
+
+OpSpec also(std::initializer_list<DType> dtypes, OpSpec spec) {
+  for (DType dtype : dtypes) declared().types.emplace(spec.type(), dtype);
+  return spec;
+}
+
+OpSpec any_integers(const char* port, OpSpec spec) {
+  declared().integer_ports.emplace(spec.type(), port);
+  return spec;
+}
+
+std::optional<DType> computes_in(const OpSpec& spec, DType dtype) {
+  if (spec.kernel(dtype)) return dtype;
+  bool named = declared().types.count({spec.type(), dtype}) > 0;
+  for (DType wide : wider_than(dtype, named)) if (spec.kernel(wide)) return wide;
+  return std::nullopt;
+}
+
+std::vector<DType> widened_dtypes(const OpSpec& spec) {
+  std::vector<DType> dtypes;
+  for (DType dtype : {DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64, DType::Float16, DType::BFloat16}) {
+    std::optional<DType> wide = computes_in(spec, dtype);
+    if (wide && *wide != dtype) dtypes.push_back(dtype);
+  }
+  return dtypes;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,43 @@
+// Making plans, and dropping those that have not been used for longest.
+#include "executor/plan_cache.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+namespace paddle_mini {
+namespace {
+
+// Some hundred plans of a program with a hundred operators. What a plan keeps aside for a failure may be large, so a few
+// stay however large they are.
+constexpr size_t kBudget = size_t{128} << 20, kFewest = 16;
+
+}  // namespace
+
+bool logs(const char* stage) {
+  const char* wanted = std::getenv("PM_LOG");
+  return wanted && std::string(wanted).find(stage) != std::string::npos;
+}
+
+std::shared_ptr<Plan> PlanCache::make(Values values, const Stretch& stretch) {
+  InferredProgram inferred = infer(*program_, stretch, *scope_);
+  if (logs("infer")) std::cerr << inferred.str();
+  auto plan = std::make_shared<Plan>(std::move(inferred), placement_, *scope_, arenas_);
+  if (logs("plan")) std::cerr << plan->str();
+  entries_.push_front({values, stretch.block, plan->own_bytes(), plan});
+  bytes_ += entries_.front().bytes;
+  while (bytes_ > kBudget && entries_.size() > kFewest) remove(std::prev(entries_.end()));
+  return plan;
+}
+
+void PlanCache::drop(const Plan* plan) {
+  auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) { return one.plan.get() == plan; });
+  if (entry != entries_.end()) remove(entry);
+}
+
+void PlanCache::remove(std::list<Entry>::iterator entry) {
+  bytes_ -= entry->bytes;
+  entries_.erase(entry);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,187 @@
+// Casts around operators that run in a wider element type.
+#include "executor/widen.h"
+
+#include <algorithm>
+
+#include "core/widening.h"
+#include "executor/site.h"
+
+namespace paddle_mini {
+namespace {
+
+// Attributes that say an element type, as InferContext::dtype_attr reads them.
+constexpr const char* kDTypeAttrs[] = {"dtype", "in_dtype", "out_dtype"};
+
+OpDesc with_dtype(OpDesc desc, DType from, DType to) {
+  for (const char* name : kDTypeAttrs) {
+    const AttrValue* value = desc.attr(name);
+    const int32_t* number = value ? std::get_if<int32_t>(value) : nullptr;
+    if (number && *number == static_cast<int32_t>(from)) desc.set_attr(name, AttrValue(static_cast<int32_t>(to)));
+  }
+  return desc;
+}
+
+std::vector<std::vector<DType>> dtypes_of(const std::vector<std::vector<VarInfo>>& ports) {
+  std::vector<std::vector<DType>> dtypes;
+  for (const auto& slot : ports) {
+    dtypes.emplace_back();
+    for (const VarInfo& info : slot) dtypes.back().push_back(info.dtype);
+  }
+  return dtypes;
+}
+
+bool is_narrow_integer(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Int16; }
+
+class Casts {
+ public:
+  Casts(InferredProgram& program, const OpTable& operators) : program_(program), cast_(operators.at("cast")) {}
+
+  void run() {
+    if (std::none_of(program_.ops.begin(), program_.ops.end(), [&](const RunOp& op) { return !runs_as_it_is(op); })) return;
+    std::vector<RunOp> ops = std::move(program_.ops);
+    program_.ops.clear();
+    for (RunOp& op : ops) {
+      std::optional<Widened> wide;
+      if (!runs_as_it_is(op)) wide = at_op({op.op->desc, op.index, program_.block}, [&] {
+        return widened(*op.op, infos_of(program_, op.inputs), infos_of(program_, op.outputs));
+      });
+      if (wide) add(std::move(op), std::move(*wide));
+      else program_.ops.push_back(std::move(op));
+    }
+  }
+
+ private:
+  // Quick to see of most operators.
+  bool runs_as_it_is(const RunOp& op) const {
+    auto has_kernel = [&](int v) { return v < 0 || op.op->spec->kernel(program_.variables[v].info.dtype); };
+    for (const auto* ports : {&op.inputs, &op.outputs}) {
+      for (const auto& slot : *ports) if (!std::all_of(slot.begin(), slot.end(), has_kernel)) return false;
+    }
+    return true;
+  }
+
+  void add(RunOp op, Widened wide) {
+    std::map<int, int> casts;  // of a variable, what stands for it
+    auto stand_in = [&](int v, DType dtype) {
+      auto [at, is_new] = casts.try_emplace(v, static_cast<int>(program_.variables.size()));
+      if (is_new) {
+        const RunVariable& source = program_.variables[v];
+        program_.variables.push_back({source.name, source.info, Origin::Temporary, source.place});
+        program_.variables.back().info.dtype = dtype;
+      }
+      return std::make_pair(at->second, is_new);
+    };
+    for (size_t s = 0; s < op.inputs.size(); ++s) {
+      for (size_t i = 0; i < op.inputs[s].size(); ++i) {
+        int& v = op.inputs[s][i];
+        if (v < 0 || program_.variables[v].info.dtype == wide.inputs[s][i]) continue;
+        auto [cast, is_new] = stand_in(v, wide.inputs[s][i]);
+        if (is_new) add_cast(op, v, cast);
+        v = cast;
+      }
+    }
+    std::vector<std::pair<int, int>> back;
+    for (size_t s = 0; s < op.outputs.size(); ++s) {
+      for (size_t i = 0; i < op.outputs[s].size(); ++i) {
+        int& v = op.outputs[s][i];
+        if (v < 0 || program_.variables[v].info.dtype == wide.outputs[s][i]) continue;
+        int cast = stand_in(v, wide.outputs[s][i]).first;
+        back.emplace_back(cast, v);
+        v = cast;
+      }
+    }
+    program_.added.push_back(std::move(wide.op));
+    op.op = &program_.added.back();
+    auto copies_after = std::move(op.copies_after);
+    op.copies_after.clear();
+    program_.ops.push_back(op);
+    for (auto [from, to] : back) add_cast(op, from, to);
+    program_.ops.back().copies_after = std::move(copies_after);
+  }
+
+  void add_cast(const RunOp& op, int from, int to) {
+    auto number = [&](int v) { return static_cast<int32_t>(program_.variables[v].info.dtype); };
+    const std::string& name = program_.variables[from].name;
+    OpDesc desc = make_op("cast", {{"X", {name}}}, {{"Out", {name}}}, {{"in_dtype", number(from)}, {"out_dtype", number(to)}});
+    if (const AttrValue* device = op.op->desc.attr("op_device")) desc.set_attr("op_device", *device);
+    cast_.complete(desc);
+    program_.added.push_back({&cast_, std::move(desc)});
+    program_.ops.push_back({op.index, &program_.added.back(), {{from}}, {{to}}, {}});
+  }
+
+  InferredProgram& program_;
+  const OpSpec& cast_;
+};
+
+}  // namespace
+
+std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
+                               const std::vector<std::vector<VarInfo>>& outputs) {
+  DType narrow = op.spec->kernel_dtype(op.desc, inputs, outputs);
+  DType wide = computes_in(*op.spec, narrow).value_or(narrow);
+  bool changes = wide != narrow;
+  std::vector<std::vector<VarInfo>> wide_inputs = inputs;
+  for (size_t s = 0; s < inputs.size(); ++s) {
+    bool any_integers = takes_any_integers(*op.spec, op.desc.inputs[s].name);
+    for (VarInfo& info : wide_inputs[s]) {
+      if (info.dtype == narrow) info.dtype = wide;
+      if (!any_integers || !is_narrow_integer(info.dtype)) continue;
+      info.dtype = DType::Int64;
+      changes = true;
+    }
+  }
+  if (!changes) return std::nullopt;
+  Widened result{wide, {op.spec, with_dtype(op.desc, narrow, wide), op.is_control}, dtypes_of(wide_inputs), {}};
+  InferContext context(result.op.desc, std::move(wide_inputs));
+  op.spec->run_infer(context);
+  result.outputs = dtypes_of(context.outputs());
+  return result;
+}
+
+StandIns::StandIns(const Widened& wide, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
+                   const OpTable& operators)
+    : cast_(operators.at("cast")), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+  auto replace = [&](std::vector<std::vector<Variable*>>& ports, const std::vector<std::vector<DType>>& dtypes, auto note) {
+    for (size_t s = 0; s < ports.size(); ++s) {
+      for (size_t i = 0; i < ports[s].size(); ++i) {
+        Variable*& variable = ports[s][i];
+        if (!variable || variable->tensor.dtype == dtypes[s][i]) continue;
+        Variable* wider = stand_in(variable, dtypes[s][i]);
+        note(variable, wider);
+        variable = wider;
+      }
+    }
+  };
+  replace(inputs_, wide.inputs, [&](Variable* variable, Variable* wider) { before_.emplace_back(variable, wider); });
+  replace(outputs_, wide.outputs, [&](Variable* variable, Variable* wider) { after_.emplace_back(wider, variable); });
+}
+
+Variable* StandIns::stand_in(Variable* of, DType dtype) {
+  made_.emplace_back();
+  VarInfo info = of->info();
+  info.dtype = dtype;
+  made_.back().describe(info);
+  Tensor& tensor = made_.back().tensor;
+  tensor.shape = of->tensor.shape;
+  tensor.memory = allocate(tensor.bytes());
+  tensor.data = tensor.memory.get();
+  return &made_.back();
+}
+
+void StandIns::cast(Device& device, Variable* from, Variable* to) const {
+  OpDesc desc = make_op("cast", {{"X", {"X"}}}, {{"Out", {"Out"}}}, {{"out_dtype", static_cast<int32_t>(to->tensor.dtype)}});
+  KernelInit init(desc, {{from}}, {{to}});
+  cast_.kernel(from->tensor.dtype)(init)->run(device);
+}
+
+void StandIns::read(Device& device) {
+  for (auto [from, to] : before_) cast(device, from, to);
+}
+
+void StandIns::write_back(Device& device) {
+  for (auto [from, to] : after_) cast(device, from, to);
+}
+
+void widen(InferredProgram& program, const OpTable& operators) { Casts(program, operators).run(); }
+
+}  // namespace paddle_mini

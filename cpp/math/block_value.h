@@ -1,0 +1,43 @@
+// The value of an average in blocks (average_blocks.h): of a whole parameter, or of a row that stood still.
+#pragma once
+
+#include "math/average_blocks.h"
+#include "math/average_state.h"
+
+namespace paddle_mini {
+
+PM_HD inline double share_of_previous(const int64_t* counters) {
+  double newer = static_cast<double>(counters[kNewer]), older = static_cast<double>(counters[kOlder]);
+  return older > 0 ? older / (newer + older) : 0;
+}
+
+// Of elements that have one stamp, in float64 to the end: what they miss, then the mean over both generations.
+template <class T>
+struct BlockValue {
+  BlockMean<T> mean;
+  bool none;              // whether there was no update yet
+  double share;           // of the previous generation
+  double kept = 1, kept_of_previous = 1;
+  bool rolled = false;
+
+  PM_HD BlockValue(const int64_t* counters, const double* sums, bool window)
+      : mean(sums), none(counters[kUpdates] == 0), share(window ? share_of_previous(counters) : 0) {}
+  // Of a row, whose average and block are a sum of two numbers.
+  PM_HD BlockValue(const int64_t* counters, const RowClock& clock, double stamp, bool window)
+      : mean(0, 1), none(counters[kUpdates] == 0), share(window ? share_of_previous(counters) : 0),
+        kept(clock.kept(stamp)), rolled(window && clock.rolled(stamp)) {
+    if (rolled) kept_of_previous = clock.kept_of_previous(stamp);
+  }
+
+  PM_HD T operator()(T param, T average, T block, T previous) const {
+    if (none) return param;
+    double p = static_cast<double>(param), now = mean(average, block), older = static_cast<double>(previous);
+    if (p - p == 0) {
+      if (rolled) older = p + kept_of_previous * (now - p);
+      if (kept != 1) now = p + kept * (now - p);
+    }
+    return static_cast<T>(share == 1 ? older : now + share * (older - now));
+  }
+};
+
+}  // namespace paddle_mini

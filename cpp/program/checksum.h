@@ -1,0 +1,16 @@
+// CRC-32C: the checksum of what is written here. It finds every change of up to 32 bits in a row, and all but one in four
+// billion of other changes; it is no protection from somebody who wants the change to go unseen.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace paddle_mini {
+
+// Of `bytes` behind those that `before` is the checksum of: crc32c(b, crc32c(a)) is that of a + b.
+uint32_t crc32c(std::string_view bytes, uint32_t before = 0);
+
+// The same without the processor's instruction, for tests.
+uint32_t crc32c_by_tables(std::string_view bytes, uint32_t before = 0);
+
+}  // namespace paddle_mini

@@ -1,0 +1,197 @@
+// Opening, writing and renaming. See open(2), flock(2).
+#include "program/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <set>
+#include <utility>
+
+namespace paddle_mini {
+namespace {
+
+[[noreturn]] void refuse(const char* what, const std::string& path, int error) {
+  fail<ProgramError>("can't ", what, " '", printable(path), "': ", std::strerror(error));
+}
+
+constexpr const char kBeside[] = ".paddle_mini-", kUnfinished[] = ".unfinished";  // 16 hex digits between them
+
+std::string folder_of(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Closes on every path out.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  operator int() const { return number_; }
+
+ private:
+  int number_;
+};
+
+Descriptor open_file(const std::string& path, int flags, mode_t mode = 0) {
+  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode));  // a pipe is not waited for
+}
+
+// The mode of what is at a path, or -1 where nothing is. A file can't take the place of what is not one.
+int mode_at(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) return -1;
+  if (S_ISLNK(info.st_mode)) return -1;
+  require<ProgramError>(S_ISREG(info.st_mode), "can't write '", printable(path), "': it is not a regular file");
+  return static_cast<int>(info.st_mode & 0777);
+}
+
+bool is_unfinished(std::string_view name) {
+  constexpr size_t kBegin = sizeof kBeside - 1, kEnd = sizeof kUnfinished - 1;
+  return name.size() == kBegin + 16 + kEnd && name.substr(0, kBegin) == kBeside && name.substr(kBegin + 16) == kUnfinished &&
+         name.substr(kBegin, 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// A file on its way: locked as long as this lives, removed at its end unless it has its name.
+class Unfinished {
+ public:
+  explicit Unfinished(const NewFile& file) : path_(file.path), folder_(folder_of(file.path)), mode_(mode_at(file.path)) {
+    while (!create()) continue;
+    try {
+      for (std::string_view piece : file.pieces) write(piece);
+      if (mode_ >= 0 && fchmod(descriptor_, static_cast<mode_t>(mode_)) != 0) refuse("write", path_, errno);
+      if (fsync(descriptor_) != 0) refuse("write", path_, errno);
+    } catch (...) {
+      unlink(beside_.c_str());
+      throw;
+    }
+  }
+  ~Unfinished() {
+    if (!has_name_) unlink(beside_.c_str());
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+  void take_name() {
+    if (rename(beside_.c_str(), path_.c_str()) != 0) refuse("write", path_, errno);
+    has_name_ = true;
+  }
+
+ private:
+  // False when another process took the file for one that was left, in the moment before it was locked.
+  bool create() {
+    beside_ = folder_ + "/" + unfinished_name();
+    Descriptor made = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_ < 0 ? 0666 : static_cast<mode_t>(mode_));
+    if (made < 0) {
+      int error = errno;
+      if (error == EEXIST) return false;
+      bool missing = error == ENOENT && !is_there(folder_);
+      require<ProgramError>(!missing, "can't open '", printable(path_), "': there is no folder '", printable(folder_), "'");
+      refuse("open", path_, error);
+    }
+    struct stat info {};
+    bool taken = (flock(made, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(made, &info) != 0 || info.st_nlink == 0;
+    if (!taken) descriptor_ = std::move(made);
+    return !taken;
+  }
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      ssize_t done = ::write(descriptor_, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) refuse("write", path_, errno);
+      bytes.remove_prefix(static_cast<size_t>(done));
+    }
+  }
+
+  std::string path_, folder_, beside_;
+  int mode_;  // of the file that is replaced; -1: there is none
+  bool has_name_ = false;
+  Descriptor descriptor_;
+};
+
+}  // namespace
+
+bool is_there(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0;
+}
+
+void read_file(const std::string& path, const std::function<char*(size_t)>& allocate, size_t most) {
+  Descriptor file = open_file(path, O_RDONLY);
+  if (file < 0) refuse("open", path, errno);
+  struct stat info {};
+  bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  require<ProgramError>(regular, "'", printable(path), "' is not a regular file");
+  size_t size = std::min(static_cast<size_t>(info.st_size), most);
+  char* data = allocate(size);
+  for (size_t done = 0; done < size;) {
+    ssize_t count = ::read(file, data + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) refuse("read", path, errno);
+    require<ProgramError>(count > 0, "can't read '", printable(path), "': it became shorter");
+    done += static_cast<size_t>(count);
+  }
+}
+
+FileBytes read_file(const std::string& path) {
+  std::unique_ptr<FileBytes> bytes;
+  read_file(path, [&](size_t size) {
+    bytes = std::make_unique<FileBytes>(size);
+    return bytes->data();
+  });
+  return std::move(*bytes);
+}
+
+std::string unfinished_name() {
+  unsigned char bytes[8];
+  require<DeviceError>(getrandom(bytes, sizeof bytes, 0) == sizeof bytes, "the system gives no random numbers");
+  std::string name = kBeside;
+  for (unsigned char byte : bytes) {
+    for (int digit : {byte >> 4, byte & 15}) name += "0123456789abcdef"[digit];
+  }
+  return name + kUnfinished;
+}
+
+void write_files(const std::vector<NewFile>& files) {
+  std::set<std::string> folders;
+  for (const NewFile& file : files) folders.insert(folder_of(file.path));
+  for (const std::string& folder : folders) remove_unfinished(folder);
+  std::deque<Unfinished> unfinished;
+  for (const NewFile& file : files) unfinished.emplace_back(file);
+  for (Unfinished& file : unfinished) file.take_name();
+  for (const std::string& folder : folders) {
+    Descriptor opened = open_file(folder, O_RDONLY | O_DIRECTORY);
+    if (opened < 0 || fsync(opened) != 0) refuse("write", folder, errno);
+  }
+}
+
+void write_file(const std::string& path, std::string_view bytes) { write_files({{path, {bytes}}}); }
+
+void remove_unfinished(const std::string& folder) {
+  std::unique_ptr<DIR, int (*)(DIR*)> names(opendir(folder.c_str()), closedir);
+  if (!names) return;  // who writes there says why
+  while (const dirent* entry = readdir(names.get())) {
+    if (!is_unfinished(entry->d_name)) continue;
+    std::string path = folder + "/" + entry->d_name;
+    Descriptor left = open_file(path, O_RDONLY | O_NOFOLLOW);
+    struct stat info {};
+    bool ours = left >= 0 && fstat(left, &info) == 0 && S_ISREG(info.st_mode);
+    if (ours && flock(left, LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
+  }
+}
+
+}  // namespace paddle_mini

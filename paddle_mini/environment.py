@@ -1,0 +1,30 @@
+# The environment variables that the code reads, in C++ and in Python: what `paddle-mini doctor` prints and docs/security.md lists.
+from __future__ import annotations
+
+import os
+from typing import List, Tuple
+
+VARIABLES = {
+    "PM_CPU": "v2, v3 or v4: the kernel library for this level of processors; by default the best that runs",
+    "PM_LOG": "plan, infer, run: the tables that the executor prints to standard error",
+    "PM_FUSE": "0: operators do not take turns part by part",
+    "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",
+    "PM_FILL": "a byte, such as 0x55, that new memory is filled with; by default it stays as it comes",
+    "PM_DEBUG": "1: the command paddle-mini shows tracebacks",
+    "PM_CUDA_LIBRARY": "the file that is loaded as the library of GPU kernels; its code runs in the process",
+    "PM_CUBLAS": "the file that is loaded as cuBLAS; its code runs in the process",
+    "PM_CUDNN": "the file that is loaded as cuDNN; its code runs in the process",
+    "PM_NCCL": "the file that is loaded as NCCL; its code runs in the process",
+    "RAY_ADDRESS": "the cluster of Ray that a job joins where its script names none; that cluster runs code of the job",
+}
+"""What each does, by name."""
+
+
+def value_of(name: str) -> str:
+    """What a variable of the list is set to; "" when it is not."""
+    return os.environ.get(name, "")
+
+
+def described() -> List[Tuple[str, str, str]]:
+    """(name, value, what it does) of all."""
+    return [(name, value_of(name), does) for name, does in VARIABLES.items()]

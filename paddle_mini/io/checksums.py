@@ -1,0 +1,32 @@
+# CRC-32C inside files of states, where other readers of the format look past it.
+from __future__ import annotations
+
+from typing import Optional
+
+from .. import _core
+from .._core import ProgramError
+
+
+def is_marked(data: memoryview, place: int, mark: bytes) -> bool:
+    """Whether a checksum of ours begins at this place; ProgramError where it does but for a few bits, as another reader
+    would go on without it."""
+    found = data[place:place + len(mark)]
+    if found == mark:
+        return True
+    if len(found) == len(mark) and sum(bin(a ^ b).count("1") for a, b in zip(found, mark)) <= len(mark):
+        raise ProgramError("it is damaged where its checksum begins")
+    return False
+
+
+def require_whole(expected: Optional[int], found: int) -> None:
+    """ProgramError when the checksums differ."""
+    if expected != found:
+        raise ProgramError("it is cut off or damaged: its checksum is another one")
+
+
+def crc32c(*pieces: bytes) -> int:
+    """Of the pieces, one after the other."""
+    total = 0
+    for piece in pieces:
+        total = _core.crc32c(piece, total)
+    return total

@@ -1,0 +1,46 @@
+# PREFIX.pdiparams.info: what PaddlePaddle's jit.save keeps of parameters besides their values, for its jit.load. A model
+# that was read with this file is written with it again.
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List
+
+from .. import _core
+from .._core import ProgramError
+from ..program import Program
+from ..variable import Parameter
+from .pickled import info_pickle, pickled_state
+
+_TYPES = {"structured_name": str, "stop_gradient": bool, "trainable": bool}
+
+
+def read_parameter_info(prefix: str, program: Program) -> None:
+    """Gives the program what the file says of its variables; without a file, nothing. ProgramError for a damaged file."""
+    path = prefix + ".pdiparams.info"
+    if not os.path.exists(path):
+        return
+    try:
+        entries = pickled_state(_core.read_file(path))
+    except ProgramError as error:
+        raise ProgramError(f"'{path}': {error}") from None
+    for name, entry in entries.items():
+        if not isinstance(entry, dict) or any(not isinstance(entry.get(key, kind()), kind) for key, kind in _TYPES.items()):
+            raise ProgramError(f"'{path}': what it says of {name[:200]!r} is not what PaddlePaddle keeps of a parameter")
+    program.parameter_info = {name: {key: entry[key] for key in _TYPES if key in entry} for name, entry in entries.items()}
+
+
+def write_parameter_info(prefix: str, program: Program, names: List[str]) -> None:
+    """Writes the file for these variables of a program that was read with one. A file of another model goes."""
+    path = prefix + ".pdiparams.info"
+    if program.parameter_info:
+        _core.write_file(path, info_pickle({name: _entry(program, name) for name in names}))
+    elif os.path.exists(path):
+        os.remove(path)
+
+
+def _entry(program: Program, name: str) -> Dict[str, Any]:
+    var = program.global_block().var(name)
+    new = {"structured_name": name, "stop_gradient": var.stop_gradient}
+    if isinstance(var, Parameter):
+        new["trainable"] = bool(var.trainable)
+    return program.parameter_info.get(name, new)

@@ -1,0 +1,65 @@
+# Files as Python opens them itself: never waited for, never followed to another place, replaced whole.
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from typing import Tuple
+
+from .. import _core
+
+
+def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    """The descriptor of a regular file; OSError for anything else that is there, such as a pipe or a device, and for what
+    open() refuses."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """As _core.write_file, by calls of os: the file is there whole, with its mode, or as it was. OSError."""
+    folder = os.path.dirname(path) or "."
+    _core.remove_unfinished(folder)
+    mode = 0
+    with suppress(FileNotFoundError):
+        mode = os.stat(path, follow_symlinks=False).st_mode
+    beside, descriptor = _unfinished(folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:  # which holds the lock
+            file.write(data)
+            file.flush()
+            if stat.S_ISREG(mode):
+                os.fchmod(descriptor, stat.S_IMODE(mode))
+            os.fsync(descriptor)
+            os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+    sync_directory(folder)
+
+
+def _unfinished(folder: str) -> Tuple[str, int]:
+    """A new file and its descriptor, which is locked; another save removes those that are not."""
+    while True:
+        beside = os.path.join(folder, _core.unfinished_name())
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(descriptor).st_nlink:
+                return beside, descriptor
+        os.close(descriptor)
+
+
+def sync_directory(path: str) -> None:
+    """The names in a directory are on the disk when this returns."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,146 @@
+# Transactions: a call that builds a part of a program either does all of it or leaves no trace.
+#
+# Whatever changes a program while it is built notes first how to take the change back; of lists and dicts that only
+# grow at their end the length is enough. Notes are kept only while a transaction is open; an exception that leaves a
+# transaction takes back what happened since it began. A transaction inside another one is a savepoint: a layer that
+# fails in a loop's block, where the user catches the error, takes back its own operators and no others.
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+from typing import Any, Callable, Dict, Iterable, List, MutableMapping, Optional, Set, Tuple, TypeVar, Union
+
+Undo = Callable[[], Any]
+F = TypeVar("F")
+
+
+class _Here(threading.local):
+    transaction: Optional[transaction] = None  # the innermost one that this thread has open
+
+
+_here = _Here()
+
+
+class transaction:
+    """`with transaction():` an exception that leaves it takes back every change inside."""
+
+    __slots__ = ("_around", "notes", "lengths", "last")
+
+    def __enter__(self) -> None:
+        self.notes: List[Undo] = []
+        self.lengths: Dict[int, Tuple[Any, int]] = {}  # of what has grown, by its id
+        self.last: Set[Undo] = set()
+        self._around, _here.transaction = _here.transaction, self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        around = _here.transaction = self._around
+        if kind is not None:
+            self._take_back()
+        elif around is not None:
+            around.notes += self.notes
+            around.last |= self.last
+            for key, length in self.lengths.items():
+                around.lengths.setdefault(key, length)
+
+    def _take_back(self) -> None:
+        for undo in reversed(self.notes):
+            undo()
+        for grown, length in self.lengths.values():
+            if isinstance(grown, list):
+                del grown[length:]
+            while len(grown) > length:
+                grown.popitem()  # the newest
+        for undo in self.last:
+            undo()
+
+
+def on_undo(undo: Undo) -> None:
+    """Notes how to take back the change that follows."""
+    here = _here.transaction
+    if here is not None:
+        here.notes.append(undo)
+
+
+def after_undo(call: Undo) -> None:
+    """Notes what is to be called, once, when all changes have been taken back."""
+    here = _here.transaction
+    if here is not None:
+        here.last.add(call)
+
+
+def before_growing(grows: Union[List[Any], MutableMapping[Any, Any]]) -> None:
+    """Notes the length of a list, to which an element is about to be appended, or of a dict that gets a new key."""
+    here = _here.transaction
+    if here is not None and id(grows) not in here.lengths:
+        here.lengths[id(grows)] = grows, len(grows)
+
+
+def before_setting(mapping: MutableMapping[Any, Any], *keys: Any) -> None:
+    """Notes the values of these keys, which are about to be set; for attributes of an object: vars(object)."""
+    here = _here.transaction
+    if here is None:
+        return
+    for key in keys:
+        if key in mapping:
+            here.notes.append(functools.partial(mapping.__setitem__, key, mapping[key]))
+        else:
+            before_growing(mapping)
+
+
+def before_changing(thing: Any) -> None:
+    """Notes all attributes of an object that is about to change, and what their lists, dicts and sets hold."""
+    if _here.transaction is not None:
+        on_undo(functools.partial(_put_all_back, vars(thing), {
+            name: value.copy() if type(value) in (list, dict, set) else value for name, value in vars(thing).items()}))
+
+
+def _put_all_back(attributes: Dict[str, Any], before: Dict[str, Any]) -> None:
+    attributes.clear()
+    attributes.update(before)
+
+
+def atomic(function: F) -> F:
+    """The function, each call of which is a transaction."""
+    @functools.wraps(function)  # type: ignore[arg-type]
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with transaction():
+            return function(*args, **kwargs)  # type: ignore[operator]
+
+    return call  # type: ignore[return-value]
+
+
+def atomic_method(function: F) -> F:
+    """A method, each call of which is a transaction that the attributes of its object belong to."""
+    @functools.wraps(function)  # type: ignore[arg-type]
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with transaction():
+            before_changing(self)
+            return function(self, *args, **kwargs)  # type: ignore[operator]
+
+    return call  # type: ignore[return-value]
+
+
+def make_methods_atomic(kind: type, names: Iterable[str]) -> None:
+    """Replaces these methods where the class itself defines them."""
+    for name in names:
+        method = vars(kind).get(name)
+        if inspect.isfunction(method):
+            setattr(kind, name, atomic_method(method))
+        elif isinstance(method, staticmethod):
+            setattr(kind, name, staticmethod(atomic(method.__func__)))
+
+
+def make_atomic(namespace: Dict[str, Any], names: Iterable[str]) -> None:
+    """Makes these functions of a module, and the public methods of these classes, atomic."""
+    for name in names:
+        value = namespace[name]
+        if inspect.isclass(value):
+            make_methods_atomic(value, [method for method in vars(value)
+                                        if not method.startswith("_") or method in ("__init__", "__call__")])
+            continue
+        namespace[name] = atomic(value)
+        home = vars(sys.modules[value.__module__])
+        if home.get(name) is value:  # where it is defined: a function is one object under all its names
+            home[name] = namespace[name]

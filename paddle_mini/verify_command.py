@@ -1,0 +1,143 @@
+# paddle-mini verify: whether files are as they were written, and which of them have a checksum at all.
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+
+from . import _core
+from ._core import Error, ProgramError
+from .cluster.coordinator.coordinator_file import read_state
+from .cluster.servers.server_checkpoint import verified
+from .io import pickled, safetensors_file
+from .io.checkpoint_files import MANIFEST, read_checkpoint
+from .io.model import FOLDER_MODEL
+from .io.parameters import Path, parameter_names
+from .io.values import naming
+from .program import Program
+
+UNPROTECTED = 3
+"""The exit status where nothing is damaged, but a file has no checksum."""
+
+
+def add_verify(commands: Any) -> None:
+    """The command, for a parser's commands."""
+    parser = commands.add_parser(
+        "verify", help="compare files with their checksums",
+        epilog="Exit status: 0 all are as they were written, 1 one is damaged or can't be read, 2 the command line is wrong, "
+        "3 none is damaged, but one has no checksum.")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a program, parameters, a state, a checkpoint's or a model's "
+                        "folder, a checkpoint of a server, coordinator.json")
+    parser.set_defaults(command=_verify)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    all_found = [verify(path) for path in arguments.files]
+    for found in all_found:
+        print(f"{found.path}: {found.damage or ('whole: ' if found.protected else '') + found.fact}")
+    if any(found.damage for found in all_found):
+        return 1
+    return 0 if all(found.protected for found in all_found) else UNPROTECTED
+
+
+class Verified(NamedTuple):
+    """What is known of a file. protected: it has a checksum; damage: what is wrong with it, "" where nothing is."""
+
+    path: str
+    protected: bool
+    damage: str
+    fact: str
+
+
+def verify(path: Path) -> Verified:
+    """Compares a file, or a folder that is a checkpoint or a model, with its checksum. Raises nothing for what is damaged,
+    or can't be read: `damage` says it."""
+    path = os.fspath(path)
+    try:
+        fact = _verifier(path)(path)
+    except (Error, OSError) as error:
+        return Verified(path, True, str(error), "")
+    return Verified(path, fact is not None, "", fact or "no checksum: a flipped bit would not be found")
+
+
+def _verifier(path: str) -> Callable[[str], Optional[str]]:
+    """A function that returns what a file is protected by, or None."""
+    if os.path.isdir(path):
+        if os.path.exists(os.path.join(path, MANIFEST)):
+            return _checkpoint
+        if os.path.exists(os.path.join(path, FOLDER_MODEL)):
+            return _folder
+        raise ProgramError(f"'{path}' is a folder, and neither a checkpoint nor a model")
+    name = os.path.basename(path)
+    by_end: List[Tuple[str, Callable[[str], Optional[str]]]] = [
+        (".pdmodel", _program), (FOLDER_MODEL, _program), (".pdiparams", _parameters), (".safetensors", _safetensors),
+        (".pdparams", _state), (".pdopt", _state), (".ckpt", _server_checkpoint), ("coordinator.json", _coordinator)]
+    return next((function for end, function in by_end if name.endswith(end)), _other)
+
+
+def _checkpoint(path: str) -> str:
+    read_checkpoint(path)
+    return "SHA-256 of each file, in its manifest"
+
+
+def _program(path: str) -> Optional[str]:
+    data = _core.read_file(path)
+    with naming(path):
+        is_checked, _ = _core.model_facts(data)
+        _core.decode_program(data)
+    return "CRC-32C in front of the program" if is_checked else None
+
+
+def _parameters(path: str) -> Optional[str]:
+    expected = _core.checksum_beside(path)
+    with naming(path):
+        _core.require_parameters(expected, _core.crc32c(_core.read_file(path)))
+    return None if expected is None else "CRC-32C in the program beside it"
+
+
+def _folder(path: str) -> Optional[str]:
+    """A program and a file for each parameter."""
+    model = os.path.join(path, FOLDER_MODEL)
+    found = _program(model)
+    data = _core.read_file(model)
+    expected, total = _core.model_facts(data)[1], 0
+    if expected is None:
+        return found
+    with naming(path):
+        for name in parameter_names(Program.from_bytes(data)):
+            total = _core.crc32c(_core.read_file(os.path.join(path, name)), total)
+        _core.require_parameters(expected, total)
+    return "CRC-32C in front of the program, of it and of its parameters"
+
+
+def _safetensors(path: str) -> Optional[str]:
+    data = _core.read_file(path)
+    with naming(path):
+        safetensors_file.safetensors_state(data)
+        return "CRC-32C in its metadata" if safetensors_file.has_checksum(data) else None
+
+
+def _state(path: str) -> Optional[str]:
+    data = _core.read_file(path)
+    with naming(path):
+        pickled.pickled_state(data)
+        return "CRC-32C at its beginning" if pickled.has_checksum(data) else None
+
+
+def _server_checkpoint(path: str) -> str:
+    with verified(path):
+        return "SHA-256 at its end"
+
+
+def _coordinator(path: str) -> str:
+    try:
+        job = json.loads(_core.read_file(path))["coordinator"]["job"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ProgramError(f"'{path}' is cut off or damaged") from None
+    read_state(os.path.dirname(path) or ".", job)
+    return "SHA-256 at its beginning"
+
+
+def _other(path: str) -> None:
+    _core.read_file(path)

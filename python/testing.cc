@@ -1,0 +1,134 @@
+// For tests: records that are made of calls, records of operators with one fact changed, limits of memory.
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "core/memory_limit.h"
+#include "module.h"
+
+namespace paddle_mini {
+
+namespace py = pybind11;
+
+struct RecordAccess {
+  using Names = std::vector<std::string>;
+
+  template <class T>
+  static py::object exchange_value(T& fact, const py::object& value) {
+    py::object before = py::cast(fact);
+    fact = value.cast<T>();
+    return before;
+  }
+
+  // The names of the ports of which this is said.
+  static py::object exchange_marks(std::vector<PortSpec>& ports, bool PortSpec::*mark, const py::object& value) {
+    Names before, now = value.cast<Names>();
+    for (PortSpec& port : ports) {
+      if (port.*mark) before.push_back(port.name);
+      port.*mark = std::find(now.begin(), now.end(), port.name) != now.end();
+    }
+    return py::cast(before);
+  }
+
+  static py::object exchange_dtype_port(OpSpec& spec, const py::object& value) {
+    std::pair<std::string, bool> fact(spec.dtype_port_, spec.dtype_port_is_output_);
+    py::object before = exchange_value(fact, value);
+    std::tie(spec.dtype_port_, spec.dtype_port_is_output_) = fact;
+    return before;
+  }
+
+  static py::object exchange(OpSpec& spec, const std::string& fact, const py::object& value) {
+    if (fact == "in_place") return exchange_value(spec.in_places_, value);
+    if (fact == "view") return exchange_value(spec.views_, value);
+    if (fact == "updates") return exchange_value(spec.updates_, value);
+    if (fact == "takes_rows") return exchange_value(spec.row_ports_, value);
+    if (fact == "reads_shape") return exchange_value(spec.shape_ports_, value);
+    if (fact == "tiled") return exchange_value(spec.is_tiled_, value);
+    if (fact == "checks_data") return exchange_value(spec.checks_data_, value);
+    if (fact == "decides_lod") return exchange_value(spec.decides_lod_, value);
+    if (fact == "on_gpu") return exchange_value(spec.on_gpu_, value);
+    if (fact == "dtype_from") return exchange_dtype_port(spec, value);
+    if (fact == "optional_inputs") return exchange_marks(spec.inputs_, &PortSpec::optional, value);
+    if (fact == "optional_outputs") return exchange_marks(spec.outputs_, &PortSpec::optional, value);
+    if (fact == "input_lists") return exchange_marks(spec.inputs_, &PortSpec::list, value);
+    if (fact == "output_lists") return exchange_marks(spec.outputs_, &PortSpec::list, value);
+    fail<ProgramError>("a record has no '", printable(fact), "'");
+  }
+};
+
+namespace python {
+namespace {
+
+struct NoKernel : Kernel {
+  explicit NoKernel(KernelInit&) {}
+  void run(Device&) override {}
+};
+
+using Words = std::vector<std::string>;
+
+// ("input", ["X", "any shape"]) is .input("X", "any shape"); of gradient's words the first is the type, those that begin
+// with "->" are outputs.
+void make_call(OpSpec& spec, const std::string& call, const Words& w) {
+  auto word = [&](size_t i) { return w.at(i).c_str(); };
+  const std::map<std::string, std::function<void()>> calls = {
+      {"doc", [&] { spec.doc(word(0)); }},
+      {"input", [&] { spec.input(word(0), word(1)); }},
+      {"shape_input", [&] { spec.shape_input(word(0), word(1)); }},
+      {"output", [&] { spec.output(word(0), word(1)); }},
+      {"attr", [&] { spec.attr(word(0), 1.0f, word(1)); }},
+      {"infer", [&] { spec.infer([](InferContext&) {}); }},
+      {"kernel", [&] { spec.kernel_for_any<NoKernel>(); }},
+      {"no_gradient", [&] { spec.no_gradient(word(0)); }},
+      {"dtype_from_input", [&] { spec.dtype_from_input(word(0)); }},
+      {"dtype_from_output", [&] { spec.dtype_from_output(word(0)); }},
+      {"in_place", [&] { spec.in_place(word(0), word(1)); }},
+      {"view", [&] { spec.view(word(0), word(1)); }},
+      {"updates", [&] { spec.updates(word(0), word(1)); }},
+      {"reads_shape", [&] { spec.reads_shape(word(0)); }},
+      {"takes_rows", [&] { spec.takes_rows(word(0)); }},
+      {"checks_data", [&] { spec.checks_data(); }},
+      {"on_gpu", [&] { spec.on_gpu(); }},
+      {"cpu_only", [&] { spec.cpu_only(word(0)); }},
+      {"gradient", [&] {
+         Words inputs, outputs;
+         for (size_t i = 1; i < w.size(); ++i) w[i].rfind("->", 0) == 0 ? outputs.push_back(w[i].substr(2)) : inputs.push_back(w[i]);
+         spec.gradient(w.at(0), inputs, outputs);
+       }},
+  };
+  calls.at(call)();
+}
+
+// Adds a record to the operators there are, as a kernel library does; ProgramError when it is refused. Returns the inputs of
+// which only the shape is read.
+Words try_record(const std::string& type, const std::vector<std::pair<std::string, Words>>& calls) {
+  OpSpec spec(type);
+  for (const auto& [call, words] : calls) make_call(spec, call, words);
+  OpTable operators = machine().operators();
+  operators.add(spec);
+  operators.check_gradients();
+  Words shape_only;
+  for (const PortSpec& port : spec.inputs()) if (spec.reads_only_shape(port.name)) shape_only.push_back(port.name);
+  return shape_only;
+}
+
+// Programs that are made from now on have the changed record. Returns what was said before.
+py::object alter_record(const std::string& type, const std::string& fact, const py::object& value) {
+  OpSpec changed = machine().operators().at(type);
+  py::object before = RecordAccess::exchange(changed, fact, value);
+  OpTable().add(changed);  // or it is refused
+  const_cast<OpSpec&>(machine().operators().at(type)) = changed;
+  return before;
+}
+
+}  // namespace
+
+void define_testing(py::module_& m) {
+  m.def("container_memory_limit", &container_memory_limit, py::arg("root") = "");
+  m.def("memory_limit", &memory_limit);
+  m.def("memory_in_use", &memory_in_use);
+  m.def("try_record", &try_record, py::arg("type"), py::arg("calls"));
+  m.def("alter_record", &alter_record, py::arg("type"), py::arg("fact"), py::arg("value"));
+}
+
+}  // namespace python
+}  // namespace paddle_mini

@@ -1,0 +1,16 @@
+# A disk that is full soon.
+import resource
+import signal
+from contextlib import contextmanager
+
+
+@contextmanager
+def disk_of(size):
+    """No file may become larger than so many bytes."""
+    limits, heard = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, heard)

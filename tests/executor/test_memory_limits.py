@@ -1,0 +1,127 @@
+"""Memory: what all plans and values take together is held against the machine's and the container's limit."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import paddle_mini as pm
+from paddle_mini import _core
+
+NONE = 2**64 - 1
+UNLIMITED = 2**63 - 4096  # how cgroup v1 writes that there is no limit
+
+
+def plant(root, groups, files):
+    """A tree that looks like / to who asks for limits."""
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/self/cgroup").write_text(groups)
+    for path, text in files.items():
+        (root / "sys/fs/cgroup" / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / "sys/fs/cgroup" / path).write_text(f"{text}\n")
+    return _core.container_memory_limit(str(root))
+
+
+@pytest.mark.parametrize("groups, files, limit", [
+    ("", {}, NONE),
+    ("0::/\n", {}, NONE),
+    ("0::/\n", {"memory.max": 1000}, 1000),
+    ("0::/a/b\n", {"a/b/memory.max": "max", "a/memory.max": 2000}, 2000),
+    ("0::/a/b\n", {"a/b/memory.max": 3000, "a/memory.max": 2000, "memory.max": "max"}, 2000),
+    ("0::/a/b\n", {"a/b/memory.max": 1000, "a/memory.max": 2000}, 1000),
+    ("0::/a/b\n", {"c/memory.max": 1000}, NONE),
+    ("0::/docker/1f2e\n", {"memory.max": 5000}, 5000),  # the path is the host's, the tree the container's
+    ("9:cpu,cpuacct:/x\n4:memory:/a/b\n0::/\n", {"memory/a/b/memory.limit_in_bytes": UNLIMITED, "memory/a/memory.limit_in_bytes": 700,
+                                              "memory/memory.limit_in_bytes": UNLIMITED}, 700),
+    ("4:cpu,memory:/docker/1\n", {"memory/memory.limit_in_bytes": 800}, 800),
+    ("4:memoryless:/a\n", {"memory/a/memory.limit_in_bytes": 800}, NONE),
+    ("4:memory:/a\n0::/b\n", {"memory/a/memory.limit_in_bytes": 900, "unified/b/memory.max": 600}, 600),
+    ("0::/with:colon\n", {"with:colon/memory.max": 400}, 400),
+    ("nonsense\n::\n0::relative\n", {"relative/memory.max": 1}, NONE),
+    ("0::/a\n", {"a/memory.max": "many"}, NONE),
+])
+def test_the_least_limit_of_all_groups_around_a_process(tmp_path, groups, files, limit):
+    assert plant(tmp_path, groups, files) == limit
+
+
+def filling(count, name):
+    """Programs that fill a tensor of so many float32."""
+    with pm.program_guard(pm.Program(), pm.Program()):
+        big = pm.layers.fill_constant([count // 1024, 1024], "float32", 1.0)
+        return pm.default_main_program(), pm.layers.scale(big, scale=2.0), name
+
+
+def test_plans_are_held_against_the_limit_together():
+    """Each alone would fit; nothing of the memory is touched."""
+    share = _core.memory_limit() // 10
+    before, exe, scope = _core.memory_in_use(), pm.Executor(), pm.Scope()
+    made, refused = 0, None
+    programs = [filling(share * 3 // 4, i) for i in range(5)]  # 3 tenths of the limit each
+    for program, out, _ in programs:
+        try:
+            exe.plan_text(program, fetch_list=[out], scope=scope)
+            made += 1
+        except pm.DeviceError as error:
+            refused = str(error)
+            break
+    assert made in (1, 2, 3)
+    assert "out of memory" in refused and "are in use" in refused and "the largest are 'fill_constant_0.tmp_0'" in refused
+    assert len(refused.splitlines()) <= 12
+    assert scope.names() == []
+    del exe
+    assert _core.memory_in_use() == before
+
+
+def test_values_count_until_they_are_gone():
+    before, scope, exe = _core.memory_in_use(), pm.Scope(), pm.Executor()
+    with pm.program_guard(pm.Program(), pm.Program()):
+        value = pm.layers.fill_constant([1 << 20], "float32", 1.0)
+        value.persistable = True
+        program = value.block.program
+    exe.run(program, scope=scope)
+    assert _core.memory_in_use() >= before + (4 << 20)
+    del exe
+    scope.erase(value.name)
+    assert _core.memory_in_use() == before
+
+
+INTERRUPTED = textwrap.dedent("""
+    import os, signal, sys, threading, time, numpy as np, paddle_mini as pm
+    count, kind = int(sys.argv[1]), sys.argv[2]
+    block = pm.default_main_program().global_block()
+    if kind == "fill":
+        out = pm.layers.fill_constant([count], "float32", 1.0)
+    elif kind == "random":
+        out = pm.layers.uniform_random([count], "float32")
+    else:
+        source = pm.layers.data("x", [-1])
+        out = pm.layers.assign(source)
+    out.persistable = True
+    feed = {"x": np.zeros(count, "float32")} if kind == "copy" else {}  # pages of zeros are not there until they are read
+    scope, exe = pm.Scope(), pm.Executor()
+    def interrupt():
+        time.sleep(0.25)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    sent = []
+    threading.Thread(target=interrupt).start()
+    try:
+        exe.run(feed=feed, scope=scope)
+        print("finished")
+    except KeyboardInterrupt:
+        print("stopped", time.monotonic() - sent[0] < 5, scope.names())
+""")
+
+
+@pytest.mark.parametrize("kind, gigabytes", [("fill", 4), ("random", 2), ("copy", 4)])
+def test_ctrl_c_inside_one_large_operator(kind, gigabytes):
+    """It is answered in the middle, and nothing of what is half written stays."""
+    if _core.memory_limit() < 12 << 30:
+        pytest.skip("too little memory")
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(gigabytes << 28), kind], capture_output=True, text=True, timeout=120,
+                          cwd=pathlib.Path(__file__).parent, env={**os.environ, "PYTHONPATH": ""})
+    assert done.stdout.split("\n")[0] == "stopped True []", done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -1,0 +1,113 @@
+"""Plans are kept for every set of shapes that comes again, and dropped by the time they were last used."""
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+
+
+def network():
+    x = pm.layers.data("x", [-1, 6])
+    loss = pm.layers.mean(pm.layers.fc(pm.layers.fc(x, 8, act="relu"), 1))
+    pm.optimizer.SGD(0.01).minimize(loss)
+    return loss
+
+
+def batches(counts):
+    return [np.random.RandomState(count).randn(count, 6).astype("float32") for count in counts]
+
+
+@pytest.mark.parametrize("lengths", [17, 100])
+def test_batches_of_many_lengths_in_turn(monkeypatch, capfd, lengths):
+    loss, exe = network(), pm.Executor()
+    exe.run(pm.default_startup_program())
+    arrays = batches(range(1, lengths + 1))
+    monkeypatch.setenv("PM_LOG", "plan")
+    capfd.readouterr()
+    for array in arrays:
+        exe.run(feed={"x": array}, fetch_list=[loss])
+    assert capfd.readouterr().err.count("sgd") >= lengths
+    for array in [*arrays, *arrays[::-1], *arrays]:
+        exe.run(feed={"x": array}, fetch_list=[loss])
+    assert capfd.readouterr().err == ""
+
+
+def test_sequences_of_many_lengths_in_turn(monkeypatch, capfd):
+    x = pm.layers.data("x", [-1, 3], lod_level=1)
+    y = pm.layers.sequence_pool(x, "sum")
+    exe, random = pm.Executor(), np.random.RandomState(0)
+    feeds = [pm.LoDTensor(random.randn(n + 3, 3).astype("float32"), [[0, n, n + 3]]) for n in range(1, 41)]
+    first = [exe.run(feed={"x": feed}, fetch_list=[y])[0] for feed in feeds]
+    monkeypatch.setenv("PM_LOG", "plan")
+    capfd.readouterr()
+    again = [exe.run(feed={"x": feed}, fetch_list=[y])[0] for feed in feeds]
+    assert all(np.array_equal(a, b) for a, b in zip(first, again))
+    assert capfd.readouterr().err == ""
+
+
+def test_loops_over_values_of_many_lengths_in_turn(monkeypatch, capfd):
+    """Stretches of blocks, too."""
+    x = pm.layers.data("x", [-1, 4])
+    i, n = pm.layers.fill_constant([1], "int64", 0), pm.layers.fill_constant([1], "int64", 3)
+    total = pm.layers.scale(x, scale=1.0)
+    condition = pm.layers.less_than(i, n)
+    loop = pm.layers.While(condition)
+    with loop.block():
+        pm.layers.assign(pm.layers.scale(total, scale=2.0), output=total)
+        pm.layers.increment(i)
+        pm.layers.assign(pm.layers.less_than(i, n), output=condition)
+    out = pm.layers.scale(total, scale=0.5)
+    exe = pm.Executor()
+    arrays = [np.full((count, 4), count, "float32") for count in range(1, 31)]
+    for array in arrays:
+        assert np.array_equal(exe.run(feed={"x": array}, fetch_list=[out])[0], array * 4)
+    monkeypatch.setenv("PM_LOG", "plan")
+    capfd.readouterr()
+    for array in [*arrays, *arrays]:
+        assert np.array_equal(exe.run(feed={"x": array}, fetch_list=[out])[0], array * 4)
+    assert capfd.readouterr().err == ""
+
+
+def test_plans_that_keep_much_are_few(monkeypatch, capfd):
+    """What a plan keeps aside counts: those used last stay, the others are made anew."""
+    with pm.program_guard(pm.Program(), pm.Program()):
+        x = pm.layers.data("x", [-1, 1], dtype="int64")
+        block = pm.default_main_program().global_block()
+        state = block.create_var("state", shape=[4 << 20], dtype="float32", persistable=True)  # 16 MiB
+        pm.layers.assign(pm.layers.scale(state, bias=1.0), output=state)
+        table = block.create_var("table", shape=[10, 2], dtype="float32", persistable=True)
+        out = block.create_var("out", shape=[-1, 1, 2], dtype="float32")
+        block.append_op("lookup_table_v2", {"W": table, "Ids": x}, {"Out": out})  # may refuse an id: the state is kept
+        program = block.program
+    scope, exe = pm.Scope(), pm.Executor()
+    scope.set("state", np.zeros(4 << 20, "float32"))
+    scope.set("table", np.zeros((10, 2), "float32"))
+    feeds = [np.zeros((count, 1), "int64") for count in range(1, 19)]
+    for feed in feeds:
+        exe.run(program, {"x": feed}, [out], scope)
+    used = pm._core.memory_in_use()
+    monkeypatch.setenv("PM_LOG", "plan")
+    capfd.readouterr()
+    for feed in feeds[-16:]:  # the last 16 are there
+        exe.run(program, {"x": feed}, [out], scope)
+    assert capfd.readouterr().err == ""
+    exe.run(program, {"x": feeds[0]}, [out], scope)
+    assert capfd.readouterr().err != ""
+    for feed in feeds[-15:]:  # that one has taken the place of the one not used for longest
+        exe.run(program, {"x": feed}, [out], scope)
+    assert capfd.readouterr().err == ""
+    assert pm._core.memory_in_use() <= used + (1 << 20)
+    with pytest.raises(pm.OpError):
+        exe.run(program, {"x": np.full((1, 1), 10)}, [out], scope)
+    assert scope.get("state")[0] == len(feeds) + 16 + 1 + 15
+
+
+def test_a_plan_that_no_longer_fits_the_scope_is_made_anew():
+    x = pm.layers.data("x", [-1, 2])
+    program = pm.default_main_program()
+    w = program.global_block().create_var("w", shape=[-1], dtype="float32", persistable=True)
+    y = pm.layers.elementwise_add(x, pm.layers.reduce_sum(w))
+    scope, exe = pm.Scope(), pm.Executor()
+    for size in (3, 5, 3):
+        scope.set("w", np.ones(size, "float32"))
+        for count in (1, 2, 1):
+            assert (exe.run(program, {"x": np.zeros((count, 2), "float32")}, [y], scope)[0] == size).all()

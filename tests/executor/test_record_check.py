@@ -1,0 +1,82 @@
+"""A record is refused when it lacks something, contradicts itself, or names what is not there, in whatever order it says it."""
+import pytest
+
+import paddle_mini as pm
+from paddle_mini import _core
+
+# A record as its calls: of an operator with one input, one output and a gradient.
+CALLS = {"doc": ["out = in"], "input": ["X", "any shape"], "output": ["Out", "shape of X"], "infer": [], "kernel": [],
+         "gradient": ["relu_grad", "Out", "Out@GRAD", "->X@GRAD"]}
+
+
+def refusal(*more, **changed):
+    """What is said of the record with these calls, given first and last; a call that is None is left out."""
+    calls = [(call, words) for call, words in {**CALLS, **changed}.items() if words is not None]
+    said = set()
+    for order in ([*more, *calls], [*calls, *more]):
+        with pytest.raises(pm.ProgramError) as caught:
+            _core.try_record("mended", order)
+        said.add(str(caught.value))
+    assert len(said) == 1, said
+    return said.pop()
+
+
+def test_a_complete_record_is_taken_in_any_order():
+    more = [("in_place", ["X", "Out"]), ("view", ["X", "Out"]), ("updates", ["X", "Out"]), ("takes_rows", ["X"]),
+            ("reads_shape", ["X"]), ("dtype_from_input", ["X"]), ("checks_data", []), ("on_gpu", [])]
+    for calls in ([*CALLS.items(), *more], [*more, *CALLS.items()], [*reversed(CALLS.items()), *more]):
+        assert _core.try_record("mended", calls) == ["X"]
+    assert _core.try_record("mended", [*CALLS.items(), ("shape_input", ["Y", "any shape"])]) == ["Y"]
+
+
+@pytest.mark.parametrize("call, words, said", [
+    ("in_place", ["Typo", "Out"], "in_place names an input 'Typo'"),
+    ("in_place", ["X", "Typo"], "in_place names an output 'Typo'"),
+    ("in_place", ["Out", "X"], "in_place names an input 'Out'"),
+    ("view", ["Typo", "Out"], "view names an input 'Typo'"),
+    ("view", ["X", "X"], "view names an output 'X'"),
+    ("updates", ["Typo", "Out"], "updates names an input 'Typo'"),
+    ("updates", ["X", "Typo"], "updates names an output 'Typo'"),
+    ("takes_rows", ["Typo"], "takes_rows names an input 'Typo'"),
+    ("takes_rows", ["Out"], "takes_rows names an input 'Out'"),
+    ("reads_shape", ["Typo"], "reads_shape names an input 'Typo'"),
+    ("reads_shape", ["Out"], "reads_shape names an input 'Out'"),
+    ("dtype_from_input", ["Typo"], "dtype_from_input names an input 'Typo'"),
+    ("dtype_from_input", ["Out"], "dtype_from_input names an input 'Out'"),
+    ("dtype_from_output", ["Typo"], "dtype_from_output names an output 'Typo'"),
+    ("dtype_from_output", ["X"], "dtype_from_output names an output 'X'"),
+    ("no_gradient", ["because"], "there is a gradient, and a reason for none"),
+    ("input", ["X", "again"], "input 'X' is there twice"),
+    ("output", ["Out", "again"], "output 'Out' is there twice"),
+])
+def test_what_is_named_must_be_there(call, words, said):
+    assert said in refusal((call, words)) and "record of 'mended'" in refusal((call, words))
+
+
+@pytest.mark.parametrize("missing", ["doc", "infer", "kernel", "gradient"])
+def test_what_is_missing_is_named(missing):
+    assert missing in refusal(**{missing: None})
+
+
+def test_contradictions_are_refused():
+    with pytest.raises(pm.ProgramError, match="on_gpu"):
+        _core.try_record("mended", [*CALLS.items(), ("on_gpu", []), ("cpu_only", ["because"])])
+    with pytest.raises(pm.ProgramError, match="attribute 'scale' is there twice"):
+        _core.try_record("mended", [*CALLS.items(), ("attr", ["scale", "a number"]), ("attr", ["scale", "a number"])])
+    with pytest.raises(pm.ProgramError, match="defined twice"):
+        _core.try_record("relu", list(CALLS.items()))
+
+
+@pytest.mark.parametrize("gradient, said", [
+    (["relu_gard", "Out", "Out@GRAD", "->X@GRAD"], "its gradient 'relu_gard' is not there"),
+    (["relu_grad", "Typo", "Out@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
+    (["relu_grad", "Out", "Typo@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
+    (["relu_grad", "Out", "Out@GRAD", "->Typo@GRAD"], "gradient names an input 'Typo'"),
+    (["relu_grad", "Out", "Out@GRAD", "->Out@GRAD"], "gradient names an input 'Out'"),
+    (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient gives 'X', which is no gradient"),
+    (["relu_grad", "X", "Out", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': there is no input 'X'"),
+    (["relu_grad", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': input Out is missing"),
+    (["tanh_shrink_grad", "Out", "Out@GRAD", "->X@GRAD"], "record of 'tanh_shrink_grad'"),
+])
+def test_the_gradients_ports_are_those_of_its_record(gradient, said):
+    assert said in refusal(gradient=gradient)

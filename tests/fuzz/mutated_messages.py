@@ -1,0 +1,92 @@
+"""Messages of jobs: requests to a parameter server and to the coordinator, and replies. A part never ends, and answers each."""
+import base64
+import json
+import tempfile
+from pathlib import Path
+
+import mutations
+import numpy as np
+from coordinators import Asked
+from mutated_checkpoints import odd_json
+from properties import Violation, accepted, check_message, require
+from server_calls import JOB, SMALL, Group, config
+
+from paddle_mini.cluster import wire
+from paddle_mini.cluster.errors import ClusterError
+
+F6, F22 = np.ones(6, "float32"), np.ones((2, 2), "float32")
+SERVER = [
+    ({"request": "push", "trainer": 0, "incarnation": 0, "step": 0, "blocks": [["w", 0]]}, [F6]),
+    ({"request": "push", "trainer": 0, "incarnation": 0, "step": 1, "blocks": [["t", 0]]}, [np.array([3, 1]), F22]),
+    ({"request": "pull", "blocks": [["w", 0], ["t", 0]]}, []),
+    ({"request": "pull", "blocks": [["t", 0]]}, [np.array([0, 2])]),
+    ({"request": "compare", "blocks": [["w", 0]]}, [F6]),
+    ({"request": "status"}, []),
+    ({"request": "init", "token": 2, "blocks": [{"parameter": "w", "number": 0, "begin": 0, "end": 6, "shape": [6], "dtype": "float32",
+                                                 "sparse": False, "config": base64.b64encode(config()).decode()}]}, [F6]),
+    ({"request": "finish_init", "token": 2, "count": 2}, []),
+    ({"request": "checkpoint"}, []),
+]
+COORDINATOR = [
+    {"request": "join", "key": "a"}, {"request": "register", "key": "s", "server": 0, "address": "server 0", "token": 1},
+    {"request": "beat", "part": "trainer", "number": 0, "incarnation": 1, "report": {"steps": 3}, "events": []},
+    {"request": "leave", "part": "trainer", "number": 0, "incarnation": 1}, {"request": "view"}, {"request": "status", "after": 0},
+    {"request": "begin_init", "trainer": 0, "incarnation": 1}, {"request": "ask_save", "trainer": 0, "incarnation": 1, "directory": "d", "seconds": 5.0},
+    {"request": "finish_init", "trainer": 0, "incarnation": 1, "token": 1, "servers": [[0, 1]]},
+    {"request": "set_data", "trainer": 0, "incarnation": 1, "chunks": ["a", "b", "c"], "chunks_per_task": 1},
+    {"request": "get_task", "trainer": 0, "incarnation": 1, "pass": 0},
+    {"request": "end_task", "trainer": 0, "incarnation": 1, "task": 0, "epoch": 0, "failed": True},
+]
+REPLIES = [{"ok": True, "version": 3, "wait": True}, {"error": {"kind": "stale", "text": "too late"}}]
+ARRAYS = [F6, F22, np.array([1, 2]), np.ones(6), np.ones(0, "float32"), np.ones((2, 3), "float32"), np.array([2**62, -1]),
+          np.full(6, np.nan, "float32"), np.array(["x"]), np.ones(12, "float32")[::2], None, "x", np.ones(6, "int32"),
+          np.array([None]), np.ones(6, ">f4")]
+
+
+class Mutants:
+    def __init__(self, folder):
+        self.folder = folder
+        self.begin()
+
+    def begin(self):
+        self.group = Group(1, SMALL)
+        self.coordinator = Asked(Path(tempfile.mkdtemp(dir=self.folder)))
+        self.coordinator.trainer("a")
+        self.done = 0
+
+    def run(self, rng):
+        self.done += 1
+        if self.done % 500 == 0:
+            self.begin()
+        if rng.random() < 0.1:
+            return self.reply(rng)
+        to_server = rng.random() < 0.6
+        header, arrays = rng.choice(SERVER) if to_server else (rng.choice(COORDINATOR), [])
+        header = json.loads(json.dumps({"protocol": wire.PROTOCOL, "job": JOB, **header}))
+        if rng.random() < 0.75:
+            for _ in range(rng.choice((1, 1, 2))):
+                header = odd_json(rng, header)
+        arrays = list(arrays)
+        if rng.random() < 0.3:
+            arrays = [rng.choice(ARRAYS) for _ in range(rng.randint(0, 3))] if rng.random() < 0.8 else rng.choice([None, "x", 7, {}])
+        data = json.dumps(header).encode()
+        if rng.random() < 0.15:
+            data = mutations.damaged(rng, data)
+        service = self.group.servers[0] if to_server else self.coordinator.service
+        answer, results = service.handle(data, arrays)
+        reply = wire.unpack(answer)
+        if "error" not in reply:
+            wire.check_arrays(results)
+            return True
+        check_message(reply["error"]["text"])
+        if reply["error"]["kind"] == ClusterError.kind:
+            raise Violation(f"a failure inside: {reply['error']['text']}")
+        return False
+
+    def reply(self, rng):
+        data = json.dumps(odd_json(rng, json.loads(json.dumps(rng.choice(REPLIES))))).encode()
+        if rng.random() < 0.3:
+            data = mutations.damaged(rng, data)
+        fine, found = accepted(lambda: wire.understood(data, [rng.choice(ARRAYS)]))
+        require(not fine or found[0]["ok"] is True, "a reply that is not ok")
+        return fine

@@ -1,0 +1,29 @@
+"""What holds of every mutant: it is accepted, or refused by an error of the project's that can be shown."""
+import paddle_mini as pm
+
+
+class Violation(Exception):
+    """A mutant showed a defect."""
+
+
+def require(condition, *text):
+    if not condition:
+        raise Violation(*text)
+
+
+def accepted(call, *kinds):
+    """(True, what the call returns), or (False, the error). Only errors of these kinds, pm.Error by default, may refuse;
+    memory that is not there is no defect."""
+    try:
+        return True, call()
+    except (*(kinds or (pm.Error,)), MemoryError) as error:
+        if not isinstance(error, MemoryError):
+            check_message(str(error))
+        return False, error
+
+
+def check_message(message):
+    require(message.strip(), "an error without a message")
+    require(len(message.splitlines()) <= 12, f"a message of {len(message.splitlines())} lines: {message[:300]!r}")
+    require(len(message) < 6000, f"a message of {len(message)} characters: {message[:300]!r}")
+    require(message.replace("\n", "").isprintable(), f"a message that can't be shown: {message[:300]!r}")

@@ -1,0 +1,22 @@
+"""paddle_mini.layers exports every layer that its modules make, and says so."""
+import inspect
+
+from paddle_mini import layers
+from paddle_mini.layers import ops
+
+
+def public(module):
+    return {name: value for name, value in vars(module).items()
+            if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))}
+
+
+def test_every_layer_that_is_made_of_a_record_is_exported():
+    made = {name: value for name, value in public(ops).items() if value.__module__ == ops.__name__ and value is not ops.layer}
+    assert len(made) > 100
+    assert [name for name, value in made.items() if getattr(layers, name, None) is not value] == []
+
+
+def test_what_is_imported_is_what_all_says():
+    own = [name for name, value in public(layers).items() if value.__module__.startswith(layers.__name__)]
+    assert sorted(own) == sorted(layers.__all__)
+    assert len(set(layers.__all__)) == len(layers.__all__)

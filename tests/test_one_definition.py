@@ -1,0 +1,87 @@
+"""One class, one name: a qualified name of C++ is defined in one source, so that libraries may be linked in any way."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SOURCES = sorted(path for folder in ("cpp", "python") for pattern in ("*.h", "*.cc", "*.cu") for path in (ROOT / folder).rglob(pattern))
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
+BRACE = re.compile(r"([^{};]*)([{};])")
+NAMESPACE = re.compile(r"\bnamespace\b\s*([\w:]*)\s*$")
+TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?)\s+(\w+)\s*(?:final\s*)?(?::[^:].*)?$", re.S)
+
+
+def types_in(text):
+    """Qualified names of the types that are defined in namespaces with a name."""
+    scopes, found = [], set()  # a scope is a name, or None where names are the file's own or a type's
+    for before, sign in BRACE.findall(NOT_CODE.sub(" ", text)):
+        if sign == "}":
+            scopes.pop()
+        if sign != "{":
+            continue
+        space, kind = NAMESPACE.search(before), TYPE.search(before)
+        if kind and None not in scopes:
+            found.add("::".join([*scopes, kind[1]]))
+        scopes.append(space[1] if space and space[1] else None)
+    return found
+
+
+def test_types_are_found_in_sources():
+    text = """namespace a::b { // struct Comment {
+      class One : public Base<int> { struct Inner {}; }; struct Declared; enum class Two { X };
+      namespace { struct Own {}; }  template <class T> struct Three { void run() { struct Local {}; } };
+      template <> struct Three<int> {};  const char* text = "struct Text {";
+    } struct Four {};"""
+    assert types_in(text) == {"a::b::One", "a::b::Two", "a::b::Three", "Four"}
+
+
+def test_each_type_is_defined_in_one_file():
+    places = {}
+    for path in SOURCES:
+        for name in types_in(path.read_text()):
+            places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert len(places) > 300
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def source_of(path):
+    """The source of an object file. None for files that CMake makes of several."""
+    folder, name = re.fullmatch(r"(.*?)CMakeFiles/[^/]+\.dir/(.*)\.o", path).groups()
+    name = re.sub(r"_on_host\.cc$", ".cu", name) if folder == "cuda/" and "/" not in name and not (ROOT / "cpp/cuda" / name).exists() else name
+    for home in (ROOT, ROOT / "cpp" / folder, ROOT / "cpp/math"):
+        source = pathlib.Path(os.path.normpath(home / name.replace("__", "..")))
+        if source.exists():
+            return source
+    return None
+
+
+def conflicts(build):
+    """Functions and tables of paddle_mini that objects of two sources define, and one of them for all others: inline ones
+    and those of templates are defined wherever they are used, in the same way."""
+    others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers: the same names again
+    objects = {}  # what is defined in gemm.cc may be defined in gemm.cu beside it: one for processors, one for GPUs
+    for path in build.rglob("*.o"):
+        if "CMakeFiles" in path.parts and path.relative_to(build).parts[0] not in others:
+            source = source_of(str(path.relative_to(build)))
+            if source and path.stat().st_mtime >= source.stat().st_mtime:
+                objects[str(path)] = str(source.relative_to(ROOT).with_suffix(""))
+    listed = subprocess.run(["nm", "-A", "-P", "-g", "--defined-only", *objects], capture_output=True, text=True)
+    sources, strong = {}, set()
+    for line in listed.stdout.splitlines():
+        path, name, kind = re.match(r"(.*?): (\S+) (\S)", line).groups()
+        if "11paddle_mini" in name:
+            sources.setdefault(name, set()).add(objects[path])
+            strong |= {name} if kind in "TDRB" else set()
+    return len(strong), {name: sorted(sources[name]) for name in strong if len(sources[name]) > 1}
+
+
+def test_each_function_is_defined_in_one_source():
+    build = ROOT / "build"
+    if not (build / "CMakeFiles").exists():
+        pytest.skip("it was built elsewhere")
+    count, twice = conflicts(build)
+    names = subprocess.run(["c++filt", *twice], capture_output=True, text=True).stdout.split("\n") if twice else []
+    assert count > 500 and dict(zip(names, twice.values())) == {}

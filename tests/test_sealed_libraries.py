@@ -1,0 +1,42 @@
+"""What is loaded into a process can't have its tables of addresses written to: relocations are read-only, bound at the start."""
+import pathlib
+import struct
+import sys
+
+import pytest
+
+import paddle_mini as pm
+from paddle_mini import _core
+
+FOLDER = pathlib.Path(_core.__file__).parent
+FILES = [pathlib.Path(_core.__file__), *sorted(FOLDER.glob("lib*.so")), *sorted(FOLDER.glob("capi/lib/*.so")),
+         pathlib.Path(sys.executable).parent / "pm_run"]
+PT_DYNAMIC, PT_GNU_STACK, PT_GNU_RELRO = 2, 0x6474e551, 0x6474e552
+DT_FLAGS, DT_FLAGS_1, DF_BIND_NOW, DF_1_NOW, EXECUTABLE = 30, 0x6ffffffb, 8, 1, 1
+
+
+def segments(data):
+    """Type, flags, place and size of each program header of a 64-bit little-endian ELF file."""
+    assert data[:6] == b"\x7fELF\x02\x01"
+    place, (size, count) = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<HH", data, 54)
+    for number in range(count):
+        kind, flags, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, place + number * size)
+        yield kind, flags, offset, length
+
+
+def test_there_are_files():
+    names = {path.name.split(".")[0] for path in FILES}
+    assert {"_core", "libpaddle_mini", "libpaddle_mini_optimizer", "pm_run"} <= names
+    assert pathlib.Path(_core.kernel_library()["path"]).name in {path.name for path in FILES} and pm
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_it_is_sealed(path):
+    if "cuda" in path.name:
+        pytest.skip("is linked by another compiler")
+    data = path.read_bytes()
+    found = {kind: (flags, offset, length) for kind, flags, offset, length in segments(data)}
+    assert PT_GNU_RELRO in found and not found[PT_GNU_STACK][0] & EXECUTABLE
+    _, offset, length = found[PT_DYNAMIC]
+    entries = dict(struct.iter_unpack("<QQ", data[offset:offset + length]))
+    assert entries.get(DT_FLAGS, 0) & DF_BIND_NOW or entries.get(DT_FLAGS_1, 0) & DF_1_NOW
