@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test fuzz test-paddle test-ray build cuda cuda-on-host test-gpu-on-host tsan bench wheel clean check-tools
+.PHONY: demo experiments test fuzz test-paddle test-ray build cuda cuda-on-host test-gpu-on-host tsan asan bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -57,13 +57,26 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 	$(call say,running the tests of GPUs on the emulation)
 	@PM_CUDA_LIBRARY="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/paddle_mini/libpaddle_mini_cuda_on_host.so" $(PY) -m pytest tests/gpu
 
-# The queues of devices under ThreadSanitizer; takes some minutes.
+# The queues of devices and threads that share a scope, under ThreadSanitizer; takes some minutes.
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
-	@$(VENV)/bin/cmake -G Ninja -S . -B build/tsan -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-fsanitize=thread -g -O1" -DCMAKE_C_FLAGS="-fsanitize=thread -g" \
+	$(call sanitized,tsan,thread,)
+	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py -k "not seed and not process and not interrupted"
+
+# Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
+ASAN_TESTS ?= tests/ops tests/executor tests/io tests/golden tests/averaging tests/optimizer_library tests/program
+asan: build $(VENV)/.test
+	$(call say,building and testing with AddressSanitizer and UndefinedBehaviorSanitizer)
+	$(call sanitized,asan,address$(comma)undefined -fno-sanitize-recover=undefined,--target paddle_mini_optimizer)
+	@$(PY) tests/staged.py --preload libasan.so build/asan $(ASAN_TESTS)
+
+# A build of its own, build/FOLDER, with -fsanitize=WHAT: kernels of this machine's level, the Python module, MORE.
+comma := ,
+define sanitized
+	@$(VENV)/bin/cmake -G Ninja -S . -B build/$(1) -DCMAKE_BUILD_TYPE=Sanitized -DCMAKE_CXX_FLAGS="-fsanitize=$(2) -g1 -O1" -DCMAKE_C_FLAGS="-fsanitize=$(2) -g1 -O1" \
 		-DCMAKE_PREFIX_PATH="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" -DPython_EXECUTABLE="$(abspath $(PY))" >/dev/null
-	@$(VENV)/bin/cmake --build build/tsan --target paddle_mini_kernels_$$($(PY) cpp/core/processor_level.py) --target _core
-	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py -k "not seed and not process and not interrupted"
+	@$(VENV)/bin/cmake --build build/$(1) --target paddle_mini_kernels_$$($(PY) cpp/core/processor_level.py) --target _core $(3)
+endef
 
 $(VENV)/.installed: pyproject.toml | check-tools
 	$(call say,making the environment $(VENV) (build tools from the package index))

@@ -27,7 +27,8 @@ def environment(package, preload=None):
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     if preload:
         libraries = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in (preload, "libstdc++.so")]
-        variables.update(LD_PRELOAD=" ".join(libraries), TSAN_OPTIONS="exitcode=66 history_size=4", ASAN_OPTIONS="detect_leaks=0")
+        variables.update(LD_PRELOAD=" ".join(libraries), TSAN_OPTIONS="exitcode=66 history_size=4",
+                         ASAN_OPTIONS="detect_leaks=0 allocator_may_return_null=1", UBSAN_OPTIONS="print_stacktrace=1")
     return variables
 
 
