@@ -39,7 +39,6 @@ AVERAGES = {
     f"exponential {SETTINGS['decay']}": Exponential(SETTINGS["decay"]),
 }
 SAVED = next(iter(AVERAGES))
-BYTES = {"last iterate": 0, "linear decay": 0, **dict(zip(AVERAGES, (8, 4, 4)))}
 
 
 class Model:
@@ -68,6 +67,9 @@ class Model:
 
     def step(self, x, label):
         self.exe.run(self.main, {"x": x, "label": label}, scope=self.scope)
+
+    def bytes(self):
+        return sum(self.scope.get(name).nbytes for name in self.scope.names())
 
     def predict(self, x, name="last iterate"):
         return self.exe.run(self.tests[name], {"x": x}, [self.logits.name], self.scope)[0]
@@ -125,9 +127,9 @@ def compare(averaged, plain, wrong, bar):
     return {name: np.array([run[name] for run in runs]) for name in runs[0]}
 
 
-def milliseconds_a_step(plain):
-    """The programs take turns of 200 steps; of 25 turns the fastest, which other work on the machine
-    disturbed least: {name: ms}."""
+def costs(plain):
+    """{name: (milliseconds a step, bytes that averages keep for a parameter)}. The programs take turns of 200 steps; of 25
+    turns the fastest counts, which other work on the machine disturbed least."""
     models = {"last iterate": plain, "linear decay": plain}
     models.update({name: Model({name: kind}) for name, kind in AVERAGES.items()})
     x, label = next(Data(0, 0).batches())
@@ -141,7 +143,8 @@ def milliseconds_a_step(plain):
                     set_rate(model.scope, SETTINGS["learning rate"])
                 model.step(x, label)
             times[name].append((time.perf_counter() - begin) / 200 * 1e3)
-    return {name: min(values) for name, values in times.items()}
+    size = sum(plain.scope.get(parameter.name).size for parameter in plain.main.all_parameters())
+    return {name: (min(times[name]), round((model.bytes() - plain.bytes()) / size)) for name, model in models.items()}
 
 
 def error_rows(curves):
@@ -157,7 +160,7 @@ def report(noisy, clean, cost):
     print_table(f"Test error in % after {SETTINGS['epochs']} epochs, {SETTINGS['share of wrong labels']:.0%} of the "
                 f"training labels wrong; mean ± 95 % interval over {SETTINGS['seeds']} seeds",
                 head + ["ms/step", "bytes/parameter"],
-                [row + [f"{cost[row[0]]:.3f}", str(BYTES[row[0]])] for row in error_rows(noisy)])
+                [row + [f"{cost[row[0]][0]:.3f}", str(cost[row[0]][1])] for row in error_rows(noisy)])
     gain = -min(np.mean(errors[:, -1] - clean["last iterate"][:, -1]) for errors in clean.values())
     print_table("The same with clean labels, where there is little noise to average away: "
                 f"the greatest gain is {gain:.2f} points", head, error_rows(clean))
@@ -233,7 +236,7 @@ def digits(out):
         clean = compare(averaged, plain, 0.0, bar)
         noisy = compare(averaged, plain, SETTINGS["share of wrong labels"], bar)
     # `averaged` still holds the last seed's run, the one that is saved.
-    cost = milliseconds_a_step(plain)
+    cost = costs(plain)
     report(noisy, clean, cost)
     plot(noisy, clean, out / "digits.png")
     run_without_python(averaged, out)

@@ -42,12 +42,12 @@ def wide_and_deep():
     return pm.layers.sigmoid(logit), pm.layers.mean(pm.layers.sigmoid_cross_entropy_with_logits(logit, click))
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=100)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--out", default="out/clicks", help="where models are saved")
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     probability, loss = wide_and_deep()
     test = pm.default_main_program().clone(for_test=True)
     names = [parameter.name for parameter in pm.default_main_program().all_parameters()]
@@ -65,8 +65,8 @@ def main():
     if folder:
         trainer.pull()
         losses = [exe.run(test, chunk(seed), [loss])[0].item() for seed in range(args.chunks, args.chunks + 10)]
-        print(f"trainer {trainer.number} of {trainer.trainers}: log loss {np.mean(losses):.4f} on rows that nobody "
-              f"trained on; the model is in {folder}")
+        print(f"trainer {trainer.number} of {trainer.trainers}: log loss {np.mean(losses):.4f} on rows outside of "
+              f"training; the model is in {folder}")
 
 
 if __name__ == "__main__":

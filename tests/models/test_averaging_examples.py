@@ -8,6 +8,8 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini.averaging import Exponential, Uniform
+from programs_that_ran import programs_that_run
+from saved_again import assert_the_same_when_saved_again
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples/averaging"
 NAMES = ["models", "report", "settings", "run"]
@@ -24,9 +26,10 @@ def parts():
 
 @pytest.fixture(scope="module")
 def quick(parts, tmp_path_factory):
-    """The folder of a quick run, and its criteria."""
+    """The folder of a quick run, its criteria, and the programs that ran."""
     folder = tmp_path_factory.mktemp("results")
-    return folder, parts["run"].main(["--quick", "--out", str(folder)])
+    with programs_that_run() as ran:
+        return folder, parts["run"].main(["--quick", "--out", str(folder)]), ran
 
 
 def table(path):
@@ -35,7 +38,7 @@ def table(path):
 
 
 def test_a_run_writes_what_is_kept(quick):
-    folder, criteria = quick
+    folder, criteria, _ = quick
     kept = FOLDER / "results"
     assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in kept.iterdir())
     assert len(table(folder / "criteria.csv")) == len(criteria)
@@ -104,3 +107,8 @@ def test_rows_are_paired_by_seed(parts):
     # Student's t of 2 degrees of freedom, 4.302653, times the deviation of the differences over the root of 3.
     assert other["minus last ci95"] == pytest.approx(4.302653 * np.std([-0.5, -1, 0.6], ddof=1) / 3**0.5)
     assert other["lower than last"] == pytest.approx(2 / 3)
+
+
+def test_programs_are_the_same_when_saved_again(quick, tmp_path):
+    for number, ran in enumerate(quick[2]):
+        assert_the_same_when_saved_again(ran.program, ran.values, [ran.feed], ran.fetches, tmp_path / str(number))
