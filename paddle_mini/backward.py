@@ -129,7 +129,7 @@ def _require_parameters(names: Iterable[str], block: Block) -> None:
     there = [parameter.name for parameter in block.program.all_parameters()]
     for name in names:
         if name not in there:
-            raise _core.ProgramError(f"parameter_list: '{printable(name)}' is no parameter of the program; "
+            raise _core.ProgramError(f"parameter_list: '{printable(name)}' is not a parameter of the program; "
                                      f"it has {', '.join(there) or 'none'}")
 
 

@@ -121,7 +121,7 @@ def _train(arguments: argparse.Namespace) -> int:
             values = exe.run(program, feed, fetches, scope)
             if fetches and (step % arguments.every == 0 or step in (1, arguments.steps)):
                 print(f"step {step}", *(f" {name} {_short(value)}" for name, value in zip(fetches, values)), flush=True)
-    except KeyboardInterrupt as stopped:  # a whole step is done: what is saved is sound
+    except KeyboardInterrupt as stopped:  # it comes between steps, so the state can be saved
         status = _status_of(stopped)
     if arguments.save:
         pm.io.save_program(arguments.save, program, scope)
@@ -221,7 +221,7 @@ def _read_feeds(pairs: List[Tuple[str, str]]) -> Dict[str, np.ndarray]:
     for name, path in pairs:
         with open(path, "rb") as file:
             if file.read(6) != b"\x93NUMPY":
-                raise pm.ProgramError(f"'{path}' is no .npy file")
+                raise pm.ProgramError(f"'{path}' is not a .npy file")
         try:
             feeds[name] = np.load(path, allow_pickle=False)
         except ValueError as error:

@@ -69,7 +69,7 @@ def needed_ops(block: Any, feeds: List[str], fetches: List[str]) -> List[int]:
     """The indices of the operators of block 0 that a run of the program with `feeds` needs for `fetches`.
 
     The analysis is that of live variables, backwards over the block. A feed gives a variable its value before the first
-    operator, so an operator that overwrites it counts as any other; the feed of a variable that is no input of the program
+    operator, so an operator that overwrites it counts as any other; the feed of a variable that is not an input of the program
     stands for the operator that computes it. Persistable variables keep their values from run to run: an operator that
     changes one for the next run is needed too, unless it belongs to training or needs what is not fed.
     ProgramError when a variable is needed that is neither fed, nor persistable, nor computed.

@@ -5,7 +5,7 @@ import os
 from typing import List, Tuple
 
 VARIABLES = {
-    "PM_CPU": "v2, v3 or v4: the kernel library for this level of processors; by default the best that runs",
+    "PM_CPU": "v2, v3 or v4: the kernel library for this level of CPUs; by default the best that runs",
     "PM_LOG": "plan, infer, run: the tables that the executor prints to standard error",
     "PM_FUSE": "0: operators do not take turns part by part",
     "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",

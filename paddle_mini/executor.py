@@ -220,7 +220,7 @@ def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
     except FloatingPointError:
         raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, which is beyond {dtype}") from None
     except (ValueError, TypeError, OverflowError) as error:
-        raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, which is no array of {dtype}: {error}") from None
+        raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, which is not an array of {dtype}: {error}") from None
 
 
 def _array_of(name: str, value: Any) -> np.ndarray:
@@ -229,7 +229,7 @@ def _array_of(name: str, value: Any) -> np.ndarray:
     except Error:
         raise
     except Exception as error:  # of another library: a tensor of a device, or with a gradient
-        raise ShapeError(f"feed '{printable(name)}' is of type {type(value).__name__}, which gives no array: "
+        raise ShapeError(f"feed '{printable(name)}' is of type {type(value).__name__}, which NumPy can't make an array of: "
                          f"{printable(str(error))}") from None
 
 

@@ -1,4 +1,4 @@
-# SIGTERM, by which schedulers and containers end a process, as Ctrl-C: what is saved then is saved.
+# Schedulers and containers end a process with SIGTERM. It is answered as Ctrl-C is: what Ctrl-C saves, SIGTERM saves too.
 from __future__ import annotations
 
 import signal
@@ -11,7 +11,7 @@ STATUS = 128 + signal.SIGTERM
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came; who answers Ctrl-C answers it too."""
+    """SIGTERM came. It is a KeyboardInterrupt, so code that handles Ctrl-C handles it too."""
 
 
 def _terminate(number: int, frame: Any) -> None:
@@ -19,8 +19,8 @@ def _terminate(number: int, frame: Any) -> None:
 
 
 def heed_sigterm() -> bool:
-    """From now on SIGTERM raises Terminated in the main thread; False where another handler is set already, or in another
-    thread, which can set none."""
+    """From now on SIGTERM raises Terminated in the main thread; False where another handler is set already, and in
+    other threads, which can't set a handler."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         return False
     signal.signal(signal.SIGTERM, _terminate)

@@ -37,8 +37,8 @@ class Applied {
   bool need_restore_;
 };
 
-// A claim while it is prepared: inside its `with` block nobody else applies averages to these names or changes them. It
-// ends with the block, unless apply() has made it an Applied.
+// A claim while it is prepared: inside its `with` block no other thread can apply averages to these names or change them.
+// It ends with the block, unless apply() has made it an Applied.
 class Claim {
  public:
   Claim(std::shared_ptr<Scope> scope, const ExchangeTriples& triples) : scope_(std::move(scope)) {
@@ -79,8 +79,8 @@ void define_claims(py::module_& m) {
       .def("__enter__", [](const Applied&) {})
       .def("__exit__", [](Applied& self, const py::args&) { self.exit(); })
       .def("restore", &Applied::restore);
-  py::class_<Claim>(m, "Claim", "For (name, by, keep) of a scope: nobody else applies averages to these names or changes them "
-                    "inside its `with` block; OpError where somebody does already. `by` may be given values there.")
+  py::class_<Claim>(m, "Claim", "For (name, by, keep) of a scope: inside its `with` block no other thread can apply averages to "
+                    "these names or change them; ScopeInUse when one of them is claimed already. `by` may be given values there.")
       .def(py::init<std::shared_ptr<Scope>, const ExchangeTriples&>(), py::arg("scope"), py::arg("triples"))
       .def("__enter__", [](Claim& self) -> Claim& { return self; }, py::return_value_policy::reference)
       .def("__exit__", [](Claim& self, const py::args&) { self.exit(); })

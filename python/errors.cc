@@ -23,7 +23,7 @@ void define_errors(py::module_& m) {
     }
   });
   m.def("printable", [](const py::object& name, size_t limit) {
-    // A file may have put halves of characters into a name, which are no UTF-8.
+    // A name from a file may hold incomplete characters, which are not UTF-8.
     auto bytes = py::reinterpret_steal<py::bytes>(PyUnicode_AsEncodedString(py::str(name).ptr(), "utf-8", "replace"));
     if (!bytes) throw py::error_already_set();
     return printable(static_cast<std::string>(bytes), limit);

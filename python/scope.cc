@@ -20,8 +20,8 @@ const Variable& at(const Scope& scope, const std::string& name) {
 py::array array_from_python(Scope& scope, const std::string& name, const py::object& value) {
   auto numpy = py::module_::import("numpy");
   std::string shown = "'" + printable(name) + "'";
-  require<ShapeError>(!value.is_none(), shown, " is to be None; give an array");
-  if (py::isinstance(value, numpy.attr("ma").attr("MaskedArray"))) fail<ShapeError>(shown, " is to be a masked array; give its filled(value)");
+  require<ShapeError>(!value.is_none(), shown, " can't be set to None; give an array");
+  if (py::isinstance(value, numpy.attr("ma").attr("MaskedArray"))) fail<ShapeError>(shown, " can't be set to a masked array; give its filled(value)");
   py::object dtype = py::none();
   if (!py::hasattr(value, "__array__")) {
     InScope use(scope, Access::Read);
@@ -31,7 +31,7 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
   try {
     py::object array = numpy.attr("asarray")(value, dtype);
     require<ShapeError>(py::isinstance<py::array>(array), shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(),
-                        ", which is no array");
+                        ", which is not an array");
     return numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape")).cast<py::array>();
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception) || py::isinstance(error.value(), py::module_::import("paddle_mini._core").attr("Error"))) throw;
@@ -224,12 +224,12 @@ void define_scope(py::module_& m) {
       }, py::arg("name"),
            "The device whose memory the value is in.")
       .def("reading", [](const std::shared_ptr<Scope>& scope) { return std::make_unique<Hold>(scope, Access::Read); },
-           "Inside this `with` block nobody changes the scope, so that the values of several calls belong together. Runs of "
+           "Inside this `with` block the scope does not change, so that the values of several calls belong together. Runs of "
            "this thread are refused inside.")
       .def("editing", [](const std::shared_ptr<Scope>& scope, std::vector<std::string> names) {
         return std::make_unique<Hold>(scope, Access::Edit, std::move(names));
-      }, py::arg("names"), "Inside this `with` block nobody else uses the scope, so that all of these names get their values at once; "
-         "ScopeInUse, before anything is changed, where one of them can't be. Runs of this thread are refused inside.")
+      }, py::arg("names"), "Inside this `with` block no other thread uses the scope, so that all of these names get their values at once; "
+         "ScopeInUse, before anything is changed, when one of them can't be set. Runs of this thread are refused inside.")
       .def("names", [](Scope& scope) {
         InScope use(scope, Access::Read);
         return scope.names();

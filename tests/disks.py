@@ -1,4 +1,4 @@
-# A disk that is full soon.
+# A limit on the size of files, as a disk that is nearly full has.
 import resource
 import signal
 from contextlib import contextmanager

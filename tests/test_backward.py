@@ -182,7 +182,7 @@ def test_arguments_that_are_refused():
     w, count = parameter("w"), len(ops())
     loss = pm.layers.mean(w)
     for name in ("W", "mean_0.tmp_0"):
-        with pytest.raises(pm.ProgramError, match=f"parameter_list: '{name}' is no parameter of the program; it has w"):
+        with pytest.raises(pm.ProgramError, match=f"parameter_list: '{name}' is not a parameter of the program; it has w"):
             pm.append_backward(loss, parameter_list=[name])
     with pytest.raises(pm.ProgramError, match="not of 3.0"):
         pm.append_backward(3.0)

@@ -108,7 +108,7 @@ def test_doctor(call):
     (["run", "infer"], "feed 'x' is missing"),
     (["run", "train", "--feed", "x=x.npy"], "say what with --fetch"),
     (["run", "infer", "--feed", "x=no.npy"], "No such file or directory: 'no.npy'"),
-    (["run", "infer", "--feed", "x=infer.pdmodel"], "'infer.pdmodel' is no .npy file"),
+    (["run", "infer", "--feed", "x=infer.pdmodel"], "'infer.pdmodel' is not a .npy file"),
     (["run", "infer", "--feed", "x=cut.npy"], "'cut.npy': "),
     (["run", "infer", "--feed", "x=objects.npy"], "'objects.npy': "),
     (["run", "infer", "--feed", "x=label.npy"], "feed 'x' is an array of int64, the program wants float32"),

@@ -1,4 +1,4 @@
-"""Element types: every one that PaddlePaddle's kernels for the processor have, and what is computed in a wider one.
+"""Element types: every one that PaddlePaddle's kernels for CPUs have, and what is computed in a wider one.
 
 element_types.json is made by tests/paddle/element_types.py, which asks PaddlePaddle.
 """

@@ -254,7 +254,7 @@ def test_wrong_use_is_refused():
     before = [program.to_bytes() for program in (pm.default_main_program(), pm.default_startup_program())]
     with pytest.raises(pm.ProgramError, match="the gradients are not scaled: call its own backward"):
         LossScaling(O.SGD(0.1)).apply_gradients(pairs)
-    with pytest.raises(pm.ProgramError, match="'none' is no parameter of the program"):
+    with pytest.raises(pm.ProgramError, match="'none' is not a parameter of the program"):
         LossScaling(O.SGD(0.1)).minimize(loss, parameter_list=["none"])
     with pytest.raises(pm.ProgramError, match="a Variable, not 'w'"):
         LossScaling(O.SGD(0.1)).minimize("w")

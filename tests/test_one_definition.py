@@ -62,7 +62,7 @@ def conflicts(build):
     """Functions and tables of paddle_mini that objects of two sources define, and one of them for all others: inline ones
     and those of templates are defined wherever they are used, in the same way."""
     others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers: the same names again
-    objects = {}  # what is defined in gemm.cc may be defined in gemm.cu beside it: one for processors, one for GPUs
+    objects = {}  # what is defined in gemm.cc may be defined in gemm.cu beside it: one for CPUs, one for GPUs
     for path in build.rglob("*.o"):
         if "CMakeFiles" in path.parts and path.relative_to(build).parts[0] not in others:
             source = source_of(str(path.relative_to(build)))

@@ -12,7 +12,7 @@ from small_model import SmallModel
 
 @pytest.fixture
 def files(tmp_path):
-    """A file of each kind, by name; those without a checksum are named so."""
+    """A file of each kind, by name; the names of those without a checksum say so."""
     model = SmallModel()
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope)
     pm.io.save_inference_model(tmp_path / "old", [model.x], [model.logits], scope=model.scope, model_filename="__model__")

@@ -12,8 +12,8 @@ bool is_shown(unsigned code) {
   return !control && !(code >= 0x200b && code <= 0x200f) && !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2060 && code <= 0x206f);
 }
 
-// The bytes of the UTF-8 character at `i`; 0 when a byte there begins none, or one that is not shown. Python takes only text of
-// whole characters as a message.
+// The bytes of the UTF-8 character at `i`; 0 where no character begins, or one that is not shown. Python takes only whole
+// characters in a message.
 size_t character_at(const std::string& text, size_t i) {
   auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
   unsigned first = byte(i);

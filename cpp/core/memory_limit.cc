@@ -17,15 +17,15 @@ constexpr size_t kSmall = size_t{1} << 16;  // smaller ones are not worth an acc
 
 std::atomic<size_t> in_use{0};
 
-// "max", a missing file and what is no number are no limit; v1 writes a number near 2^63 for none.
+// SIZE_MAX for "max", for a missing file and for text that is not a number; v1 writes a number near 2^63 for no limit.
 size_t limit_in(const std::string& file) {
   std::ifstream in(file);
   size_t bytes = 0;
   return in >> bytes ? bytes : SIZE_MAX;
 }
 
-// A group and all around it. Inside a container the group's path may be that of the host, of which only the end, or
-// nothing, is there: the outermost directory then is the container's.
+// The least limit of a group and of all groups that contain it. Inside a container the path may be that of the host, and
+// only its end, or no part of it, exists: the outermost directory is then that of the container.
 size_t least_limit(const std::string& mount, std::string group, const std::string& file) {
   size_t least = limit_in(mount + "/" + file);
   while (group.size() > 1) {

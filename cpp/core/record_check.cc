@@ -50,7 +50,7 @@ struct NamedPorts {
       if (!has_port(spec.inputs(), of(port))) require_output(of(port));
     }
     for (const std::string& port : outputs) {
-      require<ProgramError>(ends_with(port, suffix), call, " gives '", port, "', which is no gradient");
+      require<ProgramError>(ends_with(port, suffix), call, " gives '", port, "', which is not a gradient");
       require_input(of(port));
     }
   }
@@ -122,7 +122,8 @@ OpDesc OpSpec::example(bool with_optional_ports) const {
   return op;
 }
 
-// What an operator may leave out its gradient may need, as that of flatten2 needs XShape: it is missed when it is asked for.
+// A gradient may need a port that its operator may leave out, as that of flatten2 needs XShape: that is refused when the
+// gradient is made.
 void OpSpec::check_gradient(const OpTable& others) const {
   if (!has_gradient()) return;
   located([&] {

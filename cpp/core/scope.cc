@@ -17,7 +17,7 @@ void Scope::settle() {
   if (late_error_) std::rethrow_exception(std::exchange(late_error_, nullptr));
   Pending* pending = pending_;
   if (!pending) return;
-  require_devices_kept();  // what a child of fork() has of them may be half of a run
+  require_devices_kept();  // a child of fork() may have copied them in the middle of a run
   pending_ = nullptr;
   pending->settle();
 }
@@ -147,7 +147,7 @@ void Scope::restore(const std::vector<Exchange>& names) {
   for (const Exchange& one : names) take_back(one);
 }
 
-// Of a name that is not substituted only `by` goes away.
+// Where the name is not substituted, only `by` is erased.
 void Scope::take_back(const Exchange& one) {
   auto kept = variables_.find(one.keep);
   if (kept != variables_.end()) {

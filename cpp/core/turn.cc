@@ -36,7 +36,7 @@ void Turn::remove(const Use& use) {
   if (!uses_.empty()) ended_.notify_all();
 }
 
-// Nobody that has begun, or came before, is in its way.
+// True when it can share the turn with every use that has begun or came before it.
 bool Turn::may_begin(const Use& use) const {
   bool before = true;
   for (const Use* other : uses_) {

@@ -50,12 +50,12 @@ void FusedTilesKernel::run_tile(Device& device, int64_t begin, int64_t end) {
   }
 }
 
-// A kernel may refuse in its last tile what it met before: those behind it are not left in the middle of their step.
+// A kernel may report in its last tile what it found in an earlier one. The kernels after it must finish their step.
 void FusedTilesKernel::finish_others(Device& device, int64_t begin, int64_t end) {
   for (size_t other = at_ + 1; other < tiled_.size(); ++other) {
     try {
       tiled_[other]->run_tile(device, begin, end);
-    } catch (const Error&) {  // the first one is told
+    } catch (const Error&) {  // the first error is the one that is thrown
     }
   }
 }

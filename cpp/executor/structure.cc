@@ -15,7 +15,7 @@ constexpr int kMaxBlocks = 1000;
 constexpr int kMaxDepth = 64;
 constexpr size_t kMaxName = 1024;
 
-// Names are printed: none may hold what a terminal obeys.
+// Names are printed, so none may hold a control character.
 void check_printable(const std::string& name, const char* what) {
   bool control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   require<ProgramError>(!control, what, " name has a control character: '", printable(name), "'");

@@ -9,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-// A run gives its fetches to its caller: nothing of them is in the scope, though programs declare their list persistable.
+// A run gives its fetches to its caller and not to the scope, although programs declare the list of fetches persistable.
 bool outlives_runs(const VarDesc& var) {
   auto kind = static_cast<VarKind>(var.kind);
   return var.persistable && kind != VarKind::FeedList && kind != VarKind::FetchList;

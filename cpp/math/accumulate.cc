@@ -1,5 +1,5 @@
 // Zeros and sums of whole variables.
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/accumulate.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // The loops that multiply filters with patches.
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/convolution.h"
 
 #include "math/register_blocks.h"

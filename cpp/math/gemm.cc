@@ -1,6 +1,6 @@
 // Matrix products: large ones by a block of B that stays in the second cache while A and C go by, each read once;
 // small and narrow ones by Eigen, whose heavy templates are instantiated here and nowhere else.
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/gemm.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Steps of GRU.
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/gru_step.h"
 
 namespace paddle_mini {

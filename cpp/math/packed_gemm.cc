@@ -1,5 +1,5 @@
 // The loops of PackedGemm around the blocks of gemm_block.h.
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/packed_gemm.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Tiles of pixels, panels of patches, and the loop that multiplies them.
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/patch_products.h"
 
 #include "math/register_blocks.h"

@@ -1,5 +1,5 @@
 // Strips, slots, and the copy of a region into its buffer.
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/patches.h"
 
 namespace paddle_mini {

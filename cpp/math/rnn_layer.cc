@@ -1,7 +1,7 @@
 // Layers of rnn. The products with the input are made for all steps at once; a step makes one with the state.
 //   LSTM (Hochreiter and Schmidhuber 1997): c = f c' + i c~, h = o tanh(c)
 //   GRU (Cho et al. 2014, the reset gate after the product): c~ = tanh(x + r (W_h h' + b_h)), h = (1 - z) c~ + z h'
-#ifndef PM_GPU  // it runs on processors only
+#ifndef PM_GPU  // for CPUs only
 #include "math/rnn_layer.h"
 
 #include "math/packed_gemm.h"
@@ -101,7 +101,7 @@ void RnnLayer<T>::run(Device& device, T* state, T* cell, T* out, int64_t out_ste
   }
 }
 
-// Nobody reads what is kept of padding, but it is part of an output.
+// The values of padding are never read, but they are part of an output, so they are written.
 template <class T>
 void RnnLayer<T>::pad_row(int64_t row, T* out) const {
   std::fill_n(out, size.hidden, T(0));

@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles are for the caches of processors
+struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles are for the caches of CPUs
   In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
   In<bool> skip_update;
   NumberIn beta1_tensor, beta2_tensor, epsilon_tensor;

@@ -211,7 +211,7 @@ struct AverageValueKernel : Kernel {
   void write(const BlockValue<T>& value, int64_t begin, int64_t count) {
     bool plain = out.direct() != nullptr;
     const T *now = average.data(), *rest = block.data(), *before = previous ? previous.data() : now;
-    const T* p = plain ? static_cast<const T*>(param.data) : now;  // halves are no tables, and only those look at p
+    const T* p = plain ? static_cast<const T*>(param.data) : now;  // only tables look at p, and a table is not float16 or bfloat16
     for (int64_t at = begin, end = begin + count, n; at < end; at += n) {
       n = std::min(end - at, kBlock);
       T* to = plain ? out.direct() + at : buffer.data();

@@ -187,7 +187,7 @@ int paddle_optimizer_get_state(const paddle_optimizer* o, const void** state, si
 int paddle_optimizer_free_state(const void* state) {
   if (!state) return PADDLE_OPTIMIZER_OK;
   return PM_GUARDED({
-    require<ProgramError>(take_back_state(state), "this is no state, or it was freed already");
+    require<ProgramError>(take_back_state(state), "this is not a state, or it was freed already");
     std::free(const_cast<void*>(state));
   });
 }

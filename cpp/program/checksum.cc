@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli's polynomial) by the processor's instruction, or by eight tables.
+// CRC-32C (Castagnoli's polynomial) by the CPU's instruction, or by eight tables.
 #include "program/checksum.h"
 
 #include <array>

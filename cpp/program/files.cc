@@ -92,7 +92,7 @@ class Unfinished {
   }
 
  private:
-  // False when another process took the file for one that was left, in the moment before it was locked.
+  // False when another process removed the file as a leftover, between its creation and its lock.
   bool create() {
     beside_ = folder_ + "/" + unfinished_name();
     Descriptor made = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_ < 0 ? 0666 : static_cast<mode_t>(mode_));
@@ -183,7 +183,7 @@ void write_file(const std::string& path, std::string_view bytes) { write_files({
 
 void remove_unfinished(const std::string& folder) {
   std::unique_ptr<DIR, int (*)(DIR*)> names(opendir(folder.c_str()), closedir);
-  if (!names) return;  // who writes there says why
+  if (!names) return;  // the write that follows reports why
   while (const dirent* entry = readdir(names.get())) {
     if (!is_unfinished(entry->d_name)) continue;
     std::string path = folder + "/" + entry->d_name;

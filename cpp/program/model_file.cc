@@ -22,7 +22,7 @@ uint32_t number_at(std::string_view bytes, size_t position) {
   return number;
 }
 
-// Bits in which two starts differ: a damaged one is still told from other bytes.
+// Bits in which two starts differ: few where a start is damaged, many where a file has none.
 int distance(std::string_view a, std::string_view b) {
   int bits = 0;
   for (size_t i = 0; i < b.size(); ++i) bits += i < a.size() ? __builtin_popcount(static_cast<unsigned char>(a[i] ^ b[i])) : 8;
@@ -37,8 +37,8 @@ ModelFile open_model(std::string_view file) {
     if (file.substr(0, kStart) != expected) continue;
     size_t size = with_parameters ? kLong : kShort;
     bool whole = file.size() > size && crc32c(file.substr(kShort)) == number_at(file, kStart);
-    require<ProgramError>(whole, "the bytes are not a ProgramDesc as it was written: the file is cut off or damaged, its checksum is "
-                          "another one");
+    require<ProgramError>(whole, "the bytes are not a ProgramDesc as it was written: the file is cut off or damaged, its checksum "
+                          "does not match");
     ModelFile model{file.substr(size), true, std::nullopt};
     if (with_parameters) model.parameters = number_at(file, kShort);
     return model;
@@ -85,7 +85,7 @@ void write_parameters(const std::string& path, std::string_view bytes) {
   ModelFile model;
   try {
     model = open_model(file);
-  } catch (const ProgramError&) {  // who reads it is told
+  } catch (const ProgramError&) {  // its reader reports the damage
     return write_file(path, bytes);
   }
   write_model(model_path, model.program, path, bytes);

@@ -30,7 +30,7 @@ class Scheme(ABC):
     compensated = False
     """Whether the average is kept as one variable, beside what rounding added to it, and not in blocks."""
     plain = False
-    """Whether the average is one variable and nothing beside it: its rounded value is what is meant."""
+    """Whether the average is one variable without a block: the scheme is defined by its rounded value."""
     latest: Optional[int] = None
     """How many single parameters are kept, where they are."""
     is_mean = True

@@ -65,7 +65,7 @@ def _array(name: str, content: bytes) -> np.ndarray:
     """An idx file of bytes: 0, 0, 8, the number of dimensions, each of them in 4 bytes, the elements."""
     axes = content[3] if len(content) > 3 else 0
     if content[:3] != b"\0\0\x08" or not 1 <= axes <= 3 or len(content) < 4 + 4 * axes:
-        raise ProgramError(f"'{printable(name)}' is no idx file of bytes")
+        raise ProgramError(f"'{printable(name)}' is not an idx file of bytes")
     dims: List[int] = list(struct.unpack(f">{axes}I", content[4:4 + 4 * axes]))
     elements = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
     if elements.size != np.prod(dims, dtype=object):

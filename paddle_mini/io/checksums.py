@@ -8,8 +8,8 @@ from .._core import ProgramError
 
 
 def is_marked(data: memoryview, place: int, mark: bytes) -> bool:
-    """Whether a checksum of ours begins at this place; ProgramError where it does but for a few bits, as another reader
-    would go on without it."""
+    """Whether a checksum of paddle_mini begins at this place. A mark in which a few bits differ is a ProgramError: a file
+    with a damaged mark would otherwise be read as one without a checksum."""
     found = data[place:place + len(mark)]
     if found == mark:
         return True
@@ -21,11 +21,11 @@ def is_marked(data: memoryview, place: int, mark: bytes) -> bool:
 def require_whole(expected: Optional[int], found: int) -> None:
     """ProgramError when the checksums differ."""
     if expected != found:
-        raise ProgramError("it is cut off or damaged: its checksum is another one")
+        raise ProgramError("it is cut off or damaged: its checksum does not match")
 
 
 def crc32c(*pieces: bytes) -> int:
-    """Of the pieces, one after the other."""
+    """The checksum of the pieces, one after the other."""
     total = 0
     for piece in pieces:
         total = _core.crc32c(piece, total)

@@ -22,8 +22,8 @@ def parameter_names(program: Program) -> List[str]:
 def save_parameters(path: Path, program: Program, scope: Optional[Scope] = None) -> None:
     """Writes the values of the program's persistable variables; the folder is made.
 
-    The file is there whole or as it was before. A model beside it, PREFIX.pdmodel beside PREFIX.pdiparams, vouches for
-    these parameters then. OpError when a variable has no value, ProgramError when the file can't be written.
+    The file is there whole or as it was before. A model beside it, PREFIX.pdmodel beside PREFIX.pdiparams, then has the
+    checksum of these parameters. OpError when a variable has no value, ProgramError when the file can't be written.
     """
     names, scope = parameter_names(program), global_scope() if scope is None else scope
     require_values(names, scope)

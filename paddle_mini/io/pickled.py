@@ -91,7 +91,7 @@ def pickled_state(data: bytes) -> Dict[str, Any]:
 
 
 def has_checksum(data: bytes) -> bool:
-    """Whether the state has a checksum; ProgramError when it is another one."""
+    """Whether the state has a checksum; ProgramError when it does not match."""
     view = memoryview(data)
     if not is_marked(view, 0, _MARK_OF_CHECKSUM):
         return False

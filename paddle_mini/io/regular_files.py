@@ -57,7 +57,7 @@ def _unfinished(folder: str) -> Tuple[str, int]:
 
 
 def sync_directory(path: str) -> None:
-    """The names in a directory are on the disk when this returns."""
+    """Writes the names in a directory to the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -49,7 +49,7 @@ def _pieces(data: memoryview) -> Tuple[Any, Any, Any]:
 
 
 def has_checksum(data: bytes) -> bool:
-    """Whether the file has a checksum; ProgramError when it is another one."""
+    """Whether the file has a checksum; ProgramError when it does not match."""
     if not is_marked(memoryview(data), _AT, _MARK):
         return False
     begin, digits, rest = _pieces(memoryview(data))
@@ -64,7 +64,7 @@ def safetensors_state(data: bytes) -> Dict[str, np.ndarray]:
     try:
         entries = package.deserialize(data)
     except package.SafetensorError as error:
-        raise ProgramError(f"it is no whole safetensors file: {printable(error, 400)}") from None
+        raise ProgramError(f"it is not a whole safetensors file: {printable(error, 400)}") from None
     _check_header(data)
     has_checksum(data)
     return {name: _array(name, facts) for name, facts in entries}
@@ -73,7 +73,7 @@ def safetensors_state(data: bytes) -> Dict[str, np.ndarray]:
 def _array(name: str, facts: Dict[str, Any]) -> np.ndarray:
     if facts["dtype"] not in NUMPY:
         known = ", ".join(NUMPY)
-        raise ProgramError(f"'{printable(name)}' has elements of {facts['dtype']}, which is no element type; there are {known}")
+        raise ProgramError(f"'{printable(name)}' has elements of {facts['dtype']}, which is not an element type; there are {known}")
     dtype = np.dtype(NUMPY[facts["dtype"]]).newbyteorder("<")
     if math.prod(facts["shape"]) * dtype.itemsize != len(facts["data"]):
         raise ProgramError(f"'{printable(name)}' of shape {facts['shape']} {facts['dtype']} has {len(facts['data'])} bytes")

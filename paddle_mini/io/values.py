@@ -28,8 +28,8 @@ def naming(path: str) -> Iterator[None]:
 
 
 def zeros_of_averages(program: Program, state: Container[str]) -> Dict[str, np.ndarray]:
-    """What a state that holds averages, and is from before they had blocks, lacks, by name: zeros there say that the
-    average is what it is (parameter_average, average_rows)."""
+    """Zeros, by name, for the blocks that a state with averages from an earlier version lacks: an average whose block is
+    zero is the array Average itself (parameter_average, average_rows)."""
     block = program.global_block()
     names = {name for op in block.ops if op.type in ("parameter_average", "average_rows")
              if op.input("Average")[0] in state
@@ -51,7 +51,7 @@ def set_values(scope: Scope, program: Program, values: Mapping[str, Tuple[np.nda
 def _check(program: Program, name: str, array: Any) -> None:
     var = program.global_block().var(name)
     if var.kind != dtypes.TENSOR:
-        raise ProgramError(f"'{printable(name)}' is no tensor in the program")
+        raise ProgramError(f"'{printable(name)}' is not a tensor in the program")
     if not isinstance(array, np.ndarray):
         raise ProgramError(f"the value of '{printable(name)}' is of type {type(array).__name__}, it must be a NumPy array")
     found, shape = element_type(array.dtype), list(array.shape)

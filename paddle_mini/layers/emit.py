@@ -192,7 +192,7 @@ def from_front(x: Any, axis: Any, added: int = 0) -> Any:
     """A negative axis, or each of several, counted from the first axis, as PaddlePaddle's own layers write it and some of
     its kernels need it. added: how many axes the result has more than x.
 
-    As it is where the rank of x is not known, or where there is no such axis: the operator's record then says so.
+    Unchanged where the rank of x is not known, and where there is no such axis, which the operator's record then refuses.
     """
     if isinstance(axis, (list, tuple, np.ndarray)):
         return [from_front(x, one, added) for one in axis]

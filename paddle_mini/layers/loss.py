@@ -31,7 +31,7 @@ def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ig
                 outputs={"XShape": 1, "MatchX": 1})
 
 
-# What only moves values, and what multiplies by a weight.
+# Operators that only move values, and operators that multiply by a weight.
 _MOVES = {"reshape", "reshape2", "transpose", "transpose2", "squeeze2", "unsqueeze2", "flatten2", "flatten_contiguous_range", "assign",
           "cast", "lod_reset"}
 _MULTIPLIES = {"mul", "matmul", "matmul_v2", "conv2d", "conv3d", "conv2d_transpose"}

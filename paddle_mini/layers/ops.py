@@ -54,7 +54,7 @@ def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, D
 
 def _doc(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[str, Any]]) -> str:
     described = {port["name"]: port["doc"] for port in record["inputs"]}
-    # The record speaks of ports, who calls the function of parameters.
+    # The record names ports; the caller of the function knows parameters.
     called = {port: parameter for parameter, port in ports.items()} | {attr["name"]: parameter for parameter, attr in attrs.items()}
     called = {port: parameter for port, parameter in called.items() if parameter != port.lower()}
     words = re.compile(rf"(?<![\w'])({'|'.join(map(re.escape, called)) or '(?!)'})(?![\w'])")

@@ -199,7 +199,7 @@ def test_compensation_keeps_what_rounding_takes_from_long_exponential_averages()
     Exponential(1 - 1e-7), Exponential(half_life=10**7), Exponential(1 - 1e-8, warmup="ratio"),
 ], ids=repr)
 def test_weights_that_a_float32_average_would_round_to_nothing(scheme):
-    """N10: they are taken, and lose nothing: 2,000 steps upwards, each less than half a digit of the average."""
+    """Updates lose nothing: 2,000 steps upwards, each less than half a digit of the average."""
     up = [BEGIN + step * np.float32(2.0**-23) for step in range(2000)]
     model = walk_along(np.stack(up), [scheme])
     found = model.value()

@@ -16,7 +16,7 @@ UNLIMITED = 2**63 - 4096  # how cgroup v1 writes that there is no limit
 
 
 def plant(root, groups, files):
-    """A tree that looks like / to who asks for limits."""
+    """A folder with the files of / from which limits are read."""
     (root / "proc/self").mkdir(parents=True)
     (root / "proc/self/cgroup").write_text(groups)
     for path, text in files.items():

@@ -73,7 +73,7 @@ def test_contradictions_are_refused():
     (["relu_grad", "Out", "Typo@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
     (["relu_grad", "Out", "Out@GRAD", "->Typo@GRAD"], "gradient names an input 'Typo'"),
     (["relu_grad", "Out", "Out@GRAD", "->Out@GRAD"], "gradient names an input 'Out'"),
-    (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient gives 'X', which is no gradient"),
+    (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient gives 'X', which is not a gradient"),
     (["relu_grad", "X", "Out", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': there is no input 'X'"),
     (["relu_grad", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': input Out is missing"),
     (["tanh_shrink_grad", "Out", "Out@GRAD", "->X@GRAD"], "record of 'tanh_shrink_grad'"),

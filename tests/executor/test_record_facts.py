@@ -38,7 +38,7 @@ def check_memory(op_type, inputs, attrs, counts):
     for source, port in record["views"]:
         made = [array_of(value) for value in listed(found.get(port, []))]
         if [value.nbytes for value in made] == [value.nbytes for value in given.get(source, [])]:
-            assert [value.tobytes() for value in made] == [value.tobytes() for value in given[source]], f"{port} is no view of {source}"
+            assert [value.tobytes() for value in made] == [value.tobytes() for value in given[source]], f"{port} is not a view of {source}"
     if op_type in BY_CHANCE:
         return
     if record["in_place"] or record["views"]:

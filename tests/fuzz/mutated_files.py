@@ -89,7 +89,7 @@ class Mutants:
 
     def load_state(self, name, scope):
         state = pm.io.load_state(self.path(name))
-        require(all(isinstance(key, str) for key in state), "a name that is no text")
+        require(all(isinstance(key, str) for key in state), "a name that is not text")
         if all(isinstance(value, np.ndarray) for value in state.values()):
             again = str(self.folder / f"again.{name.split('.')[1]}")
             fine, error = accepted(lambda: pm.io.save_state(again, state))

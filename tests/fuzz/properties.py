@@ -13,7 +13,7 @@ def require(condition, *text):
 
 def accepted(call, *kinds):
     """(True, what the call returns), or (False, the error). Only errors of these kinds, pm.Error by default, may refuse;
-    memory that is not there is no defect."""
+    an error about memory that is not there is not a defect."""
     try:
         return True, call()
     except (*(kinds or (pm.Error,)), MemoryError) as error:

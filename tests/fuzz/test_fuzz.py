@@ -19,7 +19,7 @@ def test_mutants(kind):
     assert done.returncode == 0, done.stdout + done.stderr
     words = done.stdout.split()
     accepted, refused = (int(words[words.index(word) - 1].replace(",", "")) for word in ("accepted", "refused"))
-    assert accepted + refused == MUTANTS[kind] and accepted > 10 and refused > 10  # else they are too wild, or too tame
+    assert accepted + refused == MUTANTS[kind] and accepted > 10 and refused > 10  # else the mutations are too large, or too small
 
 
 def test_a_mutant_is_made_again():

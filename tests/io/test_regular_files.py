@@ -91,7 +91,7 @@ def test_what_killed_saves_left_is_removed_and_what_is_written_now_is_not(tmp_pa
         killed.kill()
     others = [".paddle_mini-0123.unfinished", "f.writing.1", ".paddle_mini-0123456789abcdeg.unfinished"]
     for name in others:
-        (tmp_path / name).write_bytes(b"of somebody else")
+        (tmp_path / name).write_bytes(b"of another program")
     os.mkfifo(tmp_path / ".paddle_mini-0123456789abcdef.unfinished")
     with writer() as living:
         alive = living.stdout.readline().strip()

@@ -48,21 +48,21 @@ def test_every_truncation_is_refused(tmp_path):
     data = path.read_bytes()
     for cut in [*(data[:size] for size in range(len(data))), data + b"\0"]:
         path.write_bytes(cut)
-        with pytest.raises(pm.ProgramError, match="m.safetensors': it is no whole safetensors file"):
+        with pytest.raises(pm.ProgramError, match="m.safetensors': it is not a whole safetensors file"):
             pm.io.load_state(path)
 
 
 @pytest.mark.parametrize("data, words", [
-    (b"", "no whole"), (file_of(b""), "no whole"), ((2**63).to_bytes(8, "little") + b"{}", "no whole"),
-    (file_of({"w": entry(dtype="F99")}, bytes(8)), "no whole"),
+    (b"", "not a whole"), (file_of(b""), "not a whole"), ((2**63).to_bytes(8, "little") + b"{}", "not a whole"),
+    (file_of({"w": entry(dtype="F99")}, bytes(8)), "not a whole"),
     (file_of({"w": entry(dtype="U16", offsets=(0, 4))}, bytes(4)), "'w' has elements of U16"),
     (file_of({"w": entry(dtype="F8_E4M3", offsets=(0, 2))}, bytes(2)), "'w' has elements of F8_E4M3"),
-    (file_of({"w": entry(shape=(3,))}, bytes(8)), "no whole"), (file_of({"w": entry(shape=(2**63, 4))}, bytes(8)), "no whole"),
-    (file_of({"w": entry(shape=(-2,))}, bytes(8)), "no whole"), (file_of({"w": entry(shape=(2.5,))}, bytes(8)), "no whole"),
-    (file_of({"w": entry(offsets=(8, 0))}, bytes(8)), "no whole"), (file_of({"w": entry(offsets=(8, 16))}, bytes(16)), "no whole"),
-    (file_of({"w": entry(), "v": entry()}, bytes(8)), "no whole"),
-    (file_of(b'{"w":%s,"w":%s}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "twice|no whole"),
-    (file_of(b"[" * 100000), "no whole"), (b"\x80\x04}.", "no whole"),
+    (file_of({"w": entry(shape=(3,))}, bytes(8)), "not a whole"), (file_of({"w": entry(shape=(2**63, 4))}, bytes(8)), "not a whole"),
+    (file_of({"w": entry(shape=(-2,))}, bytes(8)), "not a whole"), (file_of({"w": entry(shape=(2.5,))}, bytes(8)), "not a whole"),
+    (file_of({"w": entry(offsets=(8, 0))}, bytes(8)), "not a whole"), (file_of({"w": entry(offsets=(8, 16))}, bytes(16)), "not a whole"),
+    (file_of({"w": entry(), "v": entry()}, bytes(8)), "not a whole"),
+    (file_of(b'{"w":%s,"w":%s}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "twice|not a whole"),
+    (file_of(b"[" * 100000), "not a whole"), (b"\x80\x04}.", "not a whole"),
 ])
 def test_what_is_refused(tmp_path, data, words):
     path = tmp_path / "m.safetensors"

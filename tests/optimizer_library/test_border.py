@@ -164,7 +164,7 @@ def test_out_pointers_that_are_null(made):
     assert C.paddle_optimizer_get_state(made, ctypes.byref(state), ctypes.byref(size)) == OK
     assert C.paddle_optimizer_free_state(state) == OK
     for freed in (state, made, ctypes.byref(size)):
-        assert C.paddle_optimizer_free_state(freed) == ERROR and "this is no state, or it was freed already" in message()
+        assert C.paddle_optimizer_free_state(freed) == ERROR and "this is not a state, or it was freed already" in message()
 
 
 def test_a_second_release_is_refused():

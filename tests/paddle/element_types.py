@@ -1,4 +1,4 @@
-"""Writes tests/element_types.json: the element types that PaddlePaddle 2.6.2's kernels for the processor have, by operator.
+"""Writes tests/element_types.json: the element types that PaddlePaddle 2.6.2's kernels for CPUs have, by operator.
 
 Run by the Python of PaddlePaddle's environment (CONTRIBUTING.md): build/bench/paddle/bin/python tests/paddle/element_types.py OPERATOR...
 Complex types are left out: there are none here.

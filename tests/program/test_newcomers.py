@@ -1,4 +1,4 @@
-"""What somebody meets on the first day: slips that get a clear answer, and documents that are right."""
+"""Common mistakes of new users, each of which gets an error that says what to do, and documents whose code runs."""
 import inspect
 import re
 import warnings

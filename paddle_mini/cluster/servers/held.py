@@ -83,7 +83,7 @@ class Held:
         """Rows counted from the block's begin."""
         name, begin, end = self.info.name, self.block.begin, self.block.end
         if not self.info.sparse:
-            raise WrongShape(f"'{printable(name)}' is no table: it has no rows")
+            raise WrongShape(f"'{printable(name)}' is not a table: it has no rows")
         if rows.ndim != 1:
             raise WrongShape(f"rows of '{printable(name)}' are {list(rows.shape)}, they must be a list")
         if rows.dtype != np.int64:

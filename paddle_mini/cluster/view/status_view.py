@@ -50,7 +50,7 @@ def line(now: Snapshot) -> str:
 
 
 def last_line(now: Snapshot) -> str:
-    """What the job has done, when it is over: nobody works any more, so rates would be 0."""
+    """What the job has done, when it is over: no trainer works any more, so rates would be 0."""
     said = [f"over after {now.seconds:.0f} s", f"{sum(one.steps for one in now.trainers)} steps", *events(now)]
     return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
 
