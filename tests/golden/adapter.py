@@ -1,4 +1,4 @@
-"""paddle_mini as replay.py wants a runtime to look: a scope, programs from bytes, runs."""
+"""paddle_mini as replay.py and runner.py use a runtime: a scope, programs from bytes, runs."""
 import os
 
 import paddle_mini as pm

@@ -6,12 +6,12 @@ import pathlib
 import pytest
 
 import paddle_mini as pm
-from golden import adapter, replay
+from golden import adapter, runner
 
 CASES = sorted(path.parent for path in (pathlib.Path(__file__).parent / "cases").glob("*/case.json"))
 OPTIONS = argparse.Namespace(exact=False, lax_dtype=False, lax_shape=False, no_lod=False, no_startup=False)
 
-# replay.py leaves closing its files to the garbage collector.
+# runner.py leaves closing its files to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
 # Cases with operators, or control flow, that are not here yet. A case that can run must leave this list.
@@ -28,7 +28,7 @@ def missing_operators(case):
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.name not in NOT_YET_COVERED], ids=lambda c: c.name)
 def test_case(case):
-    result = replay.run_one(adapter, str(case), OPTIONS)
+    result = runner.run_one(adapter, str(case), OPTIONS)
     assert result["status"] == "pass", result["message"]
     if result.get("error"):
         assert len(result["error"].splitlines()) <= 12

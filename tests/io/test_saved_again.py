@@ -8,7 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from book_chapters import CHAPTERS, chapter_to_train
-from golden import replay
+from golden import case_values
 from saved_again import assert_the_same_when_saved_again
 from small_model import SmallModel, batch
 
@@ -18,11 +18,11 @@ GOLDEN = sorted((pathlib.Path(__file__).parents[1] / "golden/cases").glob("*/mai
 
 @pytest.mark.parametrize("path", [path for path in GOLDEN if not path.parent.name.startswith("bad_")], ids=lambda path: path.parent.name)
 def test_programs_of_paddlepaddle(path, tmp_path):
-    meta, fed = json.loads((path.parent / "case.json").read_text()), replay.load_npz(path.parent / "feeds.npz")
+    meta, fed = json.loads((path.parent / "case.json").read_text()), case_values.load_npz(path.parent / "feeds.npz")
     skipped = meta.get("set_vars", ())
     feeds = [{name: pm.LoDTensor(*value) if isinstance(value, tuple) else value
-              for name, value in replay.feed_of(fed, str(step), skipped).items()} for step in range(min(meta["steps"], 2))]
-    values = replay.load_npz(path.parent / "init.npz")
+              for name, value in case_values.feed_of(fed, str(step), skipped).items()} for step in range(min(meta["steps"], 2))]
+    values = case_values.load_npz(path.parent / "init.npz")
     values.update({name: fed[f"0/{name}"] for name in skipped})
     program = pm.Program.from_bytes(path.read_bytes())
     unread = {name: program.global_block().var(name) for name in pm.io.parameters.parameter_names(program) if name not in values}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from golden import replay
+from golden import case_values
 from golden.test_golden import CASES
 
 PROGRAMS = [case for case in CASES if (case / "main.pb").exists() and not case.name.startswith("bad_")]
@@ -16,9 +16,9 @@ def results(run_all, tmp_path_factory, as_arrays):
     """By case: (fetches, what PaddlePaddle gives for its own bytes, for those written here, and for what is left for each fetch)."""
     folder, asked, kinds = tmp_path_factory.mktemp("again"), {}, {}
     for case in PROGRAMS:
-        meta, feeds = json.loads((case / "case.json").read_text()), replay.load_npz(case / "feeds.npz")
-        fed = replay.feed_of(feeds, "0", meta.get("set_vars", ()))
-        values = {**replay.load_npz(case / "init.npz"), **{name: feeds[f"0/{name}"] for name in meta.get("set_vars", ())}}
+        meta, feeds = json.loads((case / "case.json").read_text()), case_values.load_npz(case / "feeds.npz")
+        fed = case_values.feed_of(feeds, "0", meta.get("set_vars", ()))
+        values = {**case_values.load_npz(case / "init.npz"), **{name: feeds[f"0/{name}"] for name in meta.get("set_vars", ())}}
         for name, value in fed.items():
             values.update(as_arrays(f"feed:{name}", pm.LoDTensor(*value) if isinstance(value, tuple) else value))
         data = (case / "main.pb").read_bytes()
