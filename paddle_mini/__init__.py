@@ -13,13 +13,14 @@ from . import averaging, data, devices, io, nets
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
+from .block import Block
 from .executor import Executor, seed
 from .guards import default_main_program, default_startup_program, program_guard
 from .operator import Operator
 from .parallel import DataParallel
 from .param_attr import ParamAttr
 from .place import CPUPlace, CUDAPlace, EmulatedPlace
-from .program import Block, Program
+from .program import Program
 from .roles import device_guard, op_role_guard
 from .scope import LoDTensor, Scope, SelectedRows, global_scope, scope_guard
 from .variable import Parameter, Variable

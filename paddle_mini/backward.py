@@ -9,9 +9,9 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Un
 from . import _core, dtypes, roles
 from ._core import printable
 from .backward_blocks import block_gradient, declare, runs_block
+from .block import Block
 from .errors import located
 from .operator import EMPTY_NAME, Operator
-from .program import Block
 from .transaction import atomic, before_setting
 from .variable import Parameter, Variable, name_of
 

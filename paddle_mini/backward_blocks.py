@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Set, Tuple
 
 from . import dtypes
+from .block import Block
 from .operator import EMPTY_NAME, Operator
-from .program import Block
 
 GRAD = "@GRAD"
 

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from . import dtypes
 from ._core import ProgramError, printable
-from .program import Block
+from .block import Block
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import dtypes
 from ._core import ProgramError, ShapeError, printable
+from .block import Block
 from .operator import Operator
-from .program import Block
 from .variable import Variable
 
 

@@ -8,7 +8,7 @@ from .contracts import attr_types
 from .transaction import before_setting
 
 if TYPE_CHECKING:
-    from .program import Block
+    from .block import Block
 
 EMPTY_NAME = "@EMPTY@"  # a hole in a list of names
 

@@ -9,7 +9,7 @@ from ._core import type_name
 from .transaction import before_setting, on_undo
 
 if TYPE_CHECKING:
-    from .program import Block
+    from .block import Block
 
 Dtype = Union[str, int]  # a number where it is no element type
 

@@ -7,8 +7,9 @@ from typing import Dict, List, Optional
 import numpy as np
 
 from .._core import Applied, Claim, OpError, ProgramError, Scope, printable
+from ..block import Block
 from ..executor import Executor
-from ..program import Block, Program
+from ..program import Program
 from ..roles import device_guard
 from ..scope import global_scope
 from ..variable import Variable

@@ -6,10 +6,11 @@ from typing import Callable, List, Optional, Sequence, Tuple, Union
 
 from .. import _core, dtypes
 from .._core import ProgramError, Scope, printable
+from ..block import Block
 from ..contracts import defaults
 from ..executor import Executor
 from ..operator import Operator
-from ..program import Block, Program
+from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable, name_of
 from .parameter_info import read_parameter_info, write_parameter_info

@@ -6,9 +6,9 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 from .. import dtypes
 from .._core import ProgramError, printable
+from ..block import Block
 from ..dataflow import outer_reads_and_writes
 from ..guards import default_main_program
-from ..program import Block
 from ..transaction import transaction
 from ..variable import Variable
 from .emit import block, emit, from_front, layer_name, refuse, require_variable

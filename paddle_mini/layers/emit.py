@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import callsite, dtypes, initializer, unique_name
 from .._core import Error, ProgramError, ShapeError, printable
+from ..block import Block
 from ..contracts import GENERIC, attr_types, contract
 from ..errors import near
 from ..guards import default_main_program, default_startup_program
 from ..param_attr import ParamAttr
-from ..program import Block
 from ..variable import Parameter, Variable
 
 Output = Union[Variable, List[Variable]]

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Any, Iterator, List, Optional, Sequence, Union
 
 from .._core import ProgramError, printable
+from ..block import Block
 from ..dataflow import outer_reads_and_writes
 from ..guards import default_main_program
-from ..program import Block
 from ..transaction import before_changing
 from ..variable import Variable
 from .control_flow import inner_block, step_scopes

@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from .._core import ProgramError
+from ..block import Block
 from ..operator import Operator
-from ..program import Block
 from ..variable import Parameter, Variable
 from .optimizer import Optimizer, Rate, finite, given
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional
 
+from ..block import Block
 from ..operator import Operator
-from ..program import Block
 from ..variable import Parameter, Variable
 from .optimizer import Optimizer, Rate, finite
 

@@ -7,11 +7,12 @@ import numpy as np
 
 from .. import dtypes
 from .._core import ProgramError, printable
+from ..block import Block
 from ..guards import default_main_program, program_guard
 from ..layers.emit import create_state
 from ..lr.scheduler import number, whole
 from ..operator import Operator
-from ..program import Block, Program
+from ..program import Program
 from ..roles import BACKWARD, LOSS, op_role_guard
 from ..variable import Variable
 from .optimizer import Pairs

@@ -9,12 +9,13 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 from .. import dtypes
 from .._core import ProgramError, printable
 from ..backward import append_backward
+from ..block import Block
 from ..clip import GradientClip
 from ..guards import default_main_program, default_startup_program, program_guard
 from ..initializer import Constant
 from ..lr.scheduler import LRScheduler
 from ..operator import Operator
-from ..program import Block, Program
+from ..program import Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic

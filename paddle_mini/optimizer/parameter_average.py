@@ -10,10 +10,11 @@ from ..averaging.applied import Applier
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
 from ..averaging.schemes import Scheme, Window
+from ..block import Block
 from ..guards import default_main_program
 from ..operator import Operator
 from ..place import CPUPlace, Place
-from ..program import Block, Program
+from ..program import Program
 from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
 from ..variable import Parameter, Variable, name_of
 from .averaged import Averaged

@@ -1,0 +1,171 @@
+# Block: operators and the variables they name; what layer functions append to.
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence
+
+from . import _core, callsite, dtypes, roles
+from ._core import printable
+from .contracts import typed_attrs
+from .errors import located, near
+from .operator import EMPTY_NAME, Operator, slots
+from .transaction import before_growing, before_setting, on_undo
+from .variable import Parameter, Variable
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+class Block:
+    """Operators in the order they run, and the variables they name. Inner blocks, of loops and
+    branches, see the variables of their parents."""
+
+    def __init__(self, program: Program, index: int, parent_index: int = -1):
+        self.program = program
+        self.idx = index
+        self.parent_idx = parent_index
+        self.forward_block_idx = -1
+        self.vars: Dict[str, Variable] = {}
+        self.ops: List[Operator] = []
+        self._other: Dict[str, Any] = {}
+
+    def has_var(self, name: str) -> bool:
+        """Whether this block, not a parent, has the variable."""
+        return name in self.vars
+
+    def find_var(self, name: str) -> Optional[Variable]:
+        """The variable of this block, its forward block or one around it."""
+        block: Optional[Block] = self
+        while block is not None:
+            if name in block.vars:
+                return block.vars[name]
+            if block.forward_block_idx >= 0 and name in self.program.blocks[block.forward_block_idx].vars:
+                return self.program.blocks[block.forward_block_idx].vars[name]
+            block = self.program.blocks[block.parent_idx] if block.parent_idx >= 0 else None
+        return None
+
+    def var(self, name: str) -> Variable:
+        """As find_var; ProgramError with the nearest name when there is none."""
+        found = self.find_var(name)
+        if found is None:
+            raise _core.ProgramError(f"block {self.idx} has no variable '{printable(name)}'{near(name, self.vars)}")
+        return found
+
+    def create_var(self, name: Optional[str] = None, **facts: Any) -> Variable:
+        """A new variable; facts are those of Variable: dtype, shape, persistable, …"""
+        if name is None:
+            name = self.program.new_name("tmp")
+        if name in self.vars:
+            raise _core.ProgramError(f"block {self.idx} already has a variable '{printable(name)}'")
+        if "dtype" in facts:
+            facts["dtype"] = dtypes.dtype_name(facts["dtype"])
+        if facts.get("shape") is not None:
+            facts["shape"] = dtypes.shape_list(facts["shape"])
+        return self._add_var(Variable(self, name, **facts))
+
+    def create_parameter(self, name: str, shape: Sequence[int], dtype: Any = "float32",
+                         **facts: Any) -> Parameter:
+        """A new parameter; facts are those of Parameter: trainable, learning_rate, …"""
+        dims = dtypes.shape_list(shape)
+        if any(dim < 0 for dim in dims):
+            raise _core.ShapeError(f"parameter '{printable(name)}' has shape {dims}: its dimensions must be known")
+        if name in self.vars:
+            raise _core.ProgramError(f"block {self.idx} already has a variable '{printable(name)}'")
+        parameter = Parameter(self, name, dtypes.dtype_name(dtype), dims, **facts)
+        self._add_var(parameter)
+        return parameter
+
+    def append_op(self, type: str, inputs: Optional[Mapping[str, Any]] = None,
+                  outputs: Optional[Mapping[str, Any]] = None,
+                  attrs: Optional[Mapping[str, Any]] = None) -> Operator:
+        """Adds an operator at the end.
+
+        Ports take variables, names or lists of them. The operator is held against its record, and
+        `infer` gives shape and dtype of the outputs; variables that are not there are made.
+        Raises ProgramError or ShapeError, ending at the user's line.
+        """
+        return self.insert_op(len(self.ops), type, inputs, outputs, attrs)
+
+    def insert_op(self, index: int, type: str, inputs: Optional[Mapping[str, Any]] = None,
+                  outputs: Optional[Mapping[str, Any]] = None,
+                  attrs: Optional[Mapping[str, Any]] = None) -> Operator:
+        """As append_op, before the operator that is at `index` now."""
+        all_attrs = {**roles.current(), **(attrs or {})}
+        if "op_callstack" not in all_attrs:
+            all_attrs["op_callstack"] = callsite.user_callstack()
+        description: Dict[str, Any] = {"type": type, "inputs": slots(inputs or {}),
+                                       "outputs": slots(outputs or {})}
+        try:
+            description["attrs"] = typed_attrs(type, all_attrs)
+            attrs_found, infos = _core.check_op(description, self._infos(description["inputs"]))
+            self._check_persistables(infos)
+        except _core.Error as error:
+            raise located(error, description, all_attrs["op_callstack"]) from None
+        description["attrs"] = attrs_found
+        for name, info in infos.items():
+            self._set_info(name, info)
+        op = Operator(self, description)
+        self._put_op(index, op)
+        self.program.changed()
+        return op
+
+    def prepend_op(self, type: str, inputs: Optional[Mapping[str, Any]] = None,
+                   outputs: Optional[Mapping[str, Any]] = None,
+                   attrs: Optional[Mapping[str, Any]] = None) -> Operator:
+        """As append_op, before all others."""
+        return self.insert_op(0, type, inputs, outputs, attrs)
+
+    def remove_op(self, index: int) -> None:
+        """Takes out the operator at `index`; its variables stay."""
+        op = self.ops[index]
+        on_undo(partial(self.ops.insert, index if index >= 0 else len(self.ops) + index, op))
+        del self.ops[index]
+        self.program.changed()
+
+    def _infos(self, inputs: Any) -> Dict[str, Dict[str, Any]]:
+        infos = {}
+        for port, names in inputs:
+            for name in names:
+                if name == EMPTY_NAME:
+                    continue
+                if not isinstance(name, str):
+                    raise _core.ProgramError(f"input {port} is {name!r}, not a variable")
+                infos[name] = self.var(name).info()
+        return infos
+
+    def _check_persistables(self, infos: Mapping[str, Mapping[str, Any]]) -> None:
+        for name, info in infos.items():
+            var = self.find_var(name)
+            if var is None or not var.persistable or not var.shape_known:
+                continue
+            agree = len(info["shape"]) == len(var.shape) and all(
+                a == b or a < 0 or b < 0 for a, b in zip(info["shape"], var.shape))
+            if info["dtype"] != var.dtype or not agree:
+                raise _core.ShapeError(f"output would be {info['shape']} {info['dtype']}, but "
+                                       f"'{printable(name)}' is {list(var.shape)} {var.dtype} and persistable")
+
+    def _set_info(self, name: str, info: Dict[str, Any]) -> None:
+        var = self.find_var(name)
+        if var is None:
+            self._add_var(Variable.from_info(self, name, info))
+        elif not (var.persistable and var.shape_known):
+            var.set_info(info)
+
+    def _put_op(self, index: int, op: Operator) -> None:
+        if index >= len(self.ops):
+            before_growing(self.ops)
+        else:
+            on_undo(partial(self.ops.__delitem__, index if index >= 0 else max(len(self.ops) + index, 0)))
+        self.ops.insert(index, op)
+
+    def _add_var(self, var: Variable) -> Variable:
+        before_setting(self.vars, var.name)
+        self.vars[var.name] = var
+        self.program.changed()
+        return var
+
+    def describe(self) -> Dict[str, Any]:
+        return {"unknown": b"", **self._other, "idx": self.idx, "parent_idx": self.parent_idx,
+                "forward_block_idx": self.forward_block_idx,
+                "vars": [var.describe() for var in self.vars.values()],
+                "ops": [op.describe() for op in self.ops]}
