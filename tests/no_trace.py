@@ -1,0 +1,65 @@
+"""A failed call must leave no trace in the default programs: neither bytes, nor names, nor what only Python knows."""
+import pytest
+
+import paddle_mini as pm
+from paddle_mini.block import Block
+from paddle_mini.transaction import transaction
+
+
+class Fault(Exception):
+    """Nothing that the package raises or catches by itself."""
+
+
+def state_of(program):
+    return (program.to_bytes(), dict(program._names), program._seeds, program.current_block().idx, program.backward_count,
+            dict(program.minimizers), dict(program.schedules), [(op.type, op.attrs) for block in program.blocks for op in block.ops],
+            {var.name: {**vars(var), "block": var.block.idx} for var in program.list_vars()})
+
+
+def programs():
+    return [state_of(pm.default_main_program()), state_of(pm.default_startup_program())]
+
+
+def leaves_no_trace(call, kind=Exception):
+    """The error of a call, which has to raise one."""
+    before = programs()
+    with pytest.raises(kind) as raised:
+        call()
+    assert programs() == before
+    return raised.value
+
+
+class FailAfter:
+    """Lets so many operators be appended, to any program, and raises once the last of them is there; None: never."""
+
+    def __init__(self, monkeypatch, count=None):
+        self.count, self.seen, insert = count, 0, Block.insert_op
+
+        def insert_op(block, *args, **kwargs):
+            op = insert(block, *args, **kwargs)
+            self.seen += 1
+            if self.seen == self.count:
+                raise Fault(f"after operator {self.count}, {op.type}")
+            return op
+
+        monkeypatch.setattr(Block, "insert_op", insert_op)
+
+
+def fails_after_each_operator(monkeypatch, call, kind=Fault):
+    """Fails the call behind every operator that it appends; afterwards it gives what it gives in a new program."""
+    with monkeypatch.context() as patch:
+        counter = FailAfter(patch)
+        before = programs()
+        try:
+            with transaction():
+                call()
+                raise Fault("all of it")
+        except Fault:
+            pass
+        assert programs() == before
+    assert counter.seen
+    for count in range(1, counter.seen + 1):
+        with monkeypatch.context() as patch:
+            FailAfter(patch, count)
+            leaves_no_trace(call, kind)
+    return counter.seen
