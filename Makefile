@@ -61,7 +61,7 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
 	$(call sanitized,tsan,thread,)
-	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py -k "not seed and not process and not interrupted"
+	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted"
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
 ASAN_TESTS ?= tests/ops tests/executor tests/io tests/golden tests/averaging tests/optimizer_library tests/program

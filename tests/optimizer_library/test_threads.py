@@ -12,16 +12,9 @@ import pytest
 import paddle_mini as pm
 from one_parameter import gradients, library, values
 from paddle_mini.optimizer.native import load_library
+from threads import together
 
 O = pm.optimizer
-
-
-def together(*works):
-    threads = [threading.Thread(target=work) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def test_objects_of_two_threads_do_not_meet():
