@@ -1,5 +1,5 @@
 // Messages of proto/framework.proto, parsed by upb: their definitions, and the way to each field.
-// Only codec.cc includes this: nothing else sees upb.
+// Only codec.cc and op_codec.cc use this: no other part of the program's format sees upb.
 #pragma once
 
 #include <array>
