@@ -9,7 +9,8 @@ from .. import _core
 from .._core import ProgramError
 from ..program import Program
 from ..variable import Parameter
-from .pickled import info_pickle, pickled_state
+from .pickle_writer import info_pickle
+from .pickled import pickled_state
 
 _TYPES = {"structured_name": str, "stop_gradient": bool, "trainable": bool}
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from .. import _core
 from .._core import ProgramError
-from .checksums import crc32c, is_marked, require_whole
+from .checksums import is_marked, require_whole
 
-# A state of ours begins with a constant that is taken off the stack again: this, its CRC-32C in 4 bytes, and POP. PaddlePaddle
-# reads past it. The checksum is of all that follows it.
+# A state of paddle_mini begins with a constant that is taken off the stack again: this, its CRC-32C in 4 bytes, and POP.
+# PaddlePaddle reads past it. The checksum is of all that follows it.
 _PROTOCOL = b"\x80\x04"
-_MARK_OF_CHECKSUM = _PROTOCOL + b"C\x0epm-crc32c:"
-_BEHIND_MARK, _POP = len(_MARK_OF_CHECKSUM) + 4, b"0"
+MARK_OF_CHECKSUM = _PROTOCOL + b"C\x0epm-crc32c:"
+_BEHIND_MARK, POP = len(MARK_OF_CHECKSUM) + 4, b"0"
 
 # Real states take about 40 steps an array; a file of more is made to fill the memory.
 MOST_STEPS = 4_000_000
@@ -65,7 +65,7 @@ def pickled_state(data: bytes) -> Dict[str, Any]:
     stream = io.BytesIO(data)
     checked = has_checksum(data)
     if checked:
-        stream.seek(_BEHIND_MARK + len(_POP))
+        stream.seek(_BEHIND_MARK + len(POP))
     try:
         for number, (operation, argument, place) in enumerate(pickletools.genops(stream)):
             if operation.name == "PROTO" and (place or not 2 <= argument <= 5) or \
@@ -86,16 +86,16 @@ def pickled_state(data: bytes) -> Dict[str, Any]:
     state = machine.stack[0]
     _check_depth(state)
     if not all(isinstance(key, str) for key in state):
-        raise ProgramError("a key of its dict is no string")
+        raise ProgramError("a key of its dict is not a string")
     return state
 
 
 def has_checksum(data: bytes) -> bool:
     """Whether the state has a checksum; ProgramError when it does not match."""
     view = memoryview(data)
-    if not is_marked(view, 0, _MARK_OF_CHECKSUM):
+    if not is_marked(view, 0, MARK_OF_CHECKSUM):
         return False
-    expected = int.from_bytes(view[len(_MARK_OF_CHECKSUM):_BEHIND_MARK], "little")
+    expected = int.from_bytes(view[len(MARK_OF_CHECKSUM):_BEHIND_MARK], "little")
     require_whole(expected, _core.crc32c(view[_BEHIND_MARK:]))
     return True
 
@@ -187,7 +187,7 @@ def _plain(value: Any) -> Any:
 
 def _container(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise ValueError(f"items are given to what is no {kind.__name__}")
+        raise ValueError(f"items are given to what is not a {kind.__name__}")
     return value
 
 
@@ -225,7 +225,7 @@ def _made(made: Any, arguments: Any) -> Any:
 def _finished(made: Any, state: Any) -> Any:
     """A dtype with its byte order, or an array with its shape and elements."""
     if not isinstance(made, _Unfinished) or made.array is not None:
-        raise ProgramError("it gives a state to what is no array")
+        raise ProgramError("it gives a state to what is not an array")
     if made.dtype:
         order, fields = state[1], state[2:5]
         if order not in ("<", ">", "|", "=") or any(part is not None for part in fields):
@@ -241,7 +241,7 @@ def _finished(made: Any, state: Any) -> Any:
 def _array(shape: Any, dtype: Any, fortran: Any, data: Any) -> Any:
     code = dtype.dtype if isinstance(dtype, _Unfinished) else ""
     if code[:1] not in ("<", ">", "|", "=") or code[1:2] not in tuple("biufc"):
-        raise ProgramError(f"an array has elements of {code[:200]!r}, which are no numbers")
+        raise ProgramError(f"an array has elements of {code[:200]!r}, which are not numbers")
     kind, raw = np.dtype(code), _bytes(data)
     if not isinstance(shape, tuple) or not all(type(dim) is int and dim >= 0 for dim in shape) or len(shape) > 32:
         raise ProgramError(f"an array has the shape {str(shape)[:200]}")
@@ -265,39 +265,3 @@ def _check_depth(state: Any) -> None:
             raise ProgramError(f"its containers are nested more than {DEEPEST} deep")
         inner: Iterable[Any] = value.values() if isinstance(value, dict) else value
         todo.extend((item, depth + 1) for item in inner if isinstance(item, (dict, list, tuple)))
-
-
-def state_pickle(state: Dict[str, np.ndarray]) -> bytes:
-    """A dict of arrays, pickled with protocol 4 so that PaddlePaddle loads it with NumPy 1 or 2."""
-    return b"".join(state_pieces(state))
-
-
-def state_pieces(state: Dict[str, np.ndarray]) -> List[bytes]:
-    """The same in pieces, one after the other."""
-    parts = [_POP + b"}("]  # a dict, the items
-    for name, array in state.items():
-        text, kind = name.encode(), array.dtype.str
-        parts += [b"X", len(text).to_bytes(4, "little"), text,
-                  b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85C\x01btR",
-                  b"(K\x01(", *(b"\x8a\x08" + dim.to_bytes(8, "little") for dim in array.shape), b"t",
-                  b"cnumpy\ndtype\nX", (len(kind) - 1).to_bytes(4, "little"), kind[1:].encode(), b"\x89\x88\x87R",
-                  b"(K\x03X\x01\0\0\0", kind[:1].encode(), b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb",
-                  b"\x89\x8e", array.nbytes.to_bytes(8, "little"), array.tobytes(), b"tb"]
-    parts.append(b"u.")
-    return [_MARK_OF_CHECKSUM, crc32c(*parts).to_bytes(4, "little"), *parts]
-
-
-def info_pickle(entries: Dict[str, Dict[str, Any]]) -> bytes:
-    """Dicts of strings and truths by name, pickled with protocol 2."""
-    parts = [b"\x80\x02}("]
-    for name, entry in entries.items():
-        parts += [_text(name), b"}("]
-        for key, value in entry.items():
-            parts += [_text(key), _text(value) if isinstance(value, str) else b"\x88" if value else b"\x89"]
-        parts.append(b"u")
-    return b"".join([*parts, b"u."])
-
-
-def _text(value: str) -> bytes:
-    data = value.encode()
-    return b"X" + len(data).to_bytes(4, "little") + data

@@ -11,7 +11,8 @@ from .._core import OpError, ProgramError, Scope, printable
 from ..program import Program
 from ..scope import global_scope
 from .parameters import Path, make_folder, parameter_names
-from .pickled import pickled_state, state_pieces
+from .pickle_writer import state_pieces
+from .pickled import pickled_state
 from .safetensors_file import safetensors_bytes, safetensors_state
 from .values import check_names, element_type, naming, plain, set_values, zeros_of_averages
 
