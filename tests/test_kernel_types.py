@@ -11,6 +11,7 @@ import pytest
 import bfloat16
 import paddle_mini as pm
 from facts import cases_of, all_facts
+from loops import doubled_in_a_loop
 from one_op import OneOp, Rows, array_of, ints, run_op, with_array
 from paddle_mini.contracts import contract
 
@@ -150,14 +151,7 @@ def test_fill_constant_and_casts_in_a_block():
     """Widened operators within a loop, whose steps are planned apart."""
     main = pm.Program()
     with pm.program_guard(main):
-        i, n = pm.layers.fill_constant([1], "int64", 0), pm.layers.fill_constant([1], "int64", 3)
-        x = pm.layers.fill_constant([2], "float16", 1.5)
-        below = pm.layers.less_than(i, n)
-        loop = pm.layers.While(below)
-        with loop.block():
-            pm.layers.assign(pm.layers.scale(x, scale=2.0), output=x)
-            pm.layers.increment(i)
-            pm.layers.assign(pm.layers.less_than(i, n), output=below)
+        x = doubled_in_a_loop(pm.layers.fill_constant([2], "float16", 1.5))
     value, = pm.Executor().run(main, fetch_list=[x])
     assert value.dtype == "float16"
     np.testing.assert_array_equal(value, [12.0, 12.0])

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from loops import doubled_in_a_loop
 
 
 def network():
@@ -47,15 +48,7 @@ def test_sequences_of_many_lengths_in_turn(monkeypatch, capfd):
 def test_loops_over_values_of_many_lengths_in_turn(monkeypatch, capfd):
     """Stretches of blocks, too."""
     x = pm.layers.data("x", [-1, 4])
-    i, n = pm.layers.fill_constant([1], "int64", 0), pm.layers.fill_constant([1], "int64", 3)
-    total = pm.layers.scale(x, scale=1.0)
-    condition = pm.layers.less_than(i, n)
-    loop = pm.layers.While(condition)
-    with loop.block():
-        pm.layers.assign(pm.layers.scale(total, scale=2.0), output=total)
-        pm.layers.increment(i)
-        pm.layers.assign(pm.layers.less_than(i, n), output=condition)
-    out = pm.layers.scale(total, scale=0.5)
+    out = pm.layers.scale(doubled_in_a_loop(pm.layers.scale(x, scale=1.0)), scale=0.5)
     exe = pm.Executor()
     arrays = [np.full((count, 4), count, "float32") for count in range(1, 31)]
     for array in arrays:
