@@ -42,8 +42,8 @@ py::dict info_to_python(const VarInfo& info);
 // executor.cc: PyErr_CheckSignals, from a thread that has released the GIL.
 bool user_wants_to_stop();
 
-// scope.cc: one use of a scope from Python (core/scope.h). Whoever waits has released the GIL, so that nobody who needs it
-// while having a turn is waited for in vain.
+// scope.cc: one use of a scope from Python (core/scope.h). A thread releases the GIL while it waits, since the thread that
+// has the turn may need the GIL before it can end.
 class InScope {
  public:
   InScope(Scope& scope, Access access) : use_(scope, access) {

@@ -1,12 +1,12 @@
-// Memory that nobody has written yet can be given a pattern, so that a test sees who reads it or returns it: fresh
-// allocations, and what a plan's temporaries and scratch memory lie in, before each run.
+// Memory that is not yet written can be filled with a pattern, so that a test sees when an operator reads or returns it:
+// new allocations, and, before each run, the memory of a plan's temporaries and scratch space.
 #pragma once
 
 #include <cstddef>
 
 namespace paddle_mini {
 
-// A byte, or -1: memory stays as it comes. At first PM_FILL says it, a number such as 0x55.
+// The byte that memory is filled with, or -1 where it is not filled. PM_FILL sets it at the start: a number such as 0x55.
 int fill_pattern();
 void set_fill_pattern(int pattern);
 void fill_with_pattern(void* data, size_t bytes);

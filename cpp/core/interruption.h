@@ -25,8 +25,8 @@ class StopAsker {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// While it lives, the kernels that this thread runs may be stopped in their middle; nullptr: they may not. Who makes it
-// takes back what they have written by then.
+// While it lives, the kernels that this thread runs may be stopped in their middle; nullptr: they may not. The code that
+// makes it must undo what a stopped kernel has written.
 class Interruptible {
  public:
   explicit Interruptible(StopAsker* stop);
@@ -40,7 +40,7 @@ class Interruptible {
 void poll_interruption();  // Interrupted where the kernel may be stopped and the user wants that
 
 // f(begin, end) for slices of [0, n), in order: of 16 MiB, which are written well within a second even where the system
-// gives the memory only then. Small arrays are one slice and ask nobody.
+// gives the memory only then. Between slices it polls; a small array is one slice, so it is not polled.
 template <class F>
 void in_slices(int64_t n, size_t bytes_of_one, F f) {
   const int64_t most = static_cast<int64_t>((size_t{16} << 20) / bytes_of_one);

@@ -12,8 +12,8 @@ size_t container_memory_limit(const std::string& root = "");
 size_t memory_limit();  // of the machine or of the container, whichever is less; read once
 
 size_t memory_in_use();  // by large allocations (memory.h), together
-// Counts an allocation, before it is made; DeviceError, and nothing is counted, where all of them would exceed the limit.
-// Small ones count as nothing.
+// Counts an allocation before it is made. DeviceError, and nothing is counted, when the sum would exceed the limit. Small
+// allocations are not counted.
 void count_memory(size_t bytes);
 void uncount_memory(size_t bytes) noexcept;
 

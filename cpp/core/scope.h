@@ -31,8 +31,8 @@ class Pending {
 //                                                                              waits to be, it is refused: ScopeInUse
 //
 // Where values may lie on devices, Read and ReadingRun go on alone too, and begin when the devices are done. A use
-// inside another of its thread is refused (turn.h). Who waits can be interrupted. A name whose value is substituted is
-// changed by nobody until its own value is back: ScopeInUse.
+// inside another one of the same thread begins at once or is refused (turn.h). A use that waits can be interrupted. A
+// name whose value is substituted can't be changed until its own value is back: ScopeInUse.
 //
 // Pointers to variables stay valid until the variable is erased. `generation` changes whenever a
 // variable appears, disappears or changes shape, so that who keeps pointers can tell.
@@ -54,13 +54,13 @@ class Scope {
   void exchange(const std::vector<Exchange>& exchanges);
 
   // Other values in the place of these names for a while, such as averages in that of parameters: `name` stands for what
-  // `by` stood for, its own value is kept as `keep`. It belongs to who has claimed it, from the claim until the end.
+  // `by` stood for, its own value is kept as `keep`. The names belong to the claim until it ends.
   uint64_t claim(std::vector<Exchange> names);  // ScopeInUse where one of them is claimed or kept already
   void substitute(uint64_t claim);              // OpError or ShapeError, and nothing is done, as exchange()
   void end_claim(uint64_t claim);               // own values are back, `by` and `keep` are gone; no-op when it has ended
   void leave_claim(uint64_t claim) noexcept;    // needs no turn: the next use of the scope ends it
   void restore(const std::vector<Exchange>& names);  // ends every claim of one of these names, and erases what `by` says
-  // ScopeInUse when the name, which somebody is about to change, is claimed.
+  // For a name that is about to be changed: ScopeInUse when it is claimed.
   void require_unclaimed(const std::string& name) const;
   bool has_claims() const { return !claims_.empty(); }
 
@@ -104,8 +104,8 @@ class Scope {
   std::unordered_map<std::string, std::unique_ptr<Variable>> variables_;
 };
 
-// One use of a scope. When it has begun no device is at work on the values, but where it is a run: that may go on with
-// what is pending (Session), and settles otherwise.
+// One use of a scope. Once it has begun, no device is at work on the values. Only a run may begin before that: it goes on
+// with the pending work (Session) or settles it.
 class Scope::Use {
  public:
   Use(Scope& scope, Access access) : scope_(scope), turn_(scope.turn_, "a program in this scope"), access_(access) {}

@@ -5,12 +5,12 @@ namespace paddle_mini {
 
 struct Device;
 
-// For values that are kept between runs and are changed in place, as sums are: a copy of them, which is what the executor
-// makes of others, would cost more than the step. A kernel may say so besides being a Kernel.
+// For values that are kept between runs and are changed in place, as sums are: a copy, which the executor makes of other
+// such values, would cost more than the step. A class that is a Kernel may be this too.
 class TakesBack {
  public:
   virtual ~TakesBack() = default;
-  // What run() did in this run, all of it or as many elements as it came to, is undone. Called on a processor only.
+  // Undoes what run() did in this run: all of it, or the elements that it had reached. Called on a CPU only.
   virtual void take_back(Device& device) = 0;
 };
 

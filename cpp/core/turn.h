@@ -10,7 +10,7 @@
 
 namespace paddle_mini {
 
-// Another use, of this thread or of another, must end first. It says so before anything has changed.
+// Another use, of this thread or of another, must end first. It is thrown before anything has changed.
 class ScopeInUse : public OpError {
  public:
   using OpError::OpError;
@@ -26,9 +26,9 @@ enum class Access {
 constexpr bool is_shared(Access access) { return access == Access::Read || access == Access::ReadingRun; }
 constexpr bool is_run(Access access) { return access == Access::Run || access == Access::ReadingRun; }
 
-// Uses begin in the order in which they came, so none waits for ever. A use inside another of the same thread waits for
-// nobody: it begins at once where the outer one is no run and allows it, and is refused otherwise (in a signal handler
-// during a run, for example), since it could only wait for itself.
+// Uses begin in the order in which they came, so none waits for ever. A use inside another one of the same thread never
+// waits, since it would wait for its own thread: it begins at once where the outer use is not a run and allows it, and is
+// refused otherwise, for example in a signal handler during a run.
 class Turn {
  public:
   // One use, from begin() until end() or its destruction. Both may be called by different threads.

@@ -16,11 +16,11 @@ const std::map<std::string, AttrType>& generic_attributes();
 // The forward block of block `index`; -1 for none. PaddlePaddle's GradientMergeOptimizer writes a block's own index.
 int forward_block(const ProgramDesc& program, int index);
 
-// Refuses with ProgramError: blocks that form no tree, names that are declared twice or can't be shown, variables without a
+// Refuses with ProgramError: blocks that don't form a tree, names that are declared twice or can't be shown, variables without a
 // description, generic attributes of another type, operators feed and fetch that name nothing. Linear in the size of the program.
 void check_structure(const ProgramDesc& program, const OpTable& operators);
 
-// The one way from bytes of others to a program: decode_program and check_structure.
+// The one way from bytes that come from outside to a program: decode_program and check_structure.
 ProgramDesc read_program(std::string_view bytes, const OpTable& operators);
 
 }  // namespace paddle_mini

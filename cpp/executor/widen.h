@@ -1,4 +1,4 @@
-// widen: an operator without kernel for its element type runs in a wider one. What it reads is cast before it and what
+// widen: an operator without a kernel for its element type runs in a wider one. What it reads is cast before it and what
 // it writes is cast back after it: 16-bit floats are computed in float32 and rounded once, narrow integers in int32 or
 // int64, where they wrap around on the way back. core/widening.h says what is computed so.
 #pragma once

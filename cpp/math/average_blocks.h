@@ -22,7 +22,7 @@ namespace paddle_mini {
 //   - S becomes 1/w there, so that weights are about 1;
 //   - weights below 1/64 are dithered by a millionth, one for all elements, which S counts: the roundings of a
 //     parameter that stands still are then as random as those of one that moves (Roberts 1962), and cancel out.
-// All zeros say that the average is a: so the state of an average that was kept without blocks goes on.
+// With zeros for b and the sums the average is a, so the state of an average that was kept without blocks can go on.
 constexpr int kBlockSteps = 16;
 constexpr double kWideWeight = 0.25, kDitheredWeight = 1.0 / 64, kDither = 1.0 / (1 << 20), kGolden = 0.6180339887498949;
 

@@ -1,4 +1,4 @@
-// An average in blocks (average_blocks.h) over the elements of a parameter, on a processor.
+// An average in blocks (average_blocks.h) over the elements of a parameter, on a CPU.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace paddle_mini {
 
-// The kernel of parameter_average where the program gives Block. A step is whole or not at all: where elements are
-// refused all others are averaged and the error comes at the end, and take_back() undoes the step.
+// The kernel of parameter_average where the program gives Block. A step is done whole or undone: where elements
+// are not finite, all others are averaged, the error is thrown at the end, and take_back() undoes the step.
 template <class T>
 class BlockAverage {
  public:
@@ -38,7 +38,7 @@ class BlockAverage {
     if (end == param_.numel()) end_step();
   }
 
-  // Of the step that run_tile began: what the average was before, from what it is now.
+  // Computes the average before the step that run_tile began from the average after it.
   void take_back(Device&) {
     int64_t done = done_;
     done_ = 0;
@@ -65,7 +65,7 @@ class BlockAverage {
   }
 
   void end_step() {
-    // A generation that ends leaves what it was made of: the next one begins anew.
+    // Where a generation ends, the sums stay as they were: the next one begins with new ones.
     std::copy_n(rolls_ ? was_ : step_.sums, kAverageSums, sums_out_.data());
     if (refused_ < 0) return;
     fail<OpError>("element ", refused_, " of Param is ", *param_.read(refused_, 1), ": it does not enter the average");
@@ -99,7 +99,7 @@ class BlockAverage {
     }
   }
 
-  // An element that is not finite counts as its average, which then stays.
+  // In the place of an element that is not finite its average is taken, which the step then does not change.
   void step_over_gaps(Device& device, const T* p, int64_t at, int64_t count) {
     BlockMean<T> mean(was_);
     for (int64_t i = 0; i < count; ++i) {

@@ -50,7 +50,8 @@ struct Element {
   Fault* fault;
   unsigned long long at_step;
 
-  // The new average, block and previous average. What is not finite counts as the average, which then stays.
+  // The new average, block and previous average. In the place of a value that
+  // is not finite the average is taken, which the step then does not change.
   template <class P>
   PM_DEVICE std::tuple<T, T, T> operator()(T average, T block, T previous, P param) const {
     const BlockStep<T>& step = all.step;

@@ -1,4 +1,4 @@
-// Copying and filling arrays, wherever they are; on a processor the user may stop it.
+// Copying and filling arrays, wherever they are; on a CPU the user may stop it.
 #pragma once
 
 #include <algorithm>

@@ -63,7 +63,7 @@ inline OpSpec fold_reduction(const char* type, const char* gradient, bool has_no
         std::vector<bool> axes = reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
         Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
         bool empty = x.known() && x.numel() == 0 && out.numel() > 0;
-        require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ": there is none among no elements");
+        require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ", which has no largest or smallest element");
         c.set_output("Out", c.input("X").dtype, out);  // whatever out_dtype says, as in PaddlePaddle
       })
       .gradient(gradient, {"X", "Out", "Out@GRAD"}, {"X@GRAD"});

@@ -18,7 +18,7 @@ void Average<T>::count(double rate) {
   if (stamps_.size()) return;
   std::copy(sums_, sums_ + kAverageSums, before_);
   step_ = block_step<T>(sums_, weight_);
-  // A generation that ends leaves what it was made of: the next one begins anew.
+  // Where a generation ends, the sums stay as they were: the next one begins with new ones.
   if (!roll_) std::copy(step_.sums, step_.sums + kAverageSums, sums_);
 }
 

@@ -1,5 +1,5 @@
 // CRC-32C: the checksum of what is written here. It finds every change of up to 32 bits in a row, and all but one in four
-// billion of other changes; it is no protection from somebody who wants the change to go unseen.
+// billion of other changes. It does not protect from a change that is made on purpose: its author can write a new checksum.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace paddle_mini {
 
-// Of `bytes` behind those that `before` is the checksum of: crc32c(b, crc32c(a)) is that of a + b.
+// The checksum of `bytes`; `before` is that of the bytes before them: crc32c(b, crc32c(a)) is that of a + b.
 uint32_t crc32c(std::string_view bytes, uint32_t before = 0);
 
-// The same without the processor's instruction, for tests.
+// The same without the CPU's instruction, for tests.
 uint32_t crc32c_by_tables(std::string_view bytes, uint32_t before = 0);
 
 }  // namespace paddle_mini

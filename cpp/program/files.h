@@ -47,15 +47,15 @@ struct NewFile {
   std::vector<std::string_view> pieces;  // one after the other
 };
 
-// All of them are there, or each is as it was: they are written beside their places, flushed to the disk, and then
-// renamed in this order. A file keeps the mode of the one that it replaces; a link at a path is replaced, never followed.
-// What writes that were killed left in these folders is removed.
+// Writes all files; on an error before the first rename each is as it was. They are written beside their places, flushed
+// to the disk, and then renamed in this order. A file keeps the mode of the one that it replaces; a link at a path is
+// replaced, never followed. What writes that were killed left in these folders is removed.
 void write_files(const std::vector<NewFile>& files);
 void write_file(const std::string& path, std::string_view bytes);
 
 // A random name for a file that is being written. Its writer holds a lock on it (flock), which ends with the process.
 std::string unfinished_name();
-// Removes files of such names that nobody has locked, also in another container.
+// Removes files of such names that no process has locked; locks of processes in other containers count too.
 void remove_unfinished(const std::string& folder);
 
 }  // namespace paddle_mini
