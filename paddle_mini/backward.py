@@ -1,7 +1,6 @@
 # append_backward: the operators that compute gradients, appended to a program.
 #
-# The steps are PaddlePaddle's, and so are the names: x@GRAD; x@GRAD@RENAME@block0@0 and a sum where
-# a variable is used more than once; grad/x@GRAD at a second call.
+# The steps are PaddlePaddle's, and so are the names: x@GRAD, and those of gradient_names.py.
 from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
@@ -11,6 +10,7 @@ from ._core import printable
 from .backward_blocks import block_gradient, declare, runs_block
 from .block import Block
 from .errors import located
+from .gradient_names import GradientNames, renamed, with_sums
 from .operator import EMPTY_NAME, Operator
 from .transaction import atomic, before_setting
 from .variable import Parameter, Variable, name_of
@@ -78,11 +78,11 @@ def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable
     taken = set(block.vars) if program.backward_count > 1 else set()
     if taken and any(runs_block(op) for op in path):
         raise _core.ProgramError("the gradient of a loop or branch can be appended once to a program: make it in a clone")
-    names = _Names(taken, "grad/" * (program.backward_count - 1))
+    names = GradientNames(taken, "grad/" * (program.backward_count - 1))
     produced = {target.name for target in targets}
     descriptions = [_seed(target, seed) for target, seed in zip(targets, seeds)]
     descriptions += _of_ops(path, produced, reached, block.idx)
-    _append_all(block, _renamed(descriptions, names))
+    _append_all(block, renamed(descriptions, names))
     return {name: names.gradient(name + GRAD) for name in produced}
 
 
@@ -99,7 +99,7 @@ def _of_ops(path: List[Operator], produced: Set[str], reached: Set[str], block: 
 
 def _append_all(block: Block, descriptions: List[Description]) -> None:
     with roles.op_role_guard(roles.BACKWARD):
-        for description in _with_sums(descriptions, block.idx):
+        for description in with_sums(descriptions, block.idx):
             declare(block, description)
             block.append_op(description["type"], dict(description["inputs"]), dict(description["outputs"]),
                             description["attrs"])
@@ -225,75 +225,6 @@ def _attrs_of(op: Operator, attrs: Any) -> Dict[str, Any]:
 
 def _plain(name: str) -> str:
     return name[:-len(GRAD)] if name.endswith(GRAD) else ""
-
-
-class _Names:
-    """What the gradient of a variable is called: marked where an earlier call took the name."""
-
-    def __init__(self, taken: Set[str], mark: str):
-        self.taken, self.mark = taken, mark
-
-    def gradient(self, name: str) -> str:
-        return self.mark + name if name in self.taken else name
-
-
-def _renamed(descriptions: List[Description], names: _Names) -> List[Description]:
-    if not names.taken:
-        return descriptions
-    written = {name for description in descriptions for _, outs in description["outputs"] for name in outs}
-
-    def slots(items: Any) -> Any:
-        return [(slot, [names.gradient(name) if name in written else name for name in args])
-                for slot, args in items]
-
-    return [{**description, "inputs": slots(description["inputs"]), "outputs": slots(description["outputs"])}
-            for description in descriptions]
-
-
-def _with_sums(descriptions: List[Description], block_index: int) -> List[Description]:
-    """Where a gradient is written more than once, each writer gets a name of its own, and a sum is
-    put before the first reader, or at the end."""
-    result: List[Description] = []
-    parts: Dict[str, List[Tuple[List[str], int, Any]]] = {}  # where each part of a gradient is written, and its line
-    renames: Dict[str, int] = {}
-
-    def rename(names: List[str], i: int) -> None:
-        number = renames.get(name, 0)
-        renames[name] = number + 1
-        names[i] = f"{name}@RENAME@block{block_index}@{number}"
-
-    def add_up(name: str) -> None:
-        places = parts.get(name, [])
-        if len(places) < 2:
-            return
-        out, callstack = [name], places[-1][2]
-        result.append({"type": "sum", "inputs": [("X", [names[i] for names, i, _ in places])],
-                       "outputs": [("Out", out)], "attrs": {"op_callstack": callstack} if callstack else {}})
-        parts[name] = [(out, 0, callstack)]
-
-    for description in descriptions:
-        for name in [name for _, names in description["inputs"] for name in names]:
-            add_up(name)
-        outputs = [(slot, list(names)) for slot, names in description["outputs"]]
-        result.append({**description, "outputs": outputs})
-        for names, i, name in [(names, i, name) for _, names in outputs for i, name in enumerate(names)]:
-            if name == EMPTY_NAME:
-                continue
-            if description["type"] == "write_to_array" or any(name in read for _, read in description["inputs"]):
-                # An element is added to what the array has; a loop turns the gradient of what it wrote into
-                # that of what it read.
-                add_up(name)
-                parts[name] = [(names, i, description["attrs"].get("op_callstack"))]
-                continue
-            places = parts.setdefault(name, [])
-            places.append((names, i, description["attrs"].get("op_callstack")))
-            if len(places) == 2:
-                rename(*places[0][:2])
-            if len(places) >= 2:
-                rename(names, i)
-    for name in list(parts):
-        add_up(name)
-    return result
 
 
 def _tell_role_vars(block: Block, pairs: List[Tuple[Parameter, Variable]]) -> None:
