@@ -7,7 +7,7 @@ import numpy as np
 
 import paddle_mini as pm
 from paddle_mini import _core
-from harness import _analytic
+from numeric_gradients import analytic_gradients
 from one_op import OneOp, array
 
 
@@ -43,7 +43,7 @@ def _gradients(one: OneOp, wanted: Sequence[str]) -> Dict[str, Any]:
         for i, (name, value) in enumerate(zip(names, held)):
             one.put(name + "@GRAD", array(*value.shape, seed=3 + i).astype(value.dtype))
     names = [name for port in wanted for name in one.arguments[port]]
-    return _analytic(one, _core.gradient(one.op.describe()), names)
+    return analytic_gradients(one, _core.gradient(one.op.describe()), names)
 
 
 def _check_same(port: str, expected: Any, found: Any) -> None:

@@ -1,0 +1,103 @@
+# The gradients of an operator, held against central differences in float64.
+from __future__ import annotations
+
+from typing import Any, Dict, List, Sequence
+
+import numpy as np
+
+import paddle_mini as pm
+from one_op import OneOp, Rows, array, array_of, generator, with_array
+from paddle_mini import _core, dtypes
+from paddle_mini.contracts import contract
+
+TOLERANCE = 2e-6
+PLACES = 40  # elements of an input that are moved, at most
+
+
+def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: Dict[str, int], wanted: Sequence[str], gradient_of: Any) -> None:
+    """counts: how many variables each output has; wanted, gradient_of: as op_tests takes them."""
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    values = one.run()
+    ops = _core.gradient(one.op.describe())
+    read = {name for op in ops for _, names in op["inputs"] for name in names}
+    flows = [name for port, names in one.outputs.items() for name in names
+             if (port in gradient_of if gradient_of is not None else name + "@GRAD" in read)]
+    by_name = {name: value for port, names in one.outputs.items()
+               for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]])}
+    weights = {name: array(*array_of(by_name[name]).shape, seed=7 + i) for i, name in enumerate(flows)}
+    for name in [name for name in by_name if name + "@GRAD" in read]:
+        value = by_name[name]
+        one.put(name + "@GRAD", with_array(value, weights.get(name, np.zeros_like(array_of(value)))))
+    analytic = analytic_gradients(one, ops, [name for port in wanted for name in one.arguments.get(port, [])])
+    forward = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    for name, gradient in analytic.items():
+        start = array_of(one.values[name])
+        assert (gradient.shape, gradient.dtype) == (start.shape, start.dtype), f"{name}@GRAD is not like {name}"
+        for place in _places(start):
+            slope = _slope(forward, name, start, place, weights)
+            error = abs(gradient[place] - slope) / (1.0 + abs(slope))
+            assert error < TOLERANCE, f"{name}@GRAD{list(place)} is {gradient[place]}, numerically {slope}"
+
+
+def analytic_gradients(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.ndarray]:
+    """All gradients at once, and each alone, which must be the same."""
+    available = {name for op in ops for _, outs in op["outputs"] for name in outs}
+    for name in names:
+        assert name + "@GRAD" in available, f"the record's gradient does not compute {name}@GRAD"
+    together = _run_gradient(one, ops, names)
+    for name in names if len(names) > 1 else []:
+        alone = _run_gradient(one, ops, [name])[name]
+        np.testing.assert_array_equal(alone, together[name], f"{name}@GRAD alone differs")
+    return together
+
+
+def _run_gradient(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.ndarray]:
+    wanted = {name + "@GRAD" for name in names}
+    program = pm.Program.from_bytes(one.program.to_bytes())
+    for op in ops:
+        outputs = {slot: [out if out in wanted else "@EMPTY@" for out in outs] for slot, outs in op["outputs"]}
+        outputs = {slot: outs for slot, outs in outputs.items() if set(outs) != {"@EMPTY@"}}
+        if outputs:
+            attrs = {name: value for name, _, value in op["attrs"]}
+            inputs = {slot: _poisoned(program, op["type"], slot, args) for slot, args in op["inputs"]}
+            program.global_block().append_op(op["type"], inputs, outputs, attrs)
+    found = one.fetch(sorted(wanted), program)
+    return {name[:-5]: value.dense() if isinstance(value, Rows) else array_of(value)
+            for name, value in zip(sorted(wanted), found)}
+
+
+def _poisoned(program: pm.Program, op_type: str, port: str, names: List[str]) -> List[str]:
+    """NaN instead of values of which the record says that only their shape is looked at."""
+    record = contract(op_type)
+    if not any(one["name"] == port and one["shape_only"] for one in record["inputs"]):
+        return names
+    block, result = program.global_block(), []
+    for name in names:
+        var = block.find_var(name)
+        known = var is not None and var.dtype in ("float32", "float64") and var.kind == dtypes.TENSOR
+        result.append(name + "@NAN" if known else name)
+        if known and not block.has_var(name + "@NAN"):
+            block.append_op("fill_any_like", {"X": name}, {"Out": name + "@NAN"}, {"value": float("nan")})
+    return result
+
+
+def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: Dict[str, np.ndarray]) -> float:
+    """Central difference of Σ weights · outputs."""
+    value = forward.values[name]
+    step = 1e-5 * max(1.0, abs(float(start[place])))
+    sums = []
+    for sign in (1, -1):
+        moved = start.copy()
+        moved[place] += sign * step
+        forward.put(name, with_array(value, moved))
+        outputs = forward.fetch(list(weights))
+        sums.append(sum(float(np.sum(weights[out] * array_of(found))) for out, found in zip(weights, outputs)))
+    forward.put(name, value)
+    return (sums[0] - sums[1]) / (2 * step)
+
+
+def _places(start: np.ndarray) -> List[Any]:
+    flat = np.arange(start.size)
+    if start.size > PLACES:
+        flat = generator(start.shape, 1).choice(start.size, PLACES, replace=False)
+    return [tuple(int(i) for i in np.unravel_index(index, start.shape)) for index in flat]
