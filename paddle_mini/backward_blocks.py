@@ -69,7 +69,7 @@ class _BlockGradient:
         return self.zeros(targets) + [self.operator(block, targets, descriptions)]
 
     def with_gradient(self) -> Set[str]:
-        """Those of its outputs that come with a gradient."""
+        """Those of its outputs that have a gradient."""
         return self.produced.intersection(self.writes)
 
     def reached_inside(self) -> Set[str]:

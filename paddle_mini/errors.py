@@ -28,7 +28,7 @@ def listed(names: Iterable[Any]) -> str:
 
 
 def printable_lines(text: str, most: int = 12) -> str:
-    """A message of others: its lines, each printable; no more than `most` of them, none empty."""
+    """A message from outside: at most `most` of its lines that are not empty, each printable."""
     lines = [printable(line, 500) for line in text.splitlines() if line.strip()]
     return "\n".join(lines[:most]) or "no reason is given"
 

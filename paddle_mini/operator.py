@@ -105,8 +105,8 @@ class Operator:
 
 
 def slots(ports: Mapping[str, Any]) -> List[Tuple[str, List[str]]]:
-    """{"X": variable} as [("X", ["x"])]: takes variables, names and lists of them. None is nothing; an empty
-    list is a port without variables, which PaddlePaddle tells from no port."""
+    """{"X": variable} as [("X", ["x"])]: takes variables, names and lists of them. None stands for no port;
+    an empty list is a port without variables, which PaddlePaddle treats differently."""
     result: List[Tuple[str, List[str]]] = []
     for port, value in ports.items():
         items = value if isinstance(value, (list, tuple)) else [value]

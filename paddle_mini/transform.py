@@ -41,8 +41,8 @@ def _keeping(program: Description, is_kept: Callable[[Description], bool]) -> De
 
 
 def pruned(program: Description, needed: List[int], interface: List[str]) -> Description:
-    """With these operators of block 0 alone, the blocks that they run, and the variables that those name; and with the
-    variables `interface`."""
+    """The program with only these operators of block 0, the blocks that they run, and the variables that are named there
+    or in `interface`."""
     block = program["blocks"][0]
     kept = [block["ops"][i] for i in needed]
     result = _owned_blocks({**program, "blocks": [{**block, "ops": kept}, *program["blocks"][1:]]})
@@ -52,7 +52,7 @@ def pruned(program: Description, needed: List[int], interface: List[str]) -> Des
 
 
 def _owned_blocks(program: Description) -> Description:
-    """Without the blocks that no operator runs; those that stay are numbered anew, in their order."""
+    """The program without the blocks that no operator runs; the others are numbered anew, in their order."""
     owned, blocks = [0], program["blocks"]
     for index in owned:
         owned += [inner for op in blocks[index]["ops"] for inner in _blocks_of(op)]

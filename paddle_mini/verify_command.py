@@ -51,8 +51,8 @@ class Verified(NamedTuple):
 
 
 def verify(path: Path) -> Verified:
-    """Compares a file, or a folder that is a checkpoint or a model, with its checksum. Raises nothing for what is damaged,
-    or can't be read: `damage` says it."""
+    """Compares a file, or a folder that is a checkpoint or a model, with its checksum. Where it is damaged or can't be
+    read, nothing is raised: `damage` says why."""
     path = os.fspath(path)
     try:
         fact = _verifier(path)(path)

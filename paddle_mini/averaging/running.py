@@ -27,8 +27,8 @@ class Member:
     average: Variable  # of Latest the ring of parameters
     previous: Optional[Variable] = None
     residue: Optional[Variable] = None
-    block: Optional[Variable] = None  # the sum of the newest steps; of rows what the average has not enough digits for
-    sums: Optional[Variable] = None  # of the weights in it
+    block: Optional[Variable] = None  # the sum of the newest steps; for rows the rounding error of the average
+    sums: Optional[Variable] = None  # of the weights in `block`
     initial: Optional[Variable] = None
     stamps: Optional[Variable] = None  # of the rows of a table that is averaged lazily
     source: Optional[Variable] = None  # what is averaged, where it is not the parameter itself

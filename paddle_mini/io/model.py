@@ -159,7 +159,7 @@ def read_program(prefix: Path) -> Program:
 
 
 def _program_in(path: str) -> Tuple[Program, Optional[int]]:
-    """And the checksum of its parameters."""
+    """The program in the file, and the checksum of its parameters that the file holds."""
     data = _core.read_file(path)
     try:
         return Program.from_bytes(data), _core.model_facts(data)[1]
@@ -183,7 +183,7 @@ def _with_feeds_and_fetches(program: Program, feeds: List[str], fetches: List[st
 
 
 def _list_variable(block: Block, name: str, kind: int) -> Variable:
-    """The variable that the operators of all inputs, or of all outputs, share; it has this name unless a tensor has."""
+    """The list of all feeds, or of all fetches, which their operators share. It has this name unless a tensor has it."""
     while name in block.vars:
         name += "_list"
     return block.create_var(name, kind=kind, persistable=True, stop_gradient=None)

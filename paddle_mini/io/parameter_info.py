@@ -16,7 +16,7 @@ _TYPES = {"structured_name": str, "stop_gradient": bool, "trainable": bool}
 
 
 def read_parameter_info(prefix: str, program: Program) -> None:
-    """Gives the program what the file says of its variables; without a file, nothing. ProgramError for a damaged file."""
+    """Gives the program what the file says of its variables, if there is a file. ProgramError for a damaged file."""
     path = prefix + ".pdiparams.info"
     if not os.path.exists(path):
         return
@@ -31,7 +31,8 @@ def read_parameter_info(prefix: str, program: Program) -> None:
 
 
 def write_parameter_info(prefix: str, program: Program, names: List[str]) -> None:
-    """Writes the file for these variables of a program that was read with one. A file of another model goes."""
+    """Writes the file for these variables of a program that was read with one. Where the program was
+    read without one, a file that is there belongs to another model and is removed."""
     path = prefix + ".pdiparams.info"
     if program.parameter_info:
         _core.write_file(path, info_pickle({name: _entry(program, name) for name in names}))

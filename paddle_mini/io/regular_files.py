@@ -1,4 +1,4 @@
-# Files as Python opens them itself: never waited for, never followed to another place, replaced whole.
+# Files that Python opens itself: no call waits for a pipe, a link is not followed when a file is replaced, and it is replaced whole.
 from __future__ import annotations
 
 import errno
@@ -22,7 +22,7 @@ def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """As _core.write_file, by calls of os: the file is there whole, with its mode, or as it was. OSError."""
+    """As _core.write_file, but raises OSError: the file gets all of the data and keeps its mode, or stays as it was."""
     folder = os.path.dirname(path) or "."
     _core.remove_unfinished(folder)
     mode = 0
@@ -45,7 +45,7 @@ def replace_file(path: str, data: bytes) -> None:
 
 
 def _unfinished(folder: str) -> Tuple[str, int]:
-    """A new file and its descriptor, which is locked; another save removes those that are not."""
+    """A new file and its descriptor, which is locked: other saves remove such files that are not locked."""
     while True:
         beside = os.path.join(folder, _core.unfinished_name())
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)

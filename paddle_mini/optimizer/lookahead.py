@@ -19,7 +19,7 @@ from .wrapper import Around, chain, require_dense, updated_by
 class _Slow(Scheme):
     """The slow parameters: they take the part alpha of the way every time, from the beginning on."""
 
-    plain = True  # parameters become it, bit for bit
+    plain = True  # the parameters are set to the average, bit for bit
 
     def __init__(self, alpha: float):
         self.alpha = alpha

@@ -121,12 +121,12 @@ class Run:
         return self
 
     def one_worker(self, begin, end, stop_at):
-        """False when no other one could do better."""
+        """Whether the mutants after this worker's last one need another worker."""
         self.progress["number"] = begin
         words = [sys.executable, __file__, "--worker", self.kind, str(self.seed), str(begin), str(end), str(self.folder)]
         with open(self.folder / "said", "wb") as said:
             process = subprocess.Popen(words, stdout=said, stderr=said)
-        last, since = -1, time.monotonic() + 20  # to begin takes a while
+        last, since = -1, time.monotonic() + 20  # the start takes a while
         try:
             while process.poll() is None:
                 time.sleep(0.05)

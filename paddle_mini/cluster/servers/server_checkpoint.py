@@ -239,7 +239,7 @@ def _record(file: BinaryIO) -> bytes:
 
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
-    """The file; what is read from it and makes no sense is a StorageError that names it."""
+    """The file, open for reading. StorageError, which names it, when its content is malformed."""
     with told_storage(f"can't read '{path}'"):
         with open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file:
             try:
