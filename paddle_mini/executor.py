@@ -112,13 +112,20 @@ class Executor:
         self._core.set_random_state(state)
 
     def plan_text(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
-                  fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None) -> str:
-        """What run would do with the same arguments, as a table; needs the values that a run needs."""
+                  fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None,
+                  stage: str = "plan") -> str:
+        """What run would do with the same arguments, as a table; needs the values that a run needs.
+
+        stage: whose table: "plan", the steps with their memory; or one before it, in this order: "infer", variables with
+        dtype and shape, and operators; "widen", with casts around operators that run in a wider element type; "place",
+        with the device of each operator; "transfer", with transfers between devices; "fuse", with the operators that run
+        tile by tile with the one before them. ProgramError for another name.
+        """
         program = default_main_program() if program is None else program
         handle, names, wanted, fetches = _new_call(program, feed or {}, fetch_list)
         values = tuple(map(_converted, names, (feed or {}).values(), wanted))
         _require_scope(scope)
-        return self._core.plan_text(handle, scope if scope is not None else global_scope(), names, values, fetches)
+        return self._core.plan_text(handle, scope if scope is not None else global_scope(), names, values, fetches, stage)
 
 
 Call = Tuple[Any, Tuple[str, ...], Tuple[Any, ...], Tuple[str, ...]]

@@ -55,7 +55,7 @@ class Executor {
   }
 
   std::string plan_text(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
-                        const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches) {
+                        const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches, const std::string& stage) {
     std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
     std::vector<py::array> kept;
     std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
@@ -64,7 +64,7 @@ class Executor {
     py::gil_scoped_release release;
     executor.begin(Access::Run, user_wants_to_stop);
     in_scope.begin(user_wants_to_stop);
-    return session->plan_text(tensors);
+    return session->plan_text(tensors, stage);
   }
 
   std::string random_state() {
@@ -178,7 +178,7 @@ void define_executor(py::module_& m) {
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
-           py::arg("fetches"))
+           py::arg("fetches"), py::arg("stage") = "plan")
       .def("seed", &Executor::seed, py::arg("seed"))
       .def("random_state", &Executor::random_state)
       .def("set_random_state", &Executor::set_random_state, py::arg("state"));

@@ -1,4 +1,4 @@
-// The chain of stretches, and the operators between them.
+// The chain of segments, and the operators between them.
 #include "executor/blocks.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Blocks: runs a block from any of its operators on, for programs that can't be planned as a whole.
 //
-// A block is a chain of stretches. Each is planned once for the shapes that are there when it is
-// reached, as a whole program is. Between stretches stand operators that are made ready each time:
+// A block is a chain of segments. Each is planned once for the shapes that are there when it is
+// reached, as a whole program is. Between segments stand operators that are made ready each time:
 // control operators, and those whose outputs' shapes depend on data.
 #pragma once
 
@@ -29,7 +29,7 @@ class Blocks {
   Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, PlanCache& plans)
       : program_(std::move(program)), scope_(std::move(scope)), plans_(plans) {}
 
-  // Runs the block's operators from `begin` on. Returns the plan of its last stretch, whose fetches are
+  // Runs the block's operators from `begin` on. Returns the plan of its last segment, whose fetches are
   // then valid, for block 0; nullptr for others.
   std::shared_ptr<Plan> run(int block, int begin, Frame& frame, RunState& state);
 
@@ -48,7 +48,7 @@ class Blocks {
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
   PlanCache& plans_;
-  std::set<std::pair<int, int>> depend_on_data_;  // operators, by block and index, at which no stretch can begin
+  std::set<std::pair<int, int>> depend_on_data_;  // operators, by block and index, at which no segment can begin
 };
 
 }  // namespace paddle_mini

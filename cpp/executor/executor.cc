@@ -7,8 +7,8 @@ namespace paddle_mini {
 
 Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
                  std::vector<std::string> feeds, std::vector<std::string> fetches)
-    : program_(std::move(program)), scope_(std::move(scope)), feed_names_(std::move(feeds)), fetches_(std::move(fetches)),
-      plans_(program_, scope_, placement), blocks_(program_, scope_, plans_) {
+    : program_(std::move(program)), scope_(std::move(scope)), placement_(placement), feed_names_(std::move(feeds)), fetches_(std::move(fetches)),
+      plans_(program_, scope_, placement_), blocks_(program_, scope_, plans_) {
   for (const std::string& name : fetches_) {  // before a run has changed anything
     const VarDesc* var = program_->find(0, name);
     auto kind = var ? static_cast<VarKind>(var->kind) : VarKind::Tensor;
@@ -18,16 +18,21 @@ Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr
 }
 
 Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
-  // A plan that is not whole shares its session with the plans of later stretches: the cache must know that it is used.
+  // A plan that is not whole shares its session with the plans of later segments: the cache must know that it is used.
   if (current_ && current_->is_whole() && current_->fits(feeds) && current_->fits(*scope_)) return *current_;
   current_ = plans_.find(PlanCache::Values::Feeds, 0, 0, [&](const Plan& plan) { return plan.fits(feeds); });
   if (current_) return *current_;
+  std::vector<Feed> given = described(feeds);
+  current_ = plans_.make(PlanCache::Values::Feeds, {0, 0, &given, nullptr, &fetches_});
+  return *current_;
+}
+
+std::vector<Feed> Session::described(const std::vector<Tensor>& feeds) const {
   std::vector<Feed> described;
   for (size_t i = 0; i < feeds.size(); ++i) {
     described.push_back({feed_names_[i], {VarKind::Tensor, feeds[i].dtype, feeds[i].shape, static_cast<int>(feeds[i].lod.size()), 0, feeds[i].lod}});
   }
-  current_ = plans_.make(PlanCache::Values::Feeds, {0, 0, &described, nullptr, &fetches_});
-  return *current_;
+  return described;
 }
 
 void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)()) {
@@ -65,8 +70,13 @@ void Session::run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunSta
 
 const Variable& Session::fetched(size_t i) const { return current_->is_whole() ? current_->fetched(i) : last_->fetched(i); }
 
-std::string Session::plan_text(const std::vector<Tensor>& feeds) {
+std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage) {
   scope_->settle();
+  if (stage != "plan") {
+    std::vector<Feed> given = described(feeds);
+    Segment segment = infer(program_, {0, 0, &given, nullptr, &fetches_}, *scope_);
+    return stage == "infer" ? segment.str() : run_passes(std::move(segment), placement_, stage).str();
+  }
   Plan& plan = plan_for(feeds);
   std::string text = plan.str();
   if (plan.has_run()) return text;

@@ -1,16 +1,19 @@
-// The executor. Its stages, each a function from what is known to a typed, printable table:
+// The executor. Its stages, each a function from a table to the next one, which prints itself:
 //
-//   verify  (verify.h)       is this a program at all
-//   infer   (infer.h)        kind, dtype and shape of every variable, and where each comes from
-//   place   (place.h)        the device and the kernel of every operator, and transfers between devices
-//   fuse    (fuse.h)         which operators run part by part with the one before them
-//   plan    (plan.h)         steps in order, memory, what to put back on failure; with several devices, who waits for whom
-//   run     (run.cc)         the loop; with several devices, of giving work to their queues (flow.h)
+//   verify    (verify.h)     is this a valid program
+//   infer     (infer.h)      kind, dtype and shape of every variable, and where each comes from: a Segment
+//   widen     (widen.h)      casts around operators that run in a wider element type
+//   place     (place.h)      the device and the kernel of every operator
+//   transfer  (transfers.h)  transfers between devices
+//   fuse      (fuse.h)       which operators run tile by tile with the one before them
+//   plan      (plan.h)       steps in order, memory, what to restore on failure; with several devices, who waits for whom
+//   run       (run.cc)       the loop; with several devices, it submits work to their queues (flow.h)
 //
-// verify happens once a program; infer, place, fuse and plan once for each combination of program, scope,
+// The stages between infer and plan are passes: each takes a Segment and returns one (passes.h lists them).
+// verify happens once a program; infer, the passes and plan once for each combination of program, scope,
 // feed shapes, fetches and place. After that a run looks nothing up by name. A program with control
-// operators, or with shapes that depend on data, is planned and run in stretches (blocks.h).
-// PM_LOG=infer,plan,run prints the tables to standard error.
+// operators, or with shapes that depend on data, is planned and run in segments (blocks.h).
+// PM_LOG=infer,widen,place,transfer,fuse,plan,run prints the tables to standard error.
 #pragma once
 
 #include "executor/blocks.h"
@@ -31,20 +34,22 @@ class Session {
   size_t fetch_count() const { return fetches_.size(); }
   const std::vector<std::string>& feed_names() const { return feed_names_; }
 
-  // The plan for these feeds, as text, without running it.
-  std::string plan_text(const std::vector<Tensor>& feeds);
+  // The table of a stage for these feeds, as text, without running: "plan", "infer" or the name of a pass.
+  std::string plan_text(const std::vector<Tensor>& feeds, const std::string& stage = "plan");
 
  private:
   Plan& plan_for(const std::vector<Tensor>& feeds);
+  std::vector<Feed> described(const std::vector<Tensor>& feeds) const;
   void run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunState& state);
   void drop_current();
 
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
+  Placement placement_;
   std::vector<std::string> feed_names_, fetches_;
   PlanCache plans_;
   std::shared_ptr<Plan> current_;
-  Blocks blocks_;                 // for what comes after the first stretch of a program
+  Blocks blocks_;                 // for what comes after the first segment of a program
   std::unique_ptr<Frame> frame_;  // of the last run in parts: what was fetched may be in it
   std::shared_ptr<Plan> last_;
 };

@@ -35,35 +35,36 @@ void check_against(const VarDesc& var, const VarInfo& info, const char* what) {
                       ", the program declares ", shape.str());
 }
 
-class Walk {
- public:
-  Walk(const VerifiedProgram& program, const Stretch& stretch, const Scope& scope)
-      : program_(program), stretch_(stretch), block_(program.blocks[stretch.block]), scope_(scope) {}
+void check_feed(const VerifiedProgram& program, const Feed& feed) {
+  const VarDesc* var = program.find(0, feed.name);
+  require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable", known_feeds(program));
+  check_against(*var, feed.info, "feed");
+}
 
-  InferredProgram run() {
-    result_.block = stretch_.block;
-    result_.begin = stretch_.begin;
-    if (stretch_.feeds) for (const Feed& feed : *stretch_.feeds) add_feed(feed);
-    int i = stretch_.begin, count = static_cast<int>(block_.ops.size());
+class Inference {
+ public:
+  Inference(const std::shared_ptr<const VerifiedProgram>& program, const SegmentStart& start, const Scope& scope)
+      : shared_(program), program_(*program), start_(start), block_(program->blocks[start.block]), scope_(scope) {}
+
+  Segment run() {
+    result_.block = start_.block;
+    result_.begin = start_.begin;
+    if (start_.feeds) for (const Feed& feed : *start_.feeds) add_feed(feed);
+    int i = start_.begin, count = static_cast<int>(block_.ops.size());
     while (i < count && !block_.ops[i].is_control && add_op(i, block_.ops[i])) ++i;
     result_.end = i;
     result_.whole = i == count;
     if (!result_.whole) result_.next = block_.ops[i].desc.type;
-    if (result_.whole && stretch_.fetches) for (const std::string& name : *stretch_.fetches) add_fetch(name);
-    note_carried();
+    if (result_.whole && start_.fetches) for (const std::string& name : *start_.fetches) add_fetch(name);
+    find_live_out();
     return std::move(result_);
   }
 
  private:
-  int add_variable(const std::string& name, const VarInfo& info, Origin origin) {
-    result_.variables.push_back({name, info, origin, {}});
-    return static_cast<int>(result_.variables.size()) - 1;
-  }
-
   void add_feed(const Feed& feed) {
     check_feed(program_, feed);
     require<ShapeError>(!fed(feed.name), "feed '", feed.name, "' is given twice");
-    int index = add_variable(feed.name, feed.info, Origin::Fed);
+    int index = result_.add({feed.name, feed.info, Origin::Fed});
     current_[feed.name] = index;
     result_.feeds.push_back(index);
   }
@@ -73,35 +74,35 @@ class Walk {
     return it != current_.end() && result_.variables[it->second].origin == Origin::Fed;
   }
 
-  // What is read after this stretch: later in the block, outside of it, by its gradients, or by the caller.
-  void note_carried() {
+  // What is read after this segment: later in the block, outside of it, by its gradients, or by the caller.
+  void find_live_out() {
     for (const auto& [name, index] : current_) {
       if (result_.variables[index].origin != Origin::Temporary) continue;
       auto last = block_.last_read.find(name);
       bool later = last != block_.last_read.end() && last->second >= result_.end;
-      if (!later && stretch_.frame) later = block_.kept.count(name) || !program_.declares(stretch_.block, name);
-      if (!later && !result_.whole && stretch_.fetches) {
-        later = std::find(stretch_.fetches->begin(), stretch_.fetches->end(), name) != stretch_.fetches->end();
+      if (!later && start_.frame) later = block_.kept.count(name) || !program_.declares(start_.block, name);
+      if (!later && !result_.whole && start_.fetches) {
+        later = std::find(start_.fetches->begin(), start_.fetches->end(), name) != start_.fetches->end();
       }
-      if (later) result_.carried.push_back(index);
+      if (later) result_.live_out.push_back(index);
     }
-    std::sort(result_.carried.begin(), result_.carried.end());
+    std::sort(result_.live_out.begin(), result_.live_out.end());
   }
 
   int resolve(const std::string& name) {
     auto it = current_.find(name);
     if (it != current_.end()) return it->second;
-    const VarDesc& var = *program_.find(stretch_.block, name);
-    Variable* there = var.persistable || !stretch_.frame ? nullptr : stretch_.frame->find(name);
+    const VarDesc& var = *program_.find(start_.block, name);
+    Variable* there = var.persistable || !start_.frame ? nullptr : start_.frame->find(name);
     if (there && there->has_value()) {
-      int index = add_variable(name, there->info(), Origin::Fed);
-      result_.captured.push_back(index);
+      int index = result_.add({name, there->info(), Origin::Fed});
+      result_.live_in.push_back(index);
       return current_[name] = index;
     }
     Variable* held = scope_.find(name);
     if (held && held->has_value()) {
       if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor) check_against(var, held->info(), "the scope's");
-      return current_[name] = add_variable(name, held->info(), Origin::InScope);
+      return current_[name] = result_.add({name, held->info(), Origin::InScope});
     }
     if (var.need_check_feed) {
       fail<OpError>("feed '", name, "' is missing: data ", Shape(var.dims).str(), " ",
@@ -111,20 +112,23 @@ class Walk {
     fail<OpError>("'", name, "' has no value: no operator before this one makes it, and it is not fed");
   }
 
-  // False when the shape of an output depends on data: the stretch ends before this operator.
+  // False when the shape of an output depends on data: the segment ends before this operator.
   bool add_op(int index, const VerifiedOp& op) {
-    if (op.spec->role() == OpRole::Feed) return add_feed_op(index, op), true;
+    if (op.spec->role() == OpRole::Feed) {
+      check_feed_op(index, op);
+      return true;
+    }
     if (op.spec->role() == OpRole::Fetch) return true;
-    RunOp run{index, &op, {}, {}, {}};
-    at_op({op.desc, index, stretch_.block}, [&] {
+    RunOp run{index, {shared_, &op}, {}, {}};
+    at_op({op.desc, index, start_.block}, [&] {
       for (const Slot& slot : op.desc.inputs) {
         run.inputs.emplace_back();
         for (const std::string& name : slot.arguments) run.inputs.back().push_back(name == kEmptyName ? -1 : resolve(name));
       }
     });
-    auto inputs = infos_of(result_, run.inputs);
+    auto inputs = result_.infos(run.inputs);
     bool known = true;
-    at_op({op.desc, index, stretch_.block, &inputs}, [&] {
+    at_op({op.desc, index, start_.block, &inputs}, [&] {
       InferContext context(op.desc, inputs);
       op.spec->run_infer(context);
       known = !context.awaits_values();
@@ -142,10 +146,10 @@ class Walk {
     return true;
   }
 
-  void add_feed_op(int index, const VerifiedOp& op) {
-    at_op({op.desc, index, stretch_.block}, [&] {
+  void check_feed_op(int index, const VerifiedOp& op) {
+    at_op({op.desc, index, start_.block}, [&] {
       const std::string& name = op.desc.output("Out")[0];
-      bool there = fed(name) || (stretch_.frame && stretch_.frame->find(name));
+      bool there = fed(name) || (start_.frame && start_.frame->find(name));
       require<OpError>(there, "feed '", name, "' is missing");
     });
   }
@@ -153,7 +157,7 @@ class Walk {
   int add_output(RunOp& run, const VerifiedOp& op, size_t slot, size_t i, const VarInfo& info) {
     const std::string& name = op.desc.outputs[slot].arguments[i];
     if (name == kEmptyName) return -1;
-    bool persistable = program_.find(stretch_.block, name)->persistable;
+    bool persistable = program_.find(start_.block, name)->persistable;
     auto it = current_.find(name);
     int same = it == current_.end() ? -1 : it->second;
     if (same >= 0 && !(result_.variables[same].info == info)) same = -1;
@@ -161,11 +165,11 @@ class Walk {
     if (same >= 0 && result_.variables[same].origin != Origin::Temporary && !keeps(same, persistable)) same = -1;
     // How many rows there are changes from one writing to the next: each has memory of its own.
     if (same >= 0 && info.kind == VarKind::SelectedRows && !persistable) same = -1;
-    bool read_here = same >= 0 && is_input(run, same);
+    bool read_here = same >= 0 && run.inputs.count(same) > 0;
     bool may_overwrite = !read_here || (info.kind != VarKind::SelectedRows && overwrites(op, run, same, op.desc.outputs[slot].name));
     if (same >= 0 && may_overwrite) return same;
     if (persistable && same >= 0) {
-      int aside = add_variable(name, info, Origin::Temporary);
+      int aside = result_.add({name, info, Origin::Temporary});
       run.copies_after.emplace_back(aside, same);
       return aside;
     }
@@ -175,19 +179,12 @@ class Walk {
       fail<ShapeError>(op.desc.outputs[slot].name, " '", name, "' would be ", info.str(), ", but it is ", held.str(),
                        " in this run and persistable");
     }
-    int fresh = add_variable(name, info, persistable ? Origin::InScope : Origin::Temporary);
+    int fresh = result_.add({name, info, persistable ? Origin::InScope : Origin::Temporary});
     return current_[name] = fresh;
   }
 
   bool keeps(int variable, bool persistable) const {
     return result_.variables[variable].origin == Origin::InScope && persistable;
-  }
-
-  static bool is_input(const RunOp& run, int variable) {
-    for (const auto& slot : run.inputs) {
-      if (std::find(slot.begin(), slot.end(), variable) != slot.end()) return true;
-    }
-    return false;
   }
 
   // Whether the record allows this output in the memory of the input port that reads the variable.
@@ -209,54 +206,30 @@ class Walk {
     }
     const VarDesc* var = program_.find(0, name);
     require<ProgramError>(var, "fetch '", printable(name), "': the program has no such variable");
-    Variable* there = var->persistable || !stretch_.frame ? nullptr : stretch_.frame->find(name);
+    Variable* there = var->persistable || !start_.frame ? nullptr : start_.frame->find(name);
     if (there && there->has_value()) {
-      result_.captured.push_back(add_variable(name, there->info(), Origin::Fed));
-      result_.fetches.push_back(result_.captured.back());
+      result_.live_in.push_back(result_.add({name, there->info(), Origin::Fed}));
+      result_.fetches.push_back(result_.live_in.back());
       return;
     }
     Variable* held = scope_.find(name);
     require<OpError>(held && held->has_value(), "fetch '", name, "' has no value: no operator of this program makes it");
-    result_.fetches.push_back(current_[name] = add_variable(name, held->info(), Origin::InScope));
+    result_.fetches.push_back(current_[name] = result_.add({name, held->info(), Origin::InScope}));
   }
 
+  const std::shared_ptr<const VerifiedProgram>& shared_;
   const VerifiedProgram& program_;
-  const Stretch& stretch_;
+  const SegmentStart& start_;
   const VerifiedBlock& block_;
   const Scope& scope_;
-  InferredProgram result_;
+  Segment result_;
   std::unordered_map<std::string, int> current_;  // which RunVariable a name stands for at this point
 };
 
 }  // namespace
 
-std::vector<std::vector<VarInfo>> infos_of(const InferredProgram& program, const std::vector<std::vector<int>>& ports) {
-  std::vector<std::vector<VarInfo>> infos;
-  for (const auto& slot : ports) {
-    infos.emplace_back();
-    for (int variable : slot) infos.back().push_back(variable < 0 ? VarInfo{} : program.variables[variable].info);
-  }
-  return infos;
-}
-
-InferredProgram infer(const VerifiedProgram& program, const Stretch& stretch, const Scope& scope) {
-  return Walk(program, stretch, scope).run();
-}
-
-void check_feed(const VerifiedProgram& program, const Feed& feed) {
-  const VarDesc* var = program.find(0, feed.name);
-  require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable", known_feeds(program));
-  check_against(*var, feed.info, "feed");
-}
-
-std::string InferredProgram::str() const {
-  static constexpr const char* kOrigins[] = {"fed", "scope", "temporary"};
-  std::string out;
-  for (size_t i = 0; i < variables.size(); ++i) {
-    const RunVariable& v = variables[i];
-    out += text("v", i, " ", printable(v.name, 60), " ", v.info.str(), " ", kOrigins[static_cast<int>(v.origin)], "\n");
-  }
-  return out;
+Segment infer(const std::shared_ptr<const VerifiedProgram>& program, const SegmentStart& start, const Scope& scope) {
+  return Inference(program, start, scope).run();
 }
 
 }  // namespace paddle_mini

@@ -67,38 +67,32 @@ struct Uses {
   int first_write = -1, last_use = -1, writes = 0;
 };
 
-std::vector<Uses> find_uses(const InferredProgram& program) {
-  std::vector<Uses> uses(program.variables.size());
-  int steps = static_cast<int>(program.ops.size());
+std::vector<Uses> find_uses(const Segment& segment) {
+  std::vector<Uses> uses(segment.variables.size());
+  int steps = static_cast<int>(segment.ops.size());
   for (int step = 0; step < steps; ++step) {
-    const RunOp& op = program.ops[step];
+    const RunOp& op = segment.ops[step];
     auto touch = [&](int v) { uses[v].last_use = step; };
     for (size_t s = 0; s < op.inputs.size(); ++s) {
-      if (op.op->spec->reads_only_shape(op.op->desc.inputs[s].name)) continue;
+      if (op.spec().reads_only_shape(op.desc().inputs[s].name)) continue;
       for (int v : op.inputs[s]) if (v >= 0) touch(v);
     }
     auto write = [&](int v) {
       touch(v);
       if (uses[v].writes++ == 0) uses[v].first_write = step;
     };
-    for (const auto& slot : op.outputs) for (int v : slot) if (v >= 0) write(v);
+    op.outputs.each(write);
     for (const auto& copy : op.copies_after) touch(copy.first), write(copy.second);
   }
-  for (int v : program.fetches) uses[v].last_use = steps;
+  for (int v : segment.fetches) uses[v].last_use = steps;
   return uses;
 }
 
-int only_variable(const std::vector<Slot>& slots, const std::vector<std::vector<int>>& ports, const std::string& port) {
+int only_variable(const std::vector<Slot>& slots, const Ports& ports, const std::string& port) {
   for (size_t s = 0; s < slots.size(); ++s) {
     if (slots[s].name == port && ports[s].size() == 1) return ports[s][0];
   }
   return -1;
-}
-
-int count_uses(const std::vector<std::vector<int>>& ports, int v) {
-  int count = 0;
-  for (const auto& slot : ports) count += static_cast<int>(std::count(slot.begin(), slot.end(), v));
-  return count;
 }
 
 }  // namespace
@@ -130,19 +124,19 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
   return plan;
 }
 
-Sharing share_memory(const InferredProgram& program) {
-  std::vector<Uses> uses = find_uses(program);
+Sharing share_memory(const Segment& segment) {
+  std::vector<Uses> uses = find_uses(segment);
   Sharing sharing;
-  int count = static_cast<int>(program.variables.size());
+  int count = static_cast<int>(segment.variables.size());
   sharing.share.resize(count);
   std::iota(sharing.share.begin(), sharing.share.end(), 0);
   // What is carried on has memory of its own, which outlives the run of these operators.
   std::vector<bool> temporary(count);
-  for (int v = 0; v < count; ++v) temporary[v] = program.variables[v].origin == Origin::Temporary;
-  for (int v : program.carried) temporary[v] = false;
+  for (int v = 0; v < count; ++v) temporary[v] = segment.variables[v].origin == Origin::Temporary;
+  for (int v : segment.live_out) temporary[v] = false;
   auto is_temporary = [&](int v) { return temporary[v]; };
   for (int v = 0; v < count; ++v) {
-    size_t bytes = is_temporary(v) && uses[v].first_write >= 0 ? bytes_of(program.variables[v].info) : 0;
+    size_t bytes = is_temporary(v) && uses[v].first_write >= 0 ? bytes_of(segment.variables[v].info) : 0;
     sharing.lifetimes.push_back({std::max(uses[v].first_write, 0), std::max(uses[v].last_use, 0), bytes});
   }
   auto join = [&](int in, int out) {
@@ -151,25 +145,23 @@ Sharing share_memory(const InferredProgram& program) {
     sharing.lifetimes[root].last = std::max(sharing.lifetimes[root].last, sharing.lifetimes[out].last);
     sharing.lifetimes[out].bytes = 0;
   };
-  for (int step = 0; step < static_cast<int>(program.ops.size()); ++step) {
-    const RunOp& op = program.ops[step];
-    const OpSpec& spec = *op.op->spec;
+  for (int step = 0; step < static_cast<int>(segment.ops.size()); ++step) {
+    const RunOp& op = segment.ops[step];
+    const OpSpec& spec = op.spec();
     auto candidates = [&](const auto& pairs, bool view) {
       for (const auto& [input, output] : pairs) {
-        int in = only_variable(op.op->desc.inputs, op.inputs, input);
-        int out = only_variable(op.op->desc.outputs, op.outputs, output);
+        int in = only_variable(op.desc().inputs, op.inputs, input);
+        int out = only_variable(op.desc().outputs, op.outputs, output);
         if (in < 0 || out < 0 || in == out || !is_temporary(in) || !is_temporary(out)) continue;
-        if (program.variables[in].info.kind == VarKind::SelectedRows) continue;  // their number of rows varies
-        if (program.variables[in].place != program.variables[out].place) continue;  // a transfer
+        if (segment.variables[in].info.kind == VarKind::SelectedRows) continue;  // their number of rows varies
+        if (segment.variables[in].place != segment.variables[out].place) continue;  // a transfer
         int root = sharing.share[in];
         bool fresh = sharing.share[out] == out && uses[out].first_write == step && sharing.lifetimes[out].bytes > 0;
-        bool same_bytes = bytes_of(program.variables[in].info) == bytes_of(program.variables[out].info) &&
-                          sharing.lifetimes[root].bytes == bytes_of(program.variables[out].info);
-        if (!fresh || !same_bytes || count_uses(op.inputs, in) != 1) continue;
+        bool same_bytes = bytes_of(segment.variables[in].info) == bytes_of(segment.variables[out].info) &&
+                          sharing.lifetimes[root].bytes == bytes_of(segment.variables[out].info);
+        if (!fresh || !same_bytes || op.inputs.count(in) != 1) continue;
         bool read_as_view = false;  // the same bytes under another name
-        for (const auto& slot : op.inputs) {
-          for (int v : slot) read_as_view |= v >= 0 && v != in && sharing.share[v] == root;
-        }
+        op.inputs.each([&](int v) { read_as_view |= v != in && sharing.share[v] == root; });
         // A view stays right only while nobody writes either name again; an overwritten input must be dead.
         bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1 : sharing.lifetimes[root].last == step && !read_as_view;
         if (allowed) join(in, out);

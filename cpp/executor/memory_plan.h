@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/accelerator.h"
-#include "executor/infer.h"
+#include "executor/segment.h"
 
 namespace paddle_mini {
 
@@ -58,7 +58,7 @@ struct Sharing {
   std::vector<int> share;
   std::vector<Lifetime> lifetimes;  // of each representative; bytes 0 for whatever is no temporary
 };
-Sharing share_memory(const InferredProgram& program);
+Sharing share_memory(const Segment& segment);
 
 size_t bytes_of(const VarInfo& info);  // the most that a variable needs
 

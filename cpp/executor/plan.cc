@@ -1,11 +1,9 @@
-// Stage 5: from placed operators to steps. Their kernels are made in plan_steps.cc, their memory is given in
+// From a segment to steps. Their kernels are made in plan_steps.cc, their memory is given in
 // plan_binding.cc, the loop itself is run.cc.
 #include "executor/plan.h"
 
 #include <algorithm>
 #include <set>
-
-#include "executor/fuse.h"
 
 namespace paddle_mini {
 namespace {
@@ -36,14 +34,12 @@ bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
 
 }  // namespace
 
-Plan::Plan(InferredProgram inferred, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas)
-    : inferred_(std::move(inferred)), placement_(placement), arenas_(std::move(arenas)), scope_(&scope) {
-  std::vector<PlacedOp> placed = place_ops(inferred_, placement_);
-  fuse(inferred_, placed, placement_);
-  bool on_devices = std::any_of(placed.begin(), placed.end(), [](const PlacedOp& op) { return !op.place.is_cpu(); });
+Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas)
+    : segment_(std::move(segment)), placement_(placement), arenas_(std::move(arenas)), scope_(&scope) {
+  bool on_devices = std::any_of(segment_.ops.begin(), segment_.ops.end(), [](const RunOp& op) { return !op.place.is_cpu(); });
   try {
     bind_scope(scope);
-    make_steps(placed);
+    make_steps();
     plan_undo(on_devices);
     if (on_devices) make_flow();
   } catch (...) {
@@ -65,7 +61,7 @@ Plan::~Plan() {
 }
 
 bool Plan::may_refuse(const Step& step) const {
-  return step.count == 1 && step.lane == Lane::Compute && step.op->op->spec->may_refuse_data() && step.kernel->may_refuse();
+  return step.count == 1 && step.lane == Lane::Compute && step.op->spec().may_refuse_data() && step.kernel->may_refuse();
 }
 
 // Whether a step before is the operator whose gradient this step is, and has accepted the data that this step checks.
@@ -73,8 +69,8 @@ bool Plan::accepted_before(int at) const {
   const RunOp& op = *steps_[at].op;
   std::set<int> read;
   for (size_t s = 0; s < op.inputs.size(); ++s) {
-    const std::string& port = op.op->desc.inputs[s].name;
-    if (holds_gradient(port) || op.op->spec->reads_only_shape(port)) continue;
+    const std::string& port = op.desc().inputs[s].name;
+    if (holds_gradient(port) || op.spec().reads_only_shape(port)) continue;
     read.insert(op.inputs[s].begin(), op.inputs[s].end());
   }
   while (--at >= 0) {
@@ -103,8 +99,8 @@ int Plan::last_step_that_may_refuse(bool on_devices) const {
 // leaves the scope as it was. The rest of the run can't fail. What that step itself writes is not touched when it
 // refuses, but where that comes to light later, as on a device, or in another replica.
 void Plan::plan_undo(bool on_devices) {
-  for (const RunOp& op : inferred_.ops) {
-    for (const auto& slot : op.outputs) for (int v : slot) note_written(v);
+  for (const RunOp& op : segment_.ops) {
+    op.outputs.each([&](int v) { note_written(v); });
     for (const auto& copy : op.copies_after) note_written(copy.second);
   }
   int last = last_step_that_may_refuse(on_devices), end = last + (on_devices || placement_.replicated ? 1 : 0);
@@ -113,7 +109,7 @@ void Plan::plan_undo(bool on_devices) {
   stoppable_steps_ = stoppable_at_first_ = steps_.size();
   for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
     each_write(steps_[i], [&](int v) {
-      if (inferred_.variables[v].origin != Origin::InScope) return;
+      if (segment_.variables[v].origin != Origin::InScope) return;
       if (i < end) {
         if (kept.insert(held_[v]).second) backups_.emplace_back(held_[v]);
       } else if (!kept.count(held_[v])) {
@@ -125,14 +121,14 @@ void Plan::plan_undo(bool on_devices) {
 }
 
 void Plan::note_written(int v) {
-  if (v < 0 || inferred_.variables[v].origin != Origin::InScope) return;
+  if (segment_.variables[v].origin != Origin::InScope) return;
   if (std::find(written_.begin(), written_.end(), held_[v]) == written_.end()) written_.push_back(held_[v]);
 }
 
 bool Plan::fits(const Scope& scope) const {
   if (generation_ == scope.generation()) return true;
   for (size_t v = 0; v < held_.size(); ++v) {
-    const RunVariable& run = inferred_.variables[v];
+    const RunVariable& run = segment_.variables[v];
     if (run.origin != Origin::InScope) continue;
     Variable* held = scope.find(run.name);
     if (held != held_[v] || !held->has_value() || !fits(*held, run.info)) return false;
@@ -142,17 +138,17 @@ bool Plan::fits(const Scope& scope) const {
 }
 
 bool Plan::fits(Frame& frame) const {
-  for (int v : inferred_.captured) {
-    const Variable* there = frame.find(inferred_.variables[v].name);
-    if (!there || !there->has_value() || !fits(*there, inferred_.variables[v].info)) return false;
+  for (int v : segment_.live_in) {
+    const Variable* there = frame.find(segment_.variables[v].name);
+    if (!there || !there->has_value() || !fits(*there, segment_.variables[v].info)) return false;
   }
   return true;
 }
 
 size_t Plan::own_bytes() const {
   constexpr size_t kVariable = 600, kStep = 1200, kFlow = size_t{1} << 20;  // with names, kernels and queues; measured by malloc
-  size_t bytes = sizeof(Plan) + inferred_.variables.size() * kVariable + steps_.size() * kStep + (flow_ ? kFlow : 0);
-  for (const RunVariable& variable : inferred_.variables) {  // as it was inferred, and as kernels are given it
+  size_t bytes = sizeof(Plan) + segment_.variables.size() * kVariable + steps_.size() * kStep + (flow_ ? kFlow : 0);
+  for (const RunVariable& variable : segment_.variables) {  // as it was inferred, and as kernels are given it
     for (const auto& level : variable.info.lod) bytes += 2 * level.size() * sizeof(level[0]);
   }
   for (const Backup& backup : backups_) bytes += backup.kept.bytes();
@@ -167,14 +163,10 @@ bool Plan::fits(const Variable& there, const VarInfo& info) {
          there.tensor.lod == info.lod;
 }
 
-bool Plan::is_carried(size_t v) const {
-  return std::binary_search(inferred_.carried.begin(), inferred_.carried.end(), static_cast<int>(v));
-}
-
 bool Plan::fits(const std::vector<Tensor>& feeds) const {
-  if (feeds.size() != inferred_.feeds.size()) return false;
+  if (feeds.size() != segment_.feeds.size()) return false;
   for (size_t i = 0; i < feeds.size(); ++i) {
-    const Tensor& planned = variables_[inferred_.feeds[i]]->tensor;
+    const Tensor& planned = variables_[segment_.feeds[i]]->tensor;
     if (feeds[i].dtype != planned.dtype || feeds[i].shape != planned.shape || feeds[i].lod != planned.lod) return false;
   }
   return true;

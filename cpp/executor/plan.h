@@ -9,7 +9,7 @@
 #include "executor/flow.h"
 #include "executor/memory_plan.h"
 #include "executor/order.h"
-#include "executor/place.h"
+#include "executor/passes.h"
 #include "executor/step_kernels.h"
 
 namespace paddle_mini {
@@ -36,7 +36,7 @@ class Plan : public Pending {
  public:
   // Binds the scope: variables that the program makes in it are created, those of it that lie on other devices than the
   // plan needs are moved. Throws without a trace in the scope. The program and the scope must outlive the plan.
-  Plan(InferredProgram inferred, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas);
+  Plan(Segment segment, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas);
   ~Plan() override;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -45,9 +45,9 @@ class Plan : public Pending {
   bool fits(const Scope& scope) const;
   bool fits(const std::vector<Tensor>& feeds) const;
   bool fits(Frame& frame) const;
-  int begin() const { return inferred_.begin; }
-  int end() const { return inferred_.end; }
-  bool is_whole() const { return inferred_.whole; }  // nothing of the block comes after it
+  int begin() const { return segment_.begin; }
+  int end() const { return segment_.end; }
+  bool is_whole() const { return segment_.whole; }  // nothing of the block comes after it
 
   // Runs every step. `feeds` are the callers' arrays, in the order of the feeds. Throws with the
   // scope as it was before this plan. `stop` is asked now and then while stopping leaves a whole step.
@@ -61,14 +61,14 @@ class Plan : public Pending {
   // After run_part: calls take(name, variable) for each value that is needed later.
   template <class F>
   void hand_on(F take) {
-    for (int v : inferred_.carried) {
-      take(inferred_.variables[v].name, *variables_[v]);
+    for (int v : segment_.live_out) {
+      take(segment_.variables[v].name, *variables_[v]);
       variables_[v]->tensor.memory.reset();
     }
   }
   bool has_run() const { return has_run_; }
   size_t own_bytes() const;  // about what it takes besides the arenas that it shares and the values of the scope
-  const Variable& fetched(size_t i) const { return *variables_[inferred_.fetches[i]]; }
+  const Variable& fetched(size_t i) const { return *variables_[segment_.fetches[i]]; }
 
   // Takes back what the plan made in the scope, if it has not run yet; it can't be run afterwards.
   void unbind();
@@ -92,7 +92,6 @@ class Plan : public Pending {
   // plan.cc
   void plan_undo(bool on_devices);
   void note_written(int v);
-  bool is_carried(size_t v) const;
   static bool fits(const Variable& there, const VarInfo& info);
   int last_step_that_may_refuse(bool on_devices) const;
   bool may_refuse(const Step& step) const;
@@ -100,7 +99,7 @@ class Plan : public Pending {
   template <class F>
   void each_write(const Step& step, F f) const {  // f(v) for each RunVariable
     for (const RunOp* op = step.first(); op != step.last(); ++op) {
-      for (const auto& slot : op->outputs) for (int v : slot) if (v >= 0) f(v);
+      op->outputs.each(f);
       for (const auto& copy : op->copies_after) f(copy.second);
     }
   }
@@ -109,19 +108,19 @@ class Plan : public Pending {
   void bind_scope(Scope& scope);
   void give_memory(const std::vector<Variable*>& variables, Accelerator* device);
   void bring_home();
-  void assign_memory(const std::vector<std::vector<Variable*>>& scratches, const std::vector<Place>& places);
+  void assign_memory(const std::vector<std::vector<Variable*>>& scratches);
   void bind_arenas();
   [[noreturn]] void fail_for_memory(const Block& block, const std::string& message) const;
   Accelerator* device_of(const Place& place) const;
   Touch touch(int v, bool writes) const;
 
   // plan_steps.cc
-  void make_steps(const std::vector<PlacedOp>& placed);
-  std::unique_ptr<Kernel> make_kernel(const RunOp& op, const PlacedOp& placed, std::vector<std::vector<Variable*>>& scratches);
+  void make_steps();
+  std::unique_ptr<Kernel> make_kernel(const RunOp& op, std::vector<std::vector<Variable*>>& scratches);
   void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel);
-  bool may_join_batch(const RunOp& op, const PlacedOp& placed) const;
+  bool may_join_batch(const RunOp& op) const;
   std::vector<int> ends_of_batches() const;
-  size_t add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std::vector<std::vector<Variable*>>& scratches);
+  size_t add_pieces(size_t leader, std::vector<std::vector<Variable*>>& scratches);
   void make_flow();
   int lane_of(const Place& place, Lane lane, std::vector<FlowLane>& lanes);
   std::vector<Touch> touches_of(size_t step) const;
@@ -139,7 +138,7 @@ class Plan : public Pending {
   void note_row_counts();
   void undo();
 
-  InferredProgram inferred_;
+  Segment segment_;
   Placement placement_;
   std::deque<Variable> own_;           // temporaries, feeds, and what stands for variables of the scope on devices
   std::vector<Variable*> variables_;   // of each RunVariable, what kernels are given

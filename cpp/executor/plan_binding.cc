@@ -15,12 +15,12 @@ Accelerator* Plan::device_of(const Place& place) const {
 
 void Plan::bind_scope(Scope& scope) {
   std::set<int> written;
-  for (const RunOp& op : inferred_.ops) {
-    for (const auto& slot : op.outputs) written.insert(slot.begin(), slot.end());
+  for (const RunOp& op : segment_.ops) {
+    op.outputs.each([&](int v) { written.insert(v); });
   }
   std::map<Place, std::vector<Variable*>> fresh;
-  for (size_t v = 0; v < inferred_.variables.size(); ++v) {
-    const RunVariable& run = inferred_.variables[v];
+  for (size_t v = 0; v < segment_.variables.size(); ++v) {
+    const RunVariable& run = segment_.variables[v];
     Accelerator* device = device_of(run.place);
     Variable* held = nullptr;
     if (run.origin == Origin::InScope) {
@@ -46,7 +46,7 @@ void Plan::bind_scope(Scope& scope) {
   }
   for (const auto& [place, variables] : fresh) give_memory(variables, device_of(place));
   for (size_t v = 0; v < held_.size(); ++v) {
-    bool kept = inferred_.variables[v].origin == Origin::InScope && held_[v]->is_rows();
+    bool kept = segment_.variables[v].origin == Origin::InScope && held_[v]->is_rows();
     if (kept) kept_rows_.emplace_back(held_[v], held_[v]->rows.size());
   }
   bring_home();
@@ -80,7 +80,7 @@ void Plan::bring_home() {
   if (home_generation_ == scope_->generation()) return;
   if (flow_) flow_->forget_recordings();
   for (size_t v = 0; v < held_.size(); ++v) {
-    if (inferred_.variables[v].origin != Origin::InScope) continue;
+    if (segment_.variables[v].origin != Origin::InScope) continue;
     Tensor& tensor = held_[v]->tensor;
     Accelerator* home = locations_[v].device;
     if (tensor.device != home) {
@@ -98,38 +98,37 @@ void Plan::bring_home() {
   home_generation_ = scope_->generation();
 }
 
-void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches, const std::vector<Place>& places) {
-  Sharing sharing = share_memory(inferred_);
+void Plan::assign_memory(const std::vector<std::vector<Variable*>>& scratches) {
+  Sharing sharing = share_memory(segment_);
   // What passes between queues is not reused within a run: that would make them wait for each other.
   for (const Step& step : steps_) {
     if (step.lane == Lane::Compute) continue;
     for (int v : {step.op->inputs[0][0], step.op->outputs[0][0]}) {
       Lifetime& lifetime = sharing.lifetimes[sharing.share[v]];
       lifetime.first = 0;
-      lifetime.last = static_cast<int>(inferred_.ops.size());
+      lifetime.last = static_cast<int>(segment_.ops.size());
     }
     if (step.is_piece()) sharing.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never there as a whole
   }
   std::vector<int> ends = ends_of_batches();  // until then what is launched together needs its memory
   for (size_t i = 0; i < ends.size(); ++i) {
-    for (const auto& slot : inferred_.ops[i].inputs) {
-      for (int v : slot) {
-        if (v < 0) continue;
-        Lifetime& lifetime = sharing.lifetimes[sharing.share[v]];
-        if (ends[i] > static_cast<int>(i)) lifetime.last = std::max(lifetime.last, ends[i]);
-      }
-    }
+    if (ends[i] == static_cast<int>(i)) continue;
+    segment_.ops[i].inputs.each([&](int v) {
+      Lifetime& lifetime = sharing.lifetimes[sharing.share[v]];
+      lifetime.last = std::max(lifetime.last, ends[i]);
+    });
   }
   std::map<Place, std::vector<Tenant>> tenants;
-  offsets_.assign(inferred_.variables.size(), 0);
-  for (size_t v = 0; v < inferred_.variables.size(); ++v) {
-    if (inferred_.variables[v].origin != Origin::Temporary || is_carried(v)) continue;
-    tenants[inferred_.variables[v].place].push_back({&locations_[v], static_cast<int>(v), sharing.lifetimes[v], 0});
+  offsets_.assign(segment_.variables.size(), 0);
+  for (size_t v = 0; v < segment_.variables.size(); ++v) {
+    if (segment_.variables[v].origin != Origin::Temporary || segment_.is_live_out(v)) continue;
+    tenants[segment_.variables[v].place].push_back({&locations_[v], static_cast<int>(v), sharing.lifetimes[v], 0});
   }
   for (size_t i = 0; i < scratches.size(); ++i) {
     for (Variable* scratch : scratches[i]) {
-      scratch_locations_.push_back({device_of(places[i]), scratch, nullptr});
-      tenants[places[i]].push_back({&scratch_locations_.back(), -1, {static_cast<int>(i), ends[i], scratch->tensor.bytes()}, 0});
+      const Place& place = segment_.ops[i].place;
+      scratch_locations_.push_back({device_of(place), scratch, nullptr});
+      tenants[place].push_back({&scratch_locations_.back(), -1, {static_cast<int>(i), ends[i], scratch->tensor.bytes()}, 0});
     }
   }
   for (auto& [place, list] : tenants) {
@@ -173,7 +172,7 @@ void Plan::fail_for_memory(const Block& block, const std::string& message) const
   auto at = [&](const Tenant& tenant, int step) { return tenant.lifetime.first <= step && step <= tenant.lifetime.last; };
   size_t most = 0;
   int fullest = 0;
-  for (int step = 0; step < static_cast<int>(inferred_.ops.size()); ++step) {
+  for (int step = 0; step < static_cast<int>(segment_.ops.size()); ++step) {
     size_t bytes = 0;
     for (const Tenant& tenant : block.tenants) bytes += at(tenant, step) ? tenant.lifetime.bytes : 0;
     if (bytes > most) fullest = step;
@@ -182,10 +181,10 @@ void Plan::fail_for_memory(const Block& block, const std::string& message) const
   std::vector<Holder> holders;
   for (const Tenant& tenant : block.tenants) {
     bool counts = at(tenant, fullest) && tenant.lifetime.bytes;
-    if (counts) holders.push_back({tenant.variable < 0 ? "scratch memory" : inferred_.variables[tenant.variable].name, tenant.lifetime.bytes});
+    if (counts) holders.push_back({tenant.variable < 0 ? "scratch memory" : segment_.variables[tenant.variable].name, tenant.lifetime.bytes});
   }
-  const RunOp& op = inferred_.ops[fullest];
-  at_op({op.op->desc, op.index, inferred_.block},
+  const RunOp& op = segment_.ops[fullest];
+  at_op({op.desc(), op.index, segment_.block},
         [&] { fail<DeviceError>(with_holders(message, std::move(holders), *scope_, block.arena->device())); });
   fail<DeviceError>(message);
 }
@@ -193,10 +192,10 @@ void Plan::fail_for_memory(const Block& block, const std::string& message) const
 // The bytes of a variable: of the scope, of the caller and of what is carried on each has memory of its own; temporaries
 // of a place share theirs.
 Touch Plan::touch(int v, bool writes) const {
-  const RunVariable& run = inferred_.variables[v];
+  const RunVariable& run = segment_.variables[v];
   size_t bytes = std::max<size_t>(bytes_of(run.info), 1);
-  if (run.origin != Origin::Temporary || is_carried(v)) return {v, 0, bytes, writes};
-  int arena = static_cast<int>(inferred_.variables.size() + std::distance(blocks_.begin(), blocks_.find(run.place)));
+  if (run.origin != Origin::Temporary || segment_.is_live_out(v)) return {v, 0, bytes, writes};
+  int arena = static_cast<int>(segment_.variables.size() + std::distance(blocks_.begin(), blocks_.find(run.place)));
   return {arena, offsets_[v], offsets_[v] + bytes, writes};
 }
 

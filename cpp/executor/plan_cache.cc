@@ -2,7 +2,6 @@
 #include "executor/plan_cache.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
 namespace paddle_mini {
@@ -14,17 +13,12 @@ constexpr size_t kBudget = size_t{128} << 20, kFewest = 16;
 
 }  // namespace
 
-bool logs(const char* stage) {
-  const char* wanted = std::getenv("PM_LOG");
-  return wanted && std::string(wanted).find(stage) != std::string::npos;
-}
-
-std::shared_ptr<Plan> PlanCache::make(Values values, const Stretch& stretch) {
-  InferredProgram inferred = infer(*program_, stretch, *scope_);
-  if (logs("infer")) std::cerr << inferred.str();
-  auto plan = std::make_shared<Plan>(std::move(inferred), placement_, *scope_, arenas_);
+std::shared_ptr<Plan> PlanCache::make(Values values, const SegmentStart& start) {
+  Segment segment = infer(program_, start, *scope_);
+  if (logs("infer")) std::cerr << segment.str();
+  auto plan = std::make_shared<Plan>(run_passes(std::move(segment), placement_), placement_, *scope_, arenas_);
   if (logs("plan")) std::cerr << plan->str();
-  entries_.push_front({values, stretch.block, plan->own_bytes(), plan});
+  entries_.push_front({values, start.block, plan->own_bytes(), plan});
   bytes_ += entries_.front().bytes;
   while (bytes_ > kBudget && entries_.size() > kFewest) remove(std::prev(entries_.end()));
   return plan;

@@ -3,11 +3,10 @@
 
 #include <list>
 
+#include "executor/infer.h"
 #include "executor/plan.h"
 
 namespace paddle_mini {
-
-bool logs(const char* stage);  // PM_LOG names it
 
 class PlanCache {
  public:
@@ -27,7 +26,7 @@ class PlanCache {
     }
     return nullptr;
   }
-  std::shared_ptr<Plan> make(Values values, const Stretch& stretch);
+  std::shared_ptr<Plan> make(Values values, const SegmentStart& start);
   void drop(const Plan* plan);
 
  private:

@@ -26,44 +26,42 @@ class KeepKernel : public Kernel {
 
 }  // namespace
 
-void Plan::make_steps(const std::vector<PlacedOp>& placed) {
+void Plan::make_steps() {
   constexpr int kSmallSteps = 64;         // so many small operators take some microseconds
   constexpr size_t kLargeBytes = 1 << 16;
   std::vector<std::vector<Variable*>> scratches;
-  std::vector<Place> places;
   int since_poll = 0;
-  for (size_t i = 0; i < inferred_.ops.size(); ++i) {
-    const RunOp& op = inferred_.ops[i];
-    if (placed[i].lane == Lane::ToHost && i + 1 < placed.size() && inferred_.ops[i + 1].joined) {
-      i = add_pieces(i, placed, scratches);
-    } else if (placed[i].lane != Lane::Compute) {
+  for (size_t i = 0; i < segment_.ops.size(); ++i) {
+    const RunOp& op = segment_.ops[i];
+    if (op.lane == Lane::ToHost && i + 1 < segment_.ops.size() && segment_.ops[i + 1].joined) {
+      i = add_pieces(i, scratches);
+    } else if (op.lane != Lane::Compute) {
       auto transfer = std::make_unique<TransferKernel>(locations_[op.inputs[0][0]], locations_[op.outputs[0][0]]);
-      steps_.push_back({std::move(transfer), &op, placed[i].place, placed[i].lane});
+      steps_.push_back({std::move(transfer), &op, op.place, op.lane});
       scratches.emplace_back();
     } else {
-      std::unique_ptr<Kernel> kernel = make_kernel(op, placed[i], scratches);
-      bool in_batch = may_join_batch(op, placed[i]);
+      std::unique_ptr<Kernel> kernel = make_kernel(op, scratches);
+      bool in_batch = may_join_batch(op);
       if (op.joined || in_batch) join_to_last_step(op, std::move(kernel));
-      else steps_.push_back({std::move(kernel), &op, placed[i].place});
+      else steps_.push_back({std::move(kernel), &op, op.place});
     }
     for (const auto& [from, to] : op.copies_after) {
-      steps_.push_back({std::make_unique<CopyKernel>(locations_[from], locations_[to]), &op, placed[i].place});
+      steps_.push_back({std::make_unique<CopyKernel>(locations_[from], locations_[to]), &op, op.place});
     }
     size_t most = 0;
-    for (const auto* ports : {&op.inputs, &op.outputs}) {
-      for (const auto& slot : *ports) for (int v : slot) if (v >= 0) most = std::max(most, variables_[v]->tensor.bytes());
+    for (const Ports* ports : {&op.inputs, &op.outputs}) {
+      ports->each([&](int v) { most = std::max(most, variables_[v]->tensor.bytes()); });
     }
     if (most >= kLargeBytes || ++since_poll >= kSmallSteps) {
       steps_.back().poll = true;
       since_poll = 0;
     }
   }
-  for (const PlacedOp& op : placed) places.push_back(op.place);
-  assign_memory(scratches, places);
+  assign_memory(scratches);
 }
 
-std::unique_ptr<Kernel> Plan::make_kernel(const RunOp& op, const PlacedOp& placed, std::vector<std::vector<Variable*>>& scratches) {
-  auto resolve = [&](const std::vector<std::vector<int>>& ports) {
+std::unique_ptr<Kernel> Plan::make_kernel(const RunOp& op, std::vector<std::vector<Variable*>>& scratches) {
+  auto resolve = [&](const Ports& ports) {
     std::vector<std::vector<Variable*>> result;
     for (const auto& slot : ports) {
       result.emplace_back();
@@ -71,10 +69,10 @@ std::unique_ptr<Kernel> Plan::make_kernel(const RunOp& op, const PlacedOp& place
     }
     return result;
   };
-  auto inputs = infos_of(inferred_, op.inputs);
-  return at_op({op.op->desc, op.index, inferred_.block, &inputs}, [&] {
-    KernelInit init(op.op->desc, resolve(op.inputs), resolve(op.outputs));
-    std::unique_ptr<Kernel> kernel = placed.make(init);
+  auto inputs = segment_.infos(op.inputs);
+  return at_op({op.desc(), op.index, segment_.block, &inputs}, [&] {
+    KernelInit init(op.desc(), resolve(op.inputs), resolve(op.outputs));
+    std::unique_ptr<Kernel> kernel = op.make(init);
     scratches.emplace_back();
     for (Variable& scratch : init.scratches()) scratches.back().push_back(&scratch);
     scratches_.push_back(init.share_scratches());
@@ -88,7 +86,7 @@ void Plan::join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
     std::unique_ptr<SeveralKernels> several;
     if (op.joined) {
       int64_t elements = 0;
-      for (const auto& slot : op.outputs) for (int v : slot) if (v >= 0) elements = std::max(elements, inferred_.variables[v].info.shape.numel());
+      op.outputs.each([&](int v) { elements = std::max(elements, segment_.variables[v].info.shape.numel()); });
       several = std::make_unique<FusedTilesKernel>(elements);
     } else {
       several = std::make_unique<BatchKernel>();
@@ -104,35 +102,32 @@ void Plan::join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
 
 // On a GPU neighbours of one type that work element by element on values of the scope, such as the optimizer's operators
 // for all parameters, are launched together if none of them needs what another one writes.
-bool Plan::may_join_batch(const RunOp& op, const PlacedOp& placed) const {
-  if (placed.place.is_cpu() || steps_.empty() || device_of(placed.place)->gains_from_tiles()) return false;
+bool Plan::may_join_batch(const RunOp& op) const {
+  if (op.place.is_cpu() || steps_.empty() || device_of(op.place)->gains_from_tiles()) return false;
   const Step& step = steps_.back();
-  bool alike = step.place == placed.place && step.lane == Lane::Compute && step.op->op->spec == op.op->spec;
-  if (!alike || !op.op->spec->is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
+  bool alike = step.place == op.place && step.lane == Lane::Compute && step.op->op->spec == op.op->spec;
+  if (!alike || !op.spec().is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
   std::set<int> read, written;
   for (const RunOp* other = step.first(); other != step.last(); ++other) {
-    for (const auto& slot : other->inputs) read.insert(slot.begin(), slot.end());
-    for (const auto& slot : other->outputs) written.insert(slot.begin(), slot.end());
+    other->inputs.each([&](int v) { read.insert(v); });
+    other->outputs.each([&](int v) { written.insert(v); });
   }
-  auto free_of = [](const std::vector<std::vector<int>>& ports, const std::set<int>& others) {
-    return std::all_of(ports.begin(), ports.end(), [&](const auto& slot) {
-      return std::all_of(slot.begin(), slot.end(), [&](int v) { return v < 0 || !others.count(v); });
-    });
-  };
-  auto in_scope = [&](int v) { return v < 0 || inferred_.variables[v].origin == Origin::InScope; };
-  for (const auto* ports : {&op.outputs, &step.op->outputs}) {
-    for (const auto& slot : *ports) if (!std::all_of(slot.begin(), slot.end(), in_scope)) return false;
+  bool free = true;
+  op.inputs.each([&](int v) { free = free && !written.count(v); });
+  op.outputs.each([&](int v) { free = free && !written.count(v) && !read.count(v); });
+  for (const Ports* ports : {&op.outputs, &step.op->outputs}) {
+    ports->each([&](int v) { free = free && segment_.variables[v].origin == Origin::InScope; });
   }
-  return free_of(op.inputs, written) && free_of(op.outputs, written) && free_of(op.outputs, read);
+  return free;
 }
 
 // Of each operator the last one that is launched with it.
 std::vector<int> Plan::ends_of_batches() const {
-  std::vector<int> ends(inferred_.ops.size());
+  std::vector<int> ends(segment_.ops.size());
   std::iota(ends.begin(), ends.end(), 0);
   for (const Step& step : steps_) {
     if (!step.is_batch) continue;
-    size_t begin = static_cast<size_t>(step.first() - inferred_.ops.data());
+    size_t begin = static_cast<size_t>(step.first() - segment_.ops.data());
     for (size_t i = 0; i < step.count; ++i) ends[begin + i] = static_cast<int>(begin + step.count) - 1;
   }
   return ends;
@@ -140,26 +135,26 @@ std::vector<int> Plan::ends_of_batches() const {
 
 // A transfer to the host whose readers all work part by part: each piece of the variable passes through a ring of staging
 // memory, and is worked on while the next ones are on their way. Returns the last operator that belongs to it.
-size_t Plan::add_pieces(size_t leader, const std::vector<PlacedOp>& placed, std::vector<std::vector<Variable*>>& scratches) {
-  const RunOp& transfer = inferred_.ops[leader];
+size_t Plan::add_pieces(size_t leader, std::vector<std::vector<Variable*>>& scratches) {
+  const RunOp& transfer = segment_.ops[leader];
   int from = transfer.inputs[0][0], to = transfer.outputs[0][0];
-  const VarInfo& info = inferred_.variables[to].info;
+  const VarInfo& info = segment_.variables[to].info;
   auto tiles = std::make_shared<FusedTilesKernel>(info.shape.numel());
   scratches.emplace_back();
   size_t last = leader;
-  for (; last + 1 < placed.size() && inferred_.ops[last + 1].joined; ++last) {
-    tiles->add(make_kernel(inferred_.ops[last + 1], placed[last + 1], scratches));
+  for (; last + 1 < segment_.ops.size() && segment_.ops[last + 1].joined; ++last) {
+    tiles->add(make_kernel(segment_.ops[last + 1], scratches));
   }
-  auto& [ring, used] = staging_[placed[leader].place];
-  size_t all = device_of(placed[leader].place)->staging_bytes(), size = size_of(info.dtype);
-  if (!ring) ring = device_of(placed[leader].place)->allocate_staging(all);
+  auto& [ring, used] = staging_[transfer.place];
+  size_t all = device_of(transfer.place)->staging_bytes(), size = size_of(info.dtype);
+  if (!ring) ring = device_of(transfer.place)->allocate_staging(all);
   int64_t most = std::max<int64_t>(static_cast<int64_t>(all / 4 / kAlignment * kAlignment / size), 1);
   for (int64_t begin = 0; begin < info.shape.numel(); begin += most) {
     int64_t end = std::min(begin + most, info.shape.numel());
     size_t bytes = aligned(static_cast<size_t>(end - begin) * size);
     if (used + bytes > all) used = 0;  // round the ring
     Piece piece{&locations_[from], variables_[to], static_cast<char*>(ring.get()) + used, begin, end};
-    steps_.push_back({std::make_unique<PieceTransferKernel>(piece), &transfer, placed[leader].place, Lane::ToHost, 1, nullptr, false, false,
+    steps_.push_back({std::make_unique<PieceTransferKernel>(piece), &transfer, transfer.place, Lane::ToHost, 1, nullptr, false, false,
                       begin, end, used});
     steps_.push_back({std::make_unique<PieceKernel>(piece, tiles), &transfer + 1, Place{}, Lane::Compute, last - leader, tiles.get(),
                       false, false, begin, end, used});
@@ -190,13 +185,15 @@ std::vector<Touch> Plan::touches_of(size_t at) const {
   bool reads_piece = step.is_piece() && step.lane == Lane::Compute;
   int staged = step.is_piece() ? (reads_piece ? step.op[-1] : *step.op).outputs[0][0] : -1;
   if (step.is_piece()) {
-    const Place& device = inferred_.variables[(reads_piece ? step.op[-1] : *step.op).inputs[0][0]].place;
-    int ring = static_cast<int>(inferred_.variables.size() + blocks_.size() + std::distance(staging_.begin(), staging_.find(device)));
-    size_t size = size_of(inferred_.variables[staged].info.dtype), bytes = static_cast<size_t>(step.end - step.begin) * size;
+    const Place& device = segment_.variables[(reads_piece ? step.op[-1] : *step.op).inputs[0][0]].place;
+    int ring = static_cast<int>(segment_.variables.size() + blocks_.size() + std::distance(staging_.begin(), staging_.find(device)));
+    size_t size = size_of(segment_.variables[staged].info.dtype), bytes = static_cast<size_t>(step.end - step.begin) * size;
     touches.push_back({ring, step.staging, step.staging + bytes, step.lane == Lane::ToHost});
   }
-  auto add = [&](const std::vector<std::vector<int>>& ports, bool writes) {
-    for (const auto& slot : ports) for (int v : slot) if (v >= 0 && v != staged) touches.push_back(touch(v, writes));
+  auto add = [&](const Ports& ports, bool writes) {
+    ports.each([&](int v) {
+      if (v != staged) touches.push_back(touch(v, writes));
+    });
   };
   for (const RunOp* op = step.first(); op != step.last(); ++op) {
     add(op->inputs, false);
@@ -235,8 +232,8 @@ void Plan::make_flow() {
 // Before run() returns the caller's arrays must have been read, what is fetched must be there, and so must backups.
 void Plan::set_flow_waits(const std::vector<OrderedStep>& ordered) {
   size_t kept = keeping_.size();
-  std::set<int> callers(inferred_.feeds.begin(), inferred_.feeds.end());
-  callers.insert(inferred_.fetches.begin(), inferred_.fetches.end());
+  std::set<int> callers(segment_.feeds.begin(), segment_.feeds.end());
+  callers.insert(segment_.fetches.begin(), segment_.fetches.end());
   std::map<int, int> refusing, needed;  // the last step of each lane
   for (size_t i = 0; i < ordered.size(); ++i) {
     if (i < kept) needed[ordered[i].queue] = static_cast<int>(i);

@@ -24,14 +24,14 @@ std::string Plan::str() const {
   }
   size_t kept = 0;  // copied in each run, so that a refusal leaves the scope as it was
   for (const Backup& backup : backups_) kept += backup.kept.bytes();
-  std::string out = text(inferred_.block ? text("block ", inferred_.block, ": ") : "", steps_.size(), " steps, ",
+  std::string out = text(segment_.block ? text("block ", segment_.block, ": ") : "", steps_.size(), " steps, ",
                          memory.empty() ? "no arena" : memory, kept ? text(", keeps ", kept, " bytes") : "", "\n");
-  auto show = [&](const std::vector<Slot>& slots, const std::vector<std::vector<int>>& ports) {
+  auto show = [&](const std::vector<Slot>& slots, const Ports& ports) {
     std::string line;
     for (size_t s = 0; s < slots.size(); ++s) {
       for (int v : ports[s]) {
         if (v < 0) continue;
-        const RunVariable& run = inferred_.variables[v];
+        const RunVariable& run = segment_.variables[v];
         line += text(line.empty() ? "" : ", ", slots[s].name, "=", printable(run.name, 60), " ", run.info.str());
         if (run.origin == Origin::Temporary) line += text(" @", offsets_[v]);
       }
@@ -44,12 +44,12 @@ std::string Plan::str() const {
       const char* direction = step.lane == Lane::ToHost ? " to host" : step.lane == Lane::ToDevice ? " from host" : "";
       if (op == step.first()) out += text("#", i, " ", name_of(step.place), direction, " ");
       else out += step.is_batch ? "   launched with it: " : "   in parts with it: ";
-      out += text(op->op->desc.type, "(", show(op->op->desc.inputs, op->inputs), ") -> ", show(op->op->desc.outputs, op->outputs));
+      out += text(op->desc().type, "(", show(op->desc().inputs, op->inputs), ") -> ", show(op->desc().outputs, op->outputs));
       if (op == step.first() && step.is_piece()) out += text("  elements ", step.begin, " to ", step.end);
       out += (op == step.first() ? waits_text(i) : "") + "\n";
     }
   }
-  if (!inferred_.whole) out += text("then ", inferred_.next, "; what follows is planned when it is reached\n");
+  if (!segment_.whole) out += text("then ", segment_.next, "; what follows is planned when it is reached\n");
   return out;
 }
 

@@ -15,7 +15,7 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 
 std::string name_of(const Step& step) {
   std::string name;
-  for (const RunOp* op = step.first(); op != step.last(); ++op) name += (name.empty() ? "" : " + ") + op->op->desc.type;
+  for (const RunOp* op = step.first(); op != step.last(); ++op) name += (name.empty() ? "" : " + ") + op->desc().type;
   return name;
 }
 
@@ -101,8 +101,8 @@ void Plan::settle() {
 }
 
 void Plan::fail_at(const RunOp& op, std::exception_ptr error) const {
-  auto inputs = infos_of(inferred_, op.inputs);
-  at_op({op.op->desc, op.index, inferred_.block, &inputs}, [&] { std::rethrow_exception(error); });
+  auto inputs = segment_.infos(op.inputs);
+  at_op({op.desc(), op.index, segment_.block, &inputs}, [&] { std::rethrow_exception(error); });
   std::rethrow_exception(error);
 }
 
@@ -113,7 +113,7 @@ void Plan::fail_with(const FlowFailure& failure) const {
 }
 
 void Plan::bind_feeds(const std::vector<Tensor>& feeds) {
-  for (size_t i = 0; i < feeds.size(); ++i) variables_[inferred_.feeds[i]]->tensor.data = feeds[i].data;
+  for (size_t i = 0; i < feeds.size(); ++i) variables_[segment_.feeds[i]]->tensor.data = feeds[i].data;
 }
 
 void Plan::run(const std::vector<Tensor>& feeds, Devices& devices, StopAsker& stop, OpTimes* times) {
@@ -148,14 +148,14 @@ void Plan::run_part(const std::vector<Tensor>& feeds, Frame& frame, Devices& dev
   bring_home();
   bind_arenas();
   bind_feeds(feeds);
-  for (int v : inferred_.captured) {
-    const Variable& there = *frame.find(inferred_.variables[v].name);
+  for (int v : segment_.live_in) {
+    const Variable& there = *frame.find(segment_.variables[v].name);
     if (there.kind == VarKind::Tensor) variables_[v]->tensor.data = there.tensor.data;
     else *variables_[v] = there;
   }
-  for (int v : inferred_.carried) {
+  for (int v : segment_.live_out) {
     Tensor& tensor = variables_[v]->tensor;
-    size_t rows = variables_[v]->is_rows() ? static_cast<size_t>(inferred_.variables[v].info.row_count) : 0;
+    size_t rows = variables_[v]->is_rows() ? static_cast<size_t>(segment_.variables[v].info.row_count) : 0;
     if (rows) tensor.shape[0] = static_cast<int64_t>(rows);
     tensor.memory = allocate(tensor.bytes());
     tensor.data = tensor.memory.get();

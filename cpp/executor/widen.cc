@@ -1,7 +1,8 @@
 // Casts around operators that run in a wider element type.
 #include "executor/widen.h"
 
-#include <algorithm>
+#include <map>
+#include <utility>
 
 #include "core/widening.h"
 #include "executor/site.h"
@@ -34,47 +35,46 @@ bool is_narrow_integer(DType dtype) { return dtype == DType::Int8 || dtype == DT
 
 class Casts {
  public:
-  Casts(InferredProgram& program, const OpTable& operators) : program_(program), cast_(operators.at("cast")) {}
+  Casts(Segment segment, const OpTable& operators) : segment_(std::move(segment)), cast_(operators.at("cast")) {}
 
-  void run() {
-    if (std::none_of(program_.ops.begin(), program_.ops.end(), [&](const RunOp& op) { return !runs_as_it_is(op); })) return;
-    std::vector<RunOp> ops = std::move(program_.ops);
-    program_.ops.clear();
+  Segment run() {
+    std::vector<RunOp> ops = std::exchange(segment_.ops, {});
     for (RunOp& op : ops) {
       std::optional<Widened> wide;
-      if (!runs_as_it_is(op)) wide = at_op({op.op->desc, op.index, program_.block}, [&] {
-        return widened(*op.op, infos_of(program_, op.inputs), infos_of(program_, op.outputs));
+      if (!runs_as_it_is(op)) wide = at_op({op.desc(), op.index, segment_.block}, [&] {
+        return widened(*op.op, segment_.infos(op.inputs), segment_.infos(op.outputs));
       });
       if (wide) add(std::move(op), std::move(*wide));
-      else program_.ops.push_back(std::move(op));
+      else segment_.ops.push_back(std::move(op));
     }
+    return std::move(segment_);
   }
 
  private:
   // Quick to see of most operators.
   bool runs_as_it_is(const RunOp& op) const {
-    auto has_kernel = [&](int v) { return v < 0 || op.op->spec->kernel(program_.variables[v].info.dtype); };
-    for (const auto* ports : {&op.inputs, &op.outputs}) {
-      for (const auto& slot : *ports) if (!std::all_of(slot.begin(), slot.end(), has_kernel)) return false;
+    bool has_kernels = true;
+    for (const Ports* ports : {&op.inputs, &op.outputs}) {
+      ports->each([&](int v) { has_kernels = has_kernels && op.spec().kernel(segment_.variables[v].info.dtype); });
     }
-    return true;
+    return has_kernels;
   }
 
   void add(RunOp op, Widened wide) {
     std::map<int, int> casts;  // of a variable, what stands for it
     auto stand_in = [&](int v, DType dtype) {
-      auto [at, is_new] = casts.try_emplace(v, static_cast<int>(program_.variables.size()));
+      auto [at, is_new] = casts.try_emplace(v, static_cast<int>(segment_.variables.size()));
       if (is_new) {
-        const RunVariable& source = program_.variables[v];
-        program_.variables.push_back({source.name, source.info, Origin::Temporary, source.place});
-        program_.variables.back().info.dtype = dtype;
+        RunVariable copy{segment_.variables[v].name, segment_.variables[v].info, Origin::Temporary};
+        copy.info.dtype = dtype;
+        segment_.add(std::move(copy));
       }
       return std::make_pair(at->second, is_new);
     };
     for (size_t s = 0; s < op.inputs.size(); ++s) {
       for (size_t i = 0; i < op.inputs[s].size(); ++i) {
         int& v = op.inputs[s][i];
-        if (v < 0 || program_.variables[v].info.dtype == wide.inputs[s][i]) continue;
+        if (v < 0 || segment_.variables[v].info.dtype == wide.inputs[s][i]) continue;
         auto [cast, is_new] = stand_in(v, wide.inputs[s][i]);
         if (is_new) add_cast(op, v, cast);
         v = cast;
@@ -84,32 +84,30 @@ class Casts {
     for (size_t s = 0; s < op.outputs.size(); ++s) {
       for (size_t i = 0; i < op.outputs[s].size(); ++i) {
         int& v = op.outputs[s][i];
-        if (v < 0 || program_.variables[v].info.dtype == wide.outputs[s][i]) continue;
+        if (v < 0 || segment_.variables[v].info.dtype == wide.outputs[s][i]) continue;
         int cast = stand_in(v, wide.outputs[s][i]).first;
         back.emplace_back(cast, v);
         v = cast;
       }
     }
-    program_.added.push_back(std::move(wide.op));
-    op.op = &program_.added.back();
-    auto copies_after = std::move(op.copies_after);
-    op.copies_after.clear();
-    program_.ops.push_back(op);
+    op.op = std::make_shared<VerifiedOp>(std::move(wide.op));
+    auto copies_after = std::exchange(op.copies_after, {});
+    segment_.ops.push_back(op);
     for (auto [from, to] : back) add_cast(op, from, to);
-    program_.ops.back().copies_after = std::move(copies_after);
+    segment_.ops.back().copies_after = std::move(copies_after);
   }
 
   void add_cast(const RunOp& op, int from, int to) {
-    auto number = [&](int v) { return static_cast<int32_t>(program_.variables[v].info.dtype); };
-    const std::string& name = program_.variables[from].name;
+    auto number = [&](int v) { return static_cast<int32_t>(segment_.variables[v].info.dtype); };
+    const std::string& name = segment_.variables[from].name;
     OpDesc desc = make_op("cast", {{"X", {name}}}, {{"Out", {name}}}, {{"in_dtype", number(from)}, {"out_dtype", number(to)}});
-    if (const AttrValue* device = op.op->desc.attr("op_device")) desc.set_attr("op_device", *device);
+    if (const AttrValue* device = op.desc().attr("op_device")) desc.set_attr("op_device", *device);
     cast_.complete(desc);
-    program_.added.push_back({&cast_, std::move(desc)});
-    program_.ops.push_back({op.index, &program_.added.back(), {{from}}, {{to}}, {}});
+    auto cast = std::make_shared<VerifiedOp>(VerifiedOp{&cast_, std::move(desc)});
+    segment_.ops.push_back({op.index, std::move(cast), {{from}}, {{to}}});
   }
 
-  InferredProgram& program_;
+  Segment segment_;
   const OpSpec& cast_;
 };
 
@@ -182,6 +180,6 @@ void StandIns::write_back(Device& device) {
   for (auto [from, to] : after_) cast(device, from, to);
 }
 
-void widen(InferredProgram& program, const OpTable& operators) { Casts(program, operators).run(); }
+Segment widen(Segment segment, const Placement& placement) { return Casts(std::move(segment), placement.machine.operators()).run(); }
 
 }  // namespace paddle_mini

@@ -3,7 +3,7 @@
 // int64, where they wrap around on the way back. core/widening.h says what is computed so.
 #pragma once
 
-#include "executor/infer.h"
+#include "executor/place.h"
 
 namespace paddle_mini {
 
@@ -38,7 +38,7 @@ class StandIns {
   std::vector<std::pair<Variable*, Variable*>> before_, after_;  // from, to
 };
 
-// Puts the casts into a program, on the device of the operator they are for.
-void widen(InferredProgram& program, const OpTable& operators);
+// The segment with the casts put in, on the device of the operator that they are for.
+Segment widen(Segment segment, const Placement& placement);
 
 }  // namespace paddle_mini

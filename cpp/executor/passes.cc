@@ -1,0 +1,40 @@
+// The list of passes. A new one is a file and a line here.
+#include "executor/passes.h"
+
+#include <cstdlib>
+#include <iostream>
+
+#include "executor/fuse.h"
+#include "executor/transfers.h"
+#include "executor/widen.h"
+
+namespace paddle_mini {
+
+const std::vector<Pass>& passes() {
+  static const std::vector<Pass> list = {
+      {"widen", widen},             // casts around operators that run in a wider element type
+      {"place", place_operators},   // device and kernel of each operator
+      {"transfer", add_transfers},  // values cross between devices
+      {"fuse", fuse},               // operators that run tile by tile with the one before them
+  };
+  return list;
+}
+
+bool logs(const char* stage) {
+  const char* wanted = std::getenv("PM_LOG");
+  return wanted && std::string(wanted).find(stage) != std::string::npos;
+}
+
+Segment run_passes(Segment segment, const Placement& placement, const std::string& last) {
+  std::string names = "infer";
+  for (const Pass& pass : passes()) {
+    segment = pass.run(std::move(segment), placement);
+    if (logs(pass.name)) std::cerr << pass.name << ":\n" << segment.str();
+    if (last == pass.name) return segment;
+    names += text(", ", pass.name);
+  }
+  require<ProgramError>(last.empty(), "'", printable(last), "' is not a stage; there are ", names, " and plan");
+  return segment;
+}
+
+}  // namespace paddle_mini
