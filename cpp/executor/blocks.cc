@@ -80,21 +80,21 @@ std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& 
       continue;
     }
     std::shared_ptr<Plan> plan = plan_at(block, i, frame, state);
-    if (plan->end() == i && i < count) {
+    if (plan->segment().end == i && i < count) {
       plans_.drop(plan.get());
       depend_on_data_.insert({block, i});
       continue;
     }
-    plan->run_part({}, frame, state.devices, state.stop, state.changes, state.times);
+    plan->run_in(frame, {}, state.plan_run(), state.undo);
     hand_on(*plan, frame);
-    i = plan->end();
+    i = plan->segment().end;
     if (i == count) return plan;
   }
   return nullptr;
 }
 
 std::shared_ptr<Plan> Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
-  auto found = plans_.find(PlanCache::Values::Frame, block, begin, [&](const Plan& plan) { return plan.fits(frame); });
+  auto found = plans_.find(PlanCache::Values::Frame, block, begin, [&](const Plan& plan) { return plan.binding().fits(frame); });
   return found ? found : plans_.make(PlanCache::Values::Frame, {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr});
 }
 
@@ -193,17 +193,13 @@ void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState
     require<OpError>(holds_tensor(value.kind), "'", name, "' is persistable, it can't become ", name_of(value.kind));
     Variable* held = scope_->find(name);
     if (held && held->has_value() && held->info() == value.info()) {
-      state.changes.keep(held);
+      state.undo.save(held);
       copy_bytes(value.tensor, held->tensor);
       held->rows = value.rows;
       return;
     }
     Variable fresh = copy_of(value);
-    std::vector<Made> made;
-    made.push_back({name, held ? std::make_unique<Variable>(*held) : nullptr});
-    Variable& variable = scope_->create(name);
-    state.changes.note_made(std::move(made), *scope_);
-    variable = std::move(fresh);
+    state.undo.create(name) = std::move(fresh);
     scope_->changed();
     return;
   }

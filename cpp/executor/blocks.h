@@ -13,10 +13,11 @@ namespace paddle_mini {
 struct RunState {
   Devices& devices;
   StopAsker stop;
-  Changes changes;
+  UndoLog undo;
   const std::vector<std::string>* fetches;  // of block 0
   OpTimes* times;
 
+  Plan::Run plan_run() { return {devices, stop, times}; }
   // Ends the run where the user or another replica wants that.
   void require_going_on() {
     if (stop()) throw Interrupted("stopped");

@@ -19,8 +19,8 @@ Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr
 
 Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   // A plan that is not whole shares its session with the plans of later segments: the cache must know that it is used.
-  if (current_ && current_->is_whole() && current_->fits(feeds) && current_->fits(*scope_)) return *current_;
-  current_ = plans_.find(PlanCache::Values::Feeds, 0, 0, [&](const Plan& plan) { return plan.fits(feeds); });
+  if (current_ && current_->segment().whole && current_->binding().fits(feeds) && current_->binding().fits(*scope_)) return *current_;
+  current_ = plans_.find(PlanCache::Values::Feeds, 0, 0, [&](const Plan& plan) { return plan.binding().fits(feeds); });
   if (current_) return *current_;
   std::vector<Feed> given = described(feeds);
   current_ = plans_.make(PlanCache::Values::Feeds, {0, 0, &given, nullptr, &fetches_});
@@ -38,14 +38,14 @@ std::vector<Feed> Session::described(const std::vector<Tensor>& feeds) const {
 void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)()) {
   if (scope_->has_claims()) for (const std::string& name : program_->written) scope_->require_unclaimed(name);
   // Only the plan that is still at work may go on without waiting: it knows what each of its steps must wait for.
-  bool goes_on = current_ && scope_->pending() == current_.get() && current_->fits(feeds) && current_->fits(*scope_);
+  bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) && current_->binding().fits(*scope_);
   if (!goes_on) scope_->settle();
   Plan& plan = plan_for(feeds);  // current_ keeps it
   static const bool timed = logs("run");
   OpTimes times;
-  RunState state{devices, StopAsker(stop), {}, &fetches_, timed ? &times : nullptr};
+  RunState state{devices, StopAsker(stop), UndoLog(*scope_), &fetches_, timed ? &times : nullptr};
   try {
-    if (plan.is_whole()) plan.run(feeds, devices, state.stop, state.times);
+    if (plan.segment().whole) plan.run(feeds, state.plan_run());
     else run_in_parts(plan, feeds, state);
   } catch (...) {
     drop_current();  // its first run may have been the one that made variables, which are gone again
@@ -58,17 +58,17 @@ void Session::run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunSta
   frame_ = std::make_unique<Frame>();
   for (size_t i = 0; i < feeds.size(); ++i) (*frame_)[feed_names_[i]].tensor = feeds[i];
   try {
-    first.run_part(feeds, *frame_, state.devices, state.stop, state.changes, state.times);
+    first.run_in(*frame_, feeds, state.plan_run(), state.undo);
     blocks_.hand_on(first, *frame_);
-    last_ = blocks_.run(0, first.end(), *frame_, state);
+    last_ = blocks_.run(0, first.segment().end, *frame_, state);
     state.devices.agree();
   } catch (...) {
-    state.changes.undo(*scope_);
+    state.undo.rollback();
     throw;
   }
 }
 
-const Variable& Session::fetched(size_t i) const { return current_->is_whole() ? current_->fetched(i) : last_->fetched(i); }
+const Variable& Session::fetched(size_t i) const { return current_->segment().whole ? current_->fetched(i) : last_->fetched(i); }
 
 std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage) {
   scope_->settle();

@@ -32,7 +32,7 @@ void Flow::set_waits(size_t gate, std::vector<int> refusing, std::vector<int> ne
   needed_ = std::move(needed);
   for (int step : refusing_) marked_[step] = true;
   for (int step : needed_) marked_[step] = true;
-  find_segments();
+  find_sections();
 }
 
 void Flow::run(StopAsker& stop, const std::function<void()>& checked) {
@@ -60,9 +60,9 @@ void Flow::run(StopAsker& stop, const std::function<void()>& checked) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) ends_[turn_][lane] = lanes_[lane].queue->mark();
 }
 
-void Flow::find_segments() {
+void Flow::find_sections() {
   const char* wanted = std::getenv("PM_GRAPHS");
-  segments_.resize(steps_.size());
+  sections_.resize(steps_.size());
   if (wanted && std::strcmp(wanted, "0") == 0) return;
   auto goes_on = [&](size_t i) {
     return i < steps_.size() && steps_[i].lane == steps_[i - 1].lane && steps_[i].waits.empty() && !marked_[i - 1] && i != gate_;
@@ -70,19 +70,19 @@ void Flow::find_segments() {
   for (size_t begin = 0, end; begin < steps_.size(); begin = end) {
     end = begin + 1;
     while (goes_on(end)) ++end;
-    if (lanes_[steps_[begin].lane].accelerator) add_segment(begin, end);
+    if (lanes_[steps_[begin].lane].accelerator) add_section(begin, end);
   }
 }
 
-void Flow::add_segment(size_t begin, size_t end) {
+void Flow::add_section(size_t begin, size_t end) {
   if (end - begin < 2) return;
-  segments_[begin] = std::make_unique<Segment>();
-  segments_[begin]->flow = this;
-  segments_[begin]->begin = begin;
-  segments_[begin]->end = end;
+  sections_[begin] = std::make_unique<Section>();
+  sections_[begin]->flow = this;
+  sections_[begin]->begin = begin;
+  sections_[begin]->end = end;
 }
 
-void Flow::Segment::run() {
+void Flow::Section::run() {
   for (at = begin; at < end; ++at) {
     Device& device = *flow->lanes_[flow->steps_[at].lane].device;
     device.step = at;
@@ -91,39 +91,39 @@ void Flow::Segment::run() {
 }
 
 // A step that can't be recorded stays out; what is before and behind it is tried again.
-void Flow::record(Segment& segment) {
-  segment.at = segment.end;
-  segment.recording = lanes_[steps_[segment.begin].lane].accelerator->record(segment);
-  if (segment.recording) return;
-  size_t begin = segment.begin, at = segment.at, end = segment.end;
-  segments_[begin].reset();
+void Flow::record(Section& section) {
+  section.at = section.end;
+  section.recording = lanes_[steps_[section.begin].lane].accelerator->record(section);
+  if (section.recording) return;
+  size_t begin = section.begin, at = section.at, end = section.end;
+  sections_[begin].reset();
   if (at == end) return;  // it is not for one of them: the device can't
-  add_segment(begin, at);
-  add_segment(at + 1, end);
+  add_section(begin, at);
+  add_section(at + 1, end);
 }
 
 void Flow::forget_recordings() {
   drain();
-  for (auto& segment : segments_) {
-    if (!segment) continue;
-    segment->recording.reset();
-    segment->runs = 0;
+  for (auto& section : sections_) {
+    if (!section) continue;
+    section->recording.reset();
+    section->runs = 0;
   }
 }
 
 size_t Flow::give_from(size_t step) {
   constexpr int kRunsBefore = 2;  // by then every kernel has what it makes at its first run
-  if (segments_[step] && !failed() && segments_[step]->runs++ == kRunsBefore) record(*segments_[step]);
-  Segment* segment = segments_[step].get();
-  if (!segment || !segment->recording || failed() || timer_) {
+  if (sections_[step] && !failed() && sections_[step]->runs++ == kRunsBefore) record(*sections_[step]);
+  Section* section = sections_[step].get();
+  if (!section || !section->recording || failed() || timer_) {
     give(step);
     return step + 1;
   }
   Queue& queue = *lanes_[steps_[step].lane].queue;
   for (int other : steps_[step].waits) queue.wait_for(*lanes_[steps_[other].lane].queue, tickets_[other]);
-  queue.give(*segment->recording);
-  if (marked_[segment->end - 1]) tickets_[segment->end - 1] = queue.mark();
-  return segment->end;
+  queue.give(*section->recording);
+  if (marked_[section->end - 1]) tickets_[section->end - 1] = queue.mark();
+  return section->end;
 }
 
 void Flow::give(size_t step) {

@@ -65,7 +65,7 @@ class Flow {
   };
   // Neighbours of one device between which nobody waits. After some runs what they launch is recorded, where the device
   // can do that, and then launched as one; PM_GRAPHS=0 turns it off.
-  struct Segment : Work {
+  struct Section : Work {
     Flow* flow = nullptr;
     size_t begin = 0, end = 0;
     size_t at = 0;  // the one that is being recorded
@@ -73,10 +73,10 @@ class Flow {
     std::unique_ptr<Work> recording;
     void run() override;
   };
-  void find_segments();
-  void add_segment(size_t begin, size_t end);
-  void record(Segment& segment);
-  size_t give_from(size_t step);  // the step itself, or the segment that begins with it; returns the next one
+  void find_sections();
+  void add_section(size_t begin, size_t end);
+  void record(Section& section);
+  size_t give_from(size_t step);  // the step itself, or the section that begins with it; returns the next one
   void give(size_t step);
   void carry_out(const StepWork& work);
   void note_failure(uint64_t of_run, size_t step, std::exception_ptr error);
@@ -93,7 +93,7 @@ class Flow {
   std::vector<bool> marked_;      // whether anybody waits for the step
   std::vector<Ticket> tickets_;   // of the last time each step was given
   std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs
-  std::vector<std::unique_ptr<Segment>> segments_;  // by the step that each begins with
+  std::vector<std::unique_ptr<Section>> sections_;  // by the step that each begins with
   int turn_ = 0;
   uint64_t run_ = 0;
   size_t gate_ = 0;

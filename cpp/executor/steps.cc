@@ -1,0 +1,151 @@
+// Making kernels; which operators share a step.
+#include "executor/steps.h"
+
+#include <algorithm>
+#include <set>
+
+#include "executor/site.h"
+
+namespace paddle_mini {
+namespace {
+
+class StepMaker {
+ public:
+  StepMaker(const Segment& segment, Binding& binding) : segment_(segment), binding_(binding) {}
+
+  StepList run() {
+    for (size_t i = 0; i < segment_.ops.size(); ++i) {
+      const RunOp& op = segment_.ops[i];
+      if (op.lane == Lane::ToHost && i + 1 < segment_.ops.size() && segment_.ops[i + 1].joined) {
+        i = add_pieces(i);
+      } else if (op.lane != Lane::Compute) {
+        const Location &from = binding_.location(op.inputs[0][0]), &to = binding_.location(op.outputs[0][0]);
+        steps().push_back({std::make_unique<TransferKernel>(from, to), &op, op.place, op.lane});
+        result_.scratches.emplace_back();
+      } else {
+        std::unique_ptr<Kernel> kernel = make_kernel(op);
+        if (op.joined || may_join_batch(op)) join_to_last_step(op, std::move(kernel));
+        else steps().push_back({std::move(kernel), &op, op.place});
+      }
+      for (const auto& [from, to] : op.copies_after) {
+        steps().push_back({std::make_unique<CopyKernel>(binding_.location(from), binding_.location(to)), &op, op.place});
+      }
+      set_poll(op);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<Step>& steps() { return result_.steps; }
+
+  // Some microseconds after the last time: behind a large operator, or behind many small ones.
+  void set_poll(const RunOp& op) {
+    constexpr int kSmallSteps = 64;
+    constexpr size_t kLargeBytes = 1 << 16;
+    size_t most = 0;
+    for (const Ports* ports : {&op.inputs, &op.outputs}) {
+      ports->each([&](int v) { most = std::max(most, binding_.variable(v)->tensor.bytes()); });
+    }
+    if (most < kLargeBytes && ++since_poll_ < kSmallSteps) return;
+    steps().back().poll = true;
+    since_poll_ = 0;
+  }
+
+  std::unique_ptr<Kernel> make_kernel(const RunOp& op) {
+    auto inputs = segment_.infos(op.inputs);
+    return at_op({op.desc(), op.index, segment_.block, &inputs}, [&] {
+      KernelInit init(op.desc(), binding_.variables(op.inputs), binding_.variables(op.outputs));
+      std::unique_ptr<Kernel> kernel = op.make(init);
+      result_.scratches.emplace_back();
+      for (Variable& scratch : init.scratches()) result_.scratches.back().push_back(&scratch);
+      result_.scratch_owners.push_back(init.share_scratches());
+      return kernel;
+    });
+  }
+
+  void join_to_last_step(const RunOp& op, std::unique_ptr<Kernel> kernel) {
+    Step& step = steps().back();
+    if (!step.several) {
+      std::unique_ptr<SeveralKernels> several;
+      if (op.joined) {
+        int64_t elements = 0;
+        op.outputs.each([&](int v) { elements = std::max(elements, segment_.variables[v].info.shape.numel()); });
+        several = std::make_unique<FusedTilesKernel>(elements);
+      } else {
+        several = std::make_unique<BatchKernel>();
+        step.is_batch = true;
+      }
+      several->add(std::move(step.kernel));
+      step.several = several.get();
+      step.kernel = std::move(several);
+    }
+    step.several->add(std::move(kernel));
+    ++step.count;
+  }
+
+  // On a GPU neighbours of one type that work element by element on values of the scope, such as the optimizer's operators
+  // for all parameters, are launched together if none of them needs what another one writes.
+  bool may_join_batch(const RunOp& op) {
+    if (op.place.is_cpu() || steps().empty() || binding_.device_at(op.place)->gains_from_tiles()) return false;
+    const Step& step = steps().back();
+    bool alike = step.place == op.place && step.lane == Lane::Compute && step.op->op->spec == op.op->spec;
+    if (!alike || !op.spec().is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
+    std::set<int> read, written;
+    for (const RunOp* other = step.first(); other != step.last(); ++other) {
+      other->inputs.each([&](int v) { read.insert(v); });
+      other->outputs.each([&](int v) { written.insert(v); });
+    }
+    bool free = true;
+    op.inputs.each([&](int v) { free = free && !written.count(v); });
+    op.outputs.each([&](int v) { free = free && !written.count(v) && !read.count(v); });
+    for (const Ports* ports : {&op.outputs, &step.op->outputs}) {
+      ports->each([&](int v) { free = free && segment_.variables[v].origin == Origin::InScope; });
+    }
+    return free;
+  }
+
+  // A transfer to the host whose readers all work tile by tile: each piece of the variable passes through a ring of staging
+  // memory, and is worked on while the next ones are on their way. Returns the last operator that belongs to it.
+  size_t add_pieces(size_t leader) {
+    const RunOp& transfer = segment_.ops[leader];
+    int from = transfer.inputs[0][0], to = transfer.outputs[0][0];
+    const VarInfo& info = segment_.variables[to].info;
+    auto tiles = std::make_shared<FusedTilesKernel>(info.shape.numel());
+    result_.scratches.emplace_back();
+    size_t last = leader;
+    for (; last + 1 < segment_.ops.size() && segment_.ops[last + 1].joined; ++last) tiles->add(make_kernel(segment_.ops[last + 1]));
+    StagingMemory& ring = result_.staging[transfer.place];
+    Accelerator& device = *binding_.device_at(transfer.place);
+    size_t all = device.staging_bytes(), size = size_of(info.dtype);
+    if (!ring.memory) ring.memory = device.allocate_staging(all);
+    int64_t most = std::max<int64_t>(static_cast<int64_t>(all / 4 / kAlignment * kAlignment / size), 1);
+    for (int64_t begin = 0; begin < info.shape.numel(); begin += most) {
+      int64_t end = std::min(begin + most, info.shape.numel());
+      size_t bytes = aligned(static_cast<size_t>(end - begin) * size);
+      if (ring.used + bytes > all) ring.used = 0;  // round the ring
+      Piece piece{&binding_.location(from), binding_.variable(to), static_cast<char*>(ring.memory.get()) + ring.used, begin, end};
+      StagedRange staged{begin, end, ring.used};
+      Step arrival{std::make_unique<PieceTransferKernel>(piece), &transfer, transfer.place, Lane::ToHost};
+      arrival.staged = staged;
+      Step work{std::make_unique<PieceKernel>(piece, tiles), &transfer + 1, Place{}};
+      work.count = last - leader;
+      work.several = tiles.get();
+      work.staged = staged;
+      steps().push_back(std::move(arrival));
+      steps().push_back(std::move(work));
+      ring.used += bytes;
+    }
+    return last;
+  }
+
+  const Segment& segment_;
+  Binding& binding_;
+  StepList result_;
+  int since_poll_ = 0;
+};
+
+}  // namespace
+
+StepList make_steps(const Segment& segment, Binding& binding) { return StepMaker(segment, binding).run(); }
+
+}  // namespace paddle_mini
