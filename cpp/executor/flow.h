@@ -63,7 +63,7 @@ class Flow {
     uint64_t of_run = 0;  // the number of the run that gave it
     void run() override { flow->carry_out(*this); }
   };
-  // Neighbours of one device between which nobody waits. After some runs what they launch is recorded, where the device
+  // Neighbours of one device that do not wait for each other. After some runs what they launch is recorded, where the device
   // can do that, and then launched as one; PM_GRAPHS=0 turns it off.
   struct Section : Work {
     Flow* flow = nullptr;
@@ -90,7 +90,7 @@ class Flow {
   std::vector<FlowLane> lanes_;
   Device no_device_;              // for transfers, which ask for nothing
   std::vector<StepWork> works_[2];  // of the last two runs, which may both be at work
-  std::vector<bool> marked_;      // whether anybody waits for the step
+  std::vector<bool> marked_;      // whether another step waits for it
   std::vector<Ticket> tickets_;   // of the last time each step was given
   std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs
   std::vector<std::unique_ptr<Section>> sections_;  // by the step that each begins with

@@ -162,7 +162,7 @@ Sharing share_memory(const Segment& segment) {
         if (!fresh || !same_bytes || op.inputs.count(in) != 1) continue;
         bool read_as_view = false;  // the same bytes under another name
         op.inputs.each([&](int v) { read_as_view |= v != in && sharing.share[v] == root; });
-        // A view stays right only while nobody writes either name again; an overwritten input must be dead.
+        // A view stays right only while neither name is written again; an overwritten input must be dead.
         bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1 : sharing.lifetimes[root].last == step && !read_as_view;
         if (allowed) join(in, out);
       }

@@ -52,7 +52,7 @@ struct MemoryPlan {
 // Offsets such that lifetimes that meet never overlap; memory freed last is reused first, being in cache.
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes);
 
-// Which temporaries are one piece of memory: views, and outputs written over inputs that nobody reads
+// Which temporaries are one piece of memory: views, and outputs written over inputs that no operator reads
 // afterwards. share[v] is the representative of v; v itself when it has memory of its own.
 struct Sharing {
   std::vector<int> share;

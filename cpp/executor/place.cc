@@ -24,8 +24,8 @@ bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
 // What is missing for the operator to run on this GPU: "no kernel on gpu:0: it walks sequences"; or "".
 std::string missing_on(const Place& place, const OpSpec& spec, const OpSpec* there, DType dtype, bool rows) {
   std::string none = "no kernel on " + name_of(place) + ": ";
-  if (rows) return none + "selected rows are worked on by the processor only";
-  if (!there) return none + (spec.cpu_only_reason().empty() ? "nobody has written one" : spec.cpu_only_reason());
+  if (rows) return none + "only the CPU has kernels for selected rows";
+  if (!there) return none + (spec.cpu_only_reason().empty() ? "it has not been written" : spec.cpu_only_reason());
   if (there->kernel(dtype)) return "";
   return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ", list_kernel_dtypes(*there));
 }

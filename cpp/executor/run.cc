@@ -106,7 +106,7 @@ void Plan::run_flow(const Run& run, bool agree) {
   std::mutex mutex;
   if (run.times) time_flow(*run.times, mutex);
   scope_.set_pending(this);
-  scope_.note_devices();  // also where all its values are the host's: whoever looks at them must wait for the queues
+  scope_.note_devices();  // also where all its values are the host's: their readers must wait for the queues
   try {
     flow.run(run.stop, [&] {
       check_faults();
