@@ -7,7 +7,7 @@ from paddle_mini.averaging import (BiasCorrected, Exponential, Latest, Polynomia
 
 def averaged_steps(steps, every=1, start=0):
     """The steps, from 1 on, whose parameters enter an average."""
-    return [t for t in range(1, steps + 1) if t > start and (t - start) % every == 0]
+    return range(start + every, steps + 1, every)
 
 
 def from_newest(new):
@@ -68,13 +68,19 @@ def expected(scheme, history, every=1, start_step=0):
     steps = averaged_steps(len(history), every, max(start_step, scheme.start))
     if not steps:
         return np.asarray(history[-1], "float64")
-    members = np.stack([np.asarray(history[t - 1], "float64") for t in steps])
+    members = np.asarray(history, "float64")[steps[0] - 1::every]
     weights = of_updates(scheme, len(steps), every)
     mean = np.tensordot(weights, members, 1)
     if isinstance(scheme, BiasCorrected):
         part = (scheme.rho + scheme.gamma * every * (len(steps) - 1)) ** -scheme.eta
         return mean + part * (np.asarray(history[-1], "float64") - members[0])
     return mean
+
+
+def digits_off(found, wanted):
+    """How far from it, in last digits of the float32 nearest to what is wanted."""
+    wanted = np.asarray(wanted, np.longdouble)
+    return np.abs((found.astype(np.longdouble) - wanted) / np.spacing(np.abs(wanted).astype("float32")))
 
 
 SCHEMES = [

@@ -19,12 +19,14 @@ namespace paddle_mini {
 // A step is b <- b + v p; it touches a only where the block ends, after kBlockSteps steps or when S has doubled.
 // There a becomes the average, rounded, and b keeps what rounding left. Three things hold b's own rounding down:
 //   - c begins at half of what the block will add up, so that b runs from -c a to c a and not to twice as much;
-//   - S becomes 1/w there, so that weights are about 1;
+//   - S becomes (1 - w) / w there, so that weights are about 1;
 //   - weights below 1/64 are dithered by a millionth, one for all elements, which S counts: the roundings of a
 //     parameter that stands still are then as random as those of one that moves (Roberts 1962), and cancel out.
+// Larger weights cannot be dithered so, since that would show in the average of parameters that jump. The roundings of
+// b, if all have one sign, add up to m/8 to m/4 digits of p for blocks of m steps, so their blocks are one step.
 // With zeros for b and the sums the average is a, so the state of an average that was kept without blocks can go on.
 constexpr int kBlockSteps = 16;
-constexpr double kWideWeight = 0.25, kDitheredWeight = 1.0 / 64, kDither = 1.0 / (1 << 20), kGolden = 0.6180339887498949;
+constexpr double kWideWeight = 1.0 / 64, kDither = 1.0 / (1 << 20), kGolden = 0.6180339887498949;
 
 // Kept as float64: S, c, the S at which the block ends, steps since the average began.
 enum AverageSum { kSum = 0, kShift, kEnd, kBlockCount, kAverageSums };
@@ -59,14 +61,15 @@ PM_HD BlockStep<T> block_step(const double* sums, double w) {
     end = 2 * before;
   }
   double v = w / (1 - w) * before;
-  if (w < kDitheredWeight && sizeof(T) == sizeof(float)) {
+  bool is_wide = w >= kWideWeight;
+  if (!is_wide && sizeof(T) == sizeof(float)) {
     double phase = steps * kGolden;
     v *= 1 + (phase - std::floor(phase) - 0.5) * kDither;
   }
   step.weight = static_cast<T>(v);
   v = static_cast<double>(step.weight);
   double sum = before + v, shift = sums[kShift] - v;
-  bool ends = sum >= end || w > kWideWeight || std::fmod(steps, kBlockSteps) == 0;
+  bool ends = sum >= end || is_wide || std::fmod(steps, kBlockSteps) == 0;
   step.move = ends ? Move::EndBlock : Move::Add;
   step.sums[kSum] = sum;
   step.sums[kShift] = shift;
@@ -76,9 +79,9 @@ PM_HD BlockStep<T> block_step(const double* sums, double w) {
   step.shift = static_cast<T>(shift);
   step.sum = static_cast<T>(sum);
   step.part = static_cast<T>(1 / sum);
-  double whole = 1 / w, coming = std::min(whole * std::expm1(-kBlockSteps * std::log1p(-w)), whole);
+  double whole = (1 - w) / w, coming = std::min(whole * std::expm1(-kBlockSteps * std::log1p(-w)), whole);
   step.scale = static_cast<T>(whole / sum);
-  step.next = w > kWideWeight ? T(0) : static_cast<T>(coming / 2);
+  step.next = is_wide ? T(0) : static_cast<T>(coming / 2);
   step.sums[kSum] = whole;
   step.sums[kShift] = static_cast<double>(step.next);
   step.sums[kEnd] = 2 * whole;

@@ -47,7 +47,7 @@ class While:
         loop = layers.While(condition)
         with loop.block():
             ...                                        # must assign to the condition
-            layers.less_than(i, n, cond=condition)
+            layers.assign(i < n, condition)
 
     condition: one bool. is_test: keep nothing for a gradient. while_loop is the same with functions.
     """
