@@ -11,7 +11,7 @@
 namespace paddle_mini {
 
 Flow::Flow(std::vector<FlowStep> steps, std::vector<FlowLane> lanes)
-    : steps_(std::move(steps)), lanes_(std::move(lanes)), marked_(steps_.size(), false), tickets_(steps_.size(), 0),
+    : steps_(std::move(steps)), lanes_(std::move(lanes)), last_runs_(steps_.size(), 0), marked_(steps_.size(), false), tickets_(steps_.size(), 0),
       gate_(steps_.size()) {
   for (auto& works : works_) works.resize(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i) {
@@ -138,6 +138,7 @@ void Flow::carry_out(const StepWork& work) {
   size_t step = work.step;
   if (work.of_run >= failed_run_.load(std::memory_order_acquire)) return;
   auto start = std::chrono::steady_clock::now();
+  last_runs_[step] = work.of_run;
   try {
     Device* device = lanes_[steps_[step].lane].device;
     if (device) device->step = step;
@@ -151,7 +152,7 @@ void Flow::carry_out(const StepWork& work) {
 void Flow::note_failure(uint64_t of_run, size_t step, std::exception_ptr error) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (of_run >= failed_run_) return;
-  failure_ = {step, error};
+  failure_ = {step, error, of_run};
   failed_run_.store(of_run, std::memory_order_release);
 }
 

@@ -30,6 +30,7 @@ struct FlowLane {
 struct FlowFailure {
   size_t step;
   std::exception_ptr error;
+  uint64_t run;
 };
 
 class Flow {
@@ -43,6 +44,7 @@ class Flow {
   // and `needed` ones too.
   void set_waits(size_t gate, std::vector<int> refusing, std::vector<int> needed);
   std::vector<FlowLane>& lanes() { return lanes_; }
+  const FlowLane& lane_of(size_t step) const { return lanes_[steps_[step].lane]; }
   // Kernels are given other memory from now on: what was recorded of them is forgotten.
   void forget_recordings();
   const std::vector<int>& waits_of(size_t step) const { return steps_[step].waits; }
@@ -53,6 +55,8 @@ class Flow {
   // when the steps that may refuse are done, and may throw.
   void run(StopAsker& stop, const std::function<void()>& checked);
   void settle();  // waits until everything is done; throws FlowFailure
+  // Whether a step began in the run that failed, once that was thrown.
+  bool began(size_t step, const FlowFailure& failure) const { return last_runs_[step] == failure.run; }
   // Of a failure outside of steps: in a queue of a device.
   static constexpr size_t kNoStep = SIZE_MAX;
 
@@ -90,6 +94,7 @@ class Flow {
   std::vector<FlowLane> lanes_;
   Device no_device_;              // for transfers, which ask for nothing
   std::vector<StepWork> works_[2];  // of the last two runs, which may both be at work
+  std::vector<uint64_t> last_runs_;  // in which each step began last
   std::vector<bool> marked_;      // whether another step waits for it
   std::vector<Ticket> tickets_;   // of the last time each step was given
   std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs

@@ -57,7 +57,8 @@ class Plan : public Pending {
   void time_flow(OpTimes& times, std::mutex& mutex);
   void check_faults() const;
   [[noreturn]] void fail_at(const RunOp& op, std::exception_ptr error) const;
-  [[noreturn]] void fail_with(const FlowFailure& failure) const;
+  [[noreturn]] void fail_with(const FlowFailure& failure);
+  bool reads_transferred(const Step& step) const;
   std::string waits_text(size_t step) const;
 
   Segment segment_;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <set>
+#include <set>
 
 #include "core/takes_back.h"
 #include "executor/plan.h"
@@ -160,10 +162,29 @@ void Plan::fail_at(const RunOp& op, std::exception_ptr error) const {
   std::rethrow_exception(error);
 }
 
-void Plan::fail_with(const FlowFailure& failure) const {
+// The next run's transfer may have overwritten what a transfer of the failed run brought: a step that reads such a value
+// cannot be undone.
+bool Plan::reads_transferred(const Step& step) const {
+  std::set<int> transferred;
+  for (const Step& other : steps_.steps) {
+    if (other.lane != Lane::Compute) transferred.insert(other.op->outputs[0][0]);
+  }
+  bool reads = false;
+  for (const RunOp* op = step.first(); op != step.last(); ++op) op->inputs.each([&](int v) { reads = reads || transferred.count(v); });
+  return reads;
+}
+
+void Plan::fail_with(const FlowFailure& failure) {
   bool of_operator = failure.step != Flow::kNoStep && !flow_.is_saving(failure.step);
   if (!of_operator) std::rethrow_exception(failure.error);
-  fail_at(steps_.steps[flow_.plan_step(failure.step)].running(), failure.error);
+  const std::vector<Step>& steps = steps_.steps;
+  for (size_t i = steps.size(); i-- > 0;) {
+    auto* kernel = dynamic_cast<TakesBack*>(steps[i].kernel.get());
+    size_t step = flow_.flow_step(i);
+    if (!kernel || !flow_.flow->began(step, failure) || reads_transferred(steps[i])) continue;
+    kernel->take_back(*flow_.flow->lane_of(step).device);
+  }
+  fail_at(steps[flow_.plan_step(failure.step)].running(), failure.error);
 }
 
 }  // namespace paddle_mini

@@ -37,9 +37,11 @@ void FusedTilesKernel::run_tile(Device& device, int64_t begin, int64_t end) {
   // Arrays that come from memory do best in short turns: the processor follows each of them for some lines, and up to
   // six at once. Those that lie in a cache need only few calls.
   int64_t tile = elements_ > 1 << 16 ? 256 : 2048;
+  if (begin == 0) begun_ = 0;
   for (int64_t at = begin; at < end; at += tile) {
     int64_t next = std::min(at + tile, end);
     for (at_ = 0; at_ < tiled_.size(); ++at_) {
+      begun_ = std::max(begun_, at_ + 1);
       try {
         tiled_[at_]->run_tile(device, at, next);
       } catch (...) {
@@ -50,9 +52,17 @@ void FusedTilesKernel::run_tile(Device& device, int64_t begin, int64_t end) {
   }
 }
 
+// The kernels that have not begun hold the state of the run before: they are left out.
+void FusedTilesKernel::take_back(Device& device) {
+  for (size_t i = begun_; i-- > 0;) {
+    if (auto* step = dynamic_cast<TakesBack*>(kernels_[i].get())) step->take_back(device);
+  }
+}
+
 // A kernel may report in its last tile what it found in an earlier one. The kernels after it must finish their step.
 void FusedTilesKernel::finish_others(Device& device, int64_t begin, int64_t end) {
   for (size_t other = at_ + 1; other < tiled_.size(); ++other) {
+    begun_ = std::max(begun_, other + 1);
     try {
       tiled_[other]->run_tile(device, begin, end);
     } catch (const Error&) {  // the first error is the one that is thrown

@@ -61,10 +61,12 @@ class FusedTilesKernel : public SeveralKernels {
   void run(Device& device) override { run_tile(device, 0, elements_); }
   void run_tile(Device& device, int64_t begin, int64_t end);
   void add(std::unique_ptr<Kernel> kernel) override;  // a TiledKernel
+  void take_back(Device& device) override;
 
  private:
   void finish_others(Device& device, int64_t begin, int64_t end);
   int64_t elements_;
+  size_t begun_ = 0;  // kernels that have run in this run
   std::vector<TiledKernel*> tiled_;
 };
 

@@ -26,4 +26,13 @@ struct CompensatedLerp {
   }
 };
 
+// What average and residue were before a step of weight w < 1, to rounding.
+template <class T>
+inline std::tuple<T, T> before_compensated_step(double w, T average, T residue, T param) {
+  double mean = static_cast<double>(average) - static_cast<double>(residue);
+  double before = mean + (mean - static_cast<double>(param)) * (w / (1 - w));
+  T rounded = static_cast<T>(before);
+  return {rounded, static_cast<T>(static_cast<double>(rounded) - before)};
+}
+
 }  // namespace paddle_mini

@@ -132,6 +132,8 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
   In<int32_t> roll;
   Out<T> average_out, previous_out, residue_out;
   bool checks;
+  int64_t done = 0;  // elements of the step that goes on
+  double weight_now = 0;  // its weight
   std::unique_ptr<BlockAverage<T>> blocks;
 
   explicit ParameterAverageKernel(KernelInit& init)
@@ -143,12 +145,17 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
   }
 
   void run(Device& device) override { run_tile(device, 0, param.numel()); }
-  void take_back(Device& device) override { if (blocks) blocks->take_back(device); }
+  void take_back(Device& device) override {
+    if (blocks) blocks->take_back(device);
+    else if (residue) take_residues_back();
+  }
 
   void run_tile(Device& device, int64_t begin, int64_t end) override {
     if (blocks) return blocks->run_tile(device, begin, end);
     T w = static_cast<T>(weight[0]);
     bool rolls = roll && roll[0] != 0 && w != T(0);
+    if (begin == 0) done = 0;
+    weight_now = static_cast<double>(w);
     // A generation that ends is written where the previous one was; the next begins with weight 1,
     // which does not read what Average holds.
     const Out<T>& target = rolls ? previous_out : average_out;
@@ -159,6 +166,7 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
       for (int64_t at = begin, count; at < end; at += count) {
         count = param.most(end - at);
         step(device, w, param.read(at, count), target.data() + at, at, count);
+        done = at + count;
       }
     }
     if (rolls) copy(average.data(), average_out, begin, end);
@@ -179,6 +187,18 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
     } else {
       map(device, count, Lerp<T>{w}, target, a, p);
     }
+  }
+
+  // Of the step that run_tile began: what average and residue were, from what they are now.
+  void take_residues_back() {
+    for (int64_t at = 0, count; at < done && weight_now < 1; at += count) {
+      count = param.most(done - at);
+      const T* p = param.read(at, count);
+      for (int64_t i = at; i < at + count; ++i, ++p) {
+        std::tie(average_out[i], residue_out[i]) = before_compensated_step(weight_now, average_out[i], residue_out[i], *p);
+      }
+    }
+    done = 0;
   }
 
   // Block by block, which stays in the first cache: nothing of a block that is refused is averaged.

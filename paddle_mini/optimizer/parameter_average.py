@@ -1,6 +1,7 @@
 # ParameterAverage: any optimizer, with averages of the parameters it changes.
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
@@ -9,7 +10,7 @@ from .._core import ProgramError, printable
 from ..averaging.applied import Applier
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
-from ..averaging.schemes import Scheme, Window
+from ..averaging.schemes import Latest, Scheme, Window
 from ..block import Block
 from ..guards import default_main_program
 from ..operator import Operator
@@ -52,8 +53,8 @@ class ParameterAverage(Averaged):
         if any(isinstance(one, Averaged) for one in chain(optimizer)):
             raise ProgramError(f"ParameterAverage around {type(optimizer).__name__}, which has averages: give one of "
                                "them a list of schemes")
-        self.schemes = _schemes(scheme, window_size)
         self.every = whole_steps("every", every)
+        self.schemes = _schemes(scheme, window_size, self.every)
         self.start_step = whole_steps("start_step", start_step, 0)
         if place is not None and not isinstance(place, Place):
             raise ProgramError(f"place is {place!r}: give CPUPlace() or CUDAPlace(0)")
@@ -200,7 +201,7 @@ class ParameterAverage(Averaged):
         return block.var(found[0])
 
 
-def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy]) -> List[Scheme]:
+def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy], every: int) -> List[Scheme]:
     if (scheme is None) == (window_size is None):
         raise ProgramError("ParameterAverage takes either a scheme or a window_size")
     if scheme is None:
@@ -213,7 +214,8 @@ def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy]) -> List[
                                "or Exponential(decay)")
     if not schemes:
         raise ProgramError("scheme is an empty list")
-    twice = next((one for i, one in enumerate(schemes) if one in schemes[:i]), None)
+    meant = [replace(one, every=one.every_of(every)) if isinstance(one, Latest) else one for one in schemes]
+    twice = next((one for i, one in enumerate(schemes) if meant[i] in meant[:i]), None)
     if twice is not None:
         raise ProgramError(f"{twice!r} is listed twice")
     return schemes

@@ -231,64 +231,41 @@ def test_skipping_and_loss_scaling():
     assert counters(model.scope) == {"updates": 2, "newer": 0, "older": 0, "steps": 3, "skipped": 1}
 
 
-class Two:
-    """Parameters a, b and c, each of which becomes what is fed for it."""
-
-    def __init__(self, schemes, size=700):
-        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
-        with pm.program_guard(self.main, self.startup):
-            losses = []
-            for name in "abc":
-                p = pm.layers.create_parameter([size], attr=pm.ParamAttr(name, pm.initializer.Constant(1.0)))
-                losses.append(pm.layers.reduce_sum(pm.layers.square(p - pm.layers.data(f"x_{name}", [size]))) * 0.5)
-            self.average = ParameterAverage(O.SGD(1.0), schemes)
-            self.average.minimize(losses[0] + losses[1] + losses[2])
-        self.exe.run(self.startup, scope=self.scope)
-        self.size = size
-
-    def feed(self, step):
-        random = np.random.RandomState(step)
-        return {f"x_{name}": 2 + random.randn(self.size).astype("float32") for name in "abc"}
-
-    def values(self, scheme):
-        with self.average.apply(self.exe, self.scope, scheme):
-            return [self.scope.get(name) for name in "abc"]
-
-
-@pytest.mark.parametrize("place, fuse", [(0, "1"), (600, "1"), (600, "0")])
-@pytest.mark.parametrize("before", [1, 4, 5, 15, 16, 40])
-def test_a_refused_step_leaves_no_trace(monkeypatch, before, place, fuse):
-    """Neither in the averages of the parameters before the one that is not finite nor in its own: with the steps after
-    it they are what they would be without it. Window(5) ends a generation with it, others a block."""
-    monkeypatch.setenv("PM_FUSE", fuse)
-    schemes = [Uniform(), Exponential(0.9), Window(5), Window(1), Exponential(0.999), Uniform(compensated=True)][:5]
-    model, other = Two(schemes), Two(schemes)
-    for step in range(before):
-        model.exe.run(model.main, model.feed(step), scope=model.scope)
-        other.exe.run(other.main, other.feed(step), scope=other.scope)
-    kept = {name: model.scope.get(name) for name in "abc"}
-    was = [model.values(scheme) for scheme in schemes]
-    for _ in range(2):
-        bad = model.feed(999)
-        bad["x_b"][place] = np.nan
-        with pytest.raises(pm.OpError, match=f"element {place} of Param is nan(?s:.*)'b"):
-            model.exe.run(model.main, bad, scope=model.scope)
-        for name, value in kept.items():
-            model.scope.set(name, value)
-        for scheme, values in zip(schemes, was):
-            for found, wanted in zip(model.values(scheme), values):
-                np.testing.assert_allclose(found, wanted, rtol=4e-7, atol=2e-6)
-    for step in range(before, before + 20):
-        for one in (model, other):
-            one.exe.run(one.main, one.feed(step), scope=one.scope)
-        for scheme in schemes:
-            for found, wanted in zip(model.values(scheme), other.values(scheme)):
-                np.testing.assert_allclose(found, wanted, rtol=4e-7, atol=2e-6)
-
-
 def test_the_latest_are_taken_when_parameter_average_says():
     """Where Latest says nothing of its own, which goes before."""
     model = Walk(Latest(4), "float64", every=10).walk(40)
     np.testing.assert_allclose(model.value(), np.mean(model.history[9::10], 0), rtol=1e-14)
     model = Walk(Latest(4, every=5), "float64", every=10).walk(40)
     np.testing.assert_allclose(model.value(), np.mean(model.history[24::5], 0), rtol=1e-14)
+
+
+def test_two_averages_of_one_program_that_average_at_different_steps():
+    """As the two halves of an adversarial network have: each counts by its own `every` and start_step."""
+    x, apart = pm.layers.data("x", [3], dtype="float64"), {}
+    for name, every, start, schemes in (("a", 3, 0, [Uniform(), Latest(2)]), ("b", 2, 1, [Latest(2), Uniform()])):
+        p = pm.layers.create_parameter([3], "float64", attr=pm.ParamAttr(name, pm.initializer.Constant(3.0)))
+        apart[name] = ParameterAverage(O.SGD(0.2), schemes, every=every, start_step=start), every, start
+        loss = pm.layers.reduce_sum(pm.layers.square(p - x)) * 0.5
+        apart[name][0].minimize(loss, parameter_list=[name])
+    exe, scope, random, history = pm.Executor(), pm.global_scope(), np.random.RandomState(0), {"a": [], "b": []}
+    exe.run(pm.default_startup_program())
+    for _ in range(17):
+        exe.run(feed={"x": random.randn(3)})
+        for name, steps in history.items():
+            steps.append(scope.get(name))
+    for name, (average, every, start) in apart.items():
+        for scheme in average.schemes:
+            with average.apply(exe, scope, scheme):
+                np.testing.assert_allclose(scope.get(name), expected(scheme, history[name], every, start), rtol=1e-13)
+
+
+def test_one_scheme_at_two_steps():
+    """One that says its own `every` goes before ParameterAverage's; what is then the same average is listed twice."""
+    schemes = [Latest(3), Latest(3, every=4), Uniform()]
+    model = Walk(schemes, "float64", every=5).walk(23)
+    for scheme in schemes:
+        np.testing.assert_allclose(model.value(scheme), expected(scheme, model.history, 5), rtol=1e-13)
+    with pytest.raises(pm.ProgramError, match=r"Latest\(3, every=5\) is listed twice"):
+        Walk([Latest(3), Uniform(), Latest(3, every=5)], every=5)
+    with pytest.raises(pm.ProgramError, match=r"Latest\(3, every=2\) is not averaged; there is Latest\(3\)"):
+        model.value(Latest(3, every=2))
