@@ -83,6 +83,35 @@ def digits_off(found, wanted):
     return np.abs((found.astype(np.longdouble) - wanted) / np.spacing(np.abs(wanted).astype("float32")))
 
 
+class PlainWindow:
+    """A window of two generations as float32 kept it before averages had blocks: a <- a + w (p - a), rounded after each
+    operation; a generation that ends is written where the one before it was, and `average` then stays."""
+
+    def __init__(self, size, begin):
+        self.size, self.average, self.previous = size, begin.copy(), begin.copy()
+        self.counters = np.zeros(5, "int64")  # updates; members of this generation and the previous one; steps; skipped
+        self.state = np.zeros(7)  # log kept; squares of weights; mean age; that of the previous generation; unused ones
+
+    def step(self, p):
+        self.counters += [1, 1, 0, 1, 0]
+        weight = 1 / self.counters[1]
+        moved = p if weight == 1 else self.average + np.float32(weight) * (p - self.average)
+        log, squares, age, older_age = self.state[:4]
+        self.state[:4] = (log + (-1000 if weight == 1 else np.log1p(-weight)), (1 - weight)**2 * squares + weight**2,
+                          (age + 1) * (1 - weight), older_age + 1)
+        if self.counters[1] < self.size:
+            self.average = moved.copy()
+            return
+        self.previous = moved.copy()
+        self.counters[1:3], self.state[3] = (0, self.counters[1]), self.state[2]
+
+    def value(self):
+        newer, older = self.counters[1:3]
+        if newer == 0:
+            return self.previous
+        return self.average + np.float32(older / (newer + older)) * (self.previous - self.average)
+
+
 SCHEMES = [
     Uniform(), Uniform(compensated=True), Tail(4), Tail(1000), Window(1), Window(4), Window(300),
     Window(rate=0.15, min_size=20, max_size=200), Window(rate=0.5, min_size=1, max_size=7),

@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from averaged_models import Walk, averaged_model, counters, train
+from averaged_models import Walk, counters
 from averages_by_definition import SCHEMES, digits_off, expected
 from bfloat16 import bits_of, numbers_of
-from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window, fraction
+from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Uniform, Window
 from paddle_mini.optimizer import ParameterAverage
 
 HALVES = {"bfloat16": (numbers_of, 2.0**-8), "float16": (lambda value: value.astype("float32"), 2.0**-11)}
@@ -141,17 +141,6 @@ def walk_along(path, schemes, **arguments):
     return model
 
 
-def slow_paths(steps):
-    """Parameters that averages in float32 lose: columns that rise by a digit every second step, that drift by 1 %, with
-    and without noise, and some that stand still."""
-    random, at = np.random.RandomState(3), np.arange(steps)[:, None]
-    half = BEGIN[:16]
-    rising = (half.view("int32") + at // 2).astype("int32").view("float32")
-    drifting = (half * (1 + 0.01 * at / steps)).astype("float32")
-    noisy = (half * (1 + 0.01 * at / steps + 1e-3 * random.randn(steps, 16))).astype("float32")
-    return np.hstack([rising, drifting, noisy, np.broadcast_to(half, (steps, 16))])
-
-
 def test_the_mean_of_a_constant_is_the_constant():
     schemes = [Window(64), Uniform(), Exponential(0.999), Polynomial(), Power(6.94), Latest(5)]
     model = Walk(schemes, rate=0.0, begin=0.1)
@@ -203,21 +192,3 @@ def test_a_refused_scheme_leaves_the_program_as_it_was():
         average.apply_gradients(pairs)
     assert (main.to_bytes(), startup.to_bytes()) == before
     pm.optimizer.SGD(0.1).apply_gradients(pairs)
-
-
-def test_what_was_averaged_without_blocks_goes_on():
-    """A checkpoint from before averages had blocks: its averages are what they are, and lose nothing from there on."""
-    path, schemes = slow_paths(900), [Uniform(), Polynomial(), Exponential(0.99)]
-    model = walk_along(path[:400], schemes)
-    state = {name: value for name, value in pm.io.get_state(model.main, model.scope).items()
-             if "average_block" not in name and "average_sums" not in name}
-    state.update({f"p_average_{number}": model.value(scheme) for number, scheme in enumerate(schemes)})
-    later = walk_along(path[:1], schemes)
-    pm.io.set_state(later.main, state, later.scope)
-    for scheme in schemes:
-        assert later.value(scheme).tobytes() == model.value(scheme).tobytes()
-    for values in path[400:]:
-        later.scope.set("p", values)
-        later.exe.run(later.main, {"x": np.zeros_like(path[0])}, scope=later.scope)
-    for scheme in schemes:
-        assert digits_off(later.value(scheme), expected(scheme, path)).max() <= 2, scheme

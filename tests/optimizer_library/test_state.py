@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from averages_by_definition import PlainWindow, digits_off
 from one_parameter import KINDS, gradients, library, row_gradients, same_bits, values
 
 STEPS = 6
@@ -192,13 +193,13 @@ def checksum(data):
     return total.to_bytes(8, "little")
 
 
-def without_blocks(state, size, average):
-    """A state as version 1 wrote it: of SGD with one uniform average, which one array holds."""
+def without_blocks(state, size, *arrays):
+    """A state as version 1 wrote it: of SGD with one average, which these arrays hold."""
     assert checksum(state[:-8]) == state[-8:]
-    arrays = 8 + 4 * 4 + 2 * 8 + 8 + 8 + 3 * 8 + 2 * 8 + 2 * 4 + 4 * size  # before the average
-    counted = arrays + 4 + 5 * 8 + 7 * 8
-    tail = counted + 4 * 8 + 2 * 4 * size
-    old = bytearray(state[:counted] + average.tobytes() + state[tail:-8])
+    before = 8 + 4 * 4 + 2 * 8 + 8 + 8 + 3 * 8 + 2 * 8 + 2 * 4 + 4 * size
+    counted = before + 4 + 5 * 8 + 7 * 8
+    tail = counted + 4 * 8 + (1 + len(arrays)) * 4 * size
+    old = bytearray(state[:counted] + b"".join(array.tobytes() for array in arrays) + state[tail:-8])
     old[8:12] = (1).to_bytes(4, "little")
     return bytes(old) + checksum(bytes(old))
 
@@ -223,3 +224,25 @@ def test_a_state_from_before_averages_had_blocks_goes_on():
     with pytest.raises(pm.ProgramError, match="format version 3, it must be 2 or 1"):
         state = whole.state()[:8] + (3).to_bytes(4, "little") + whole.state()[12:-8]
         made(state + checksum(state))
+
+
+@pytest.mark.parametrize("steps", [3, 8, 11, 16, 21])
+def test_a_window_from_before_averages_had_blocks_goes_on(steps):
+    """In the middle of a generation and where one has just ended."""
+    begin = values()
+
+    def made(state=None):
+        averages = [{"scheme": "window", "window_min": 8, "window_max": 8}]
+        return library("SGD", begin, state=state, const_lr={"learning_rate": 0.1}, averaging=averages)
+
+    whole, plain = made(), PlainWindow(8, begin)
+    for gradient in gradients(steps):
+        whole.update(gradient)
+        plain.step(whole.parameter())
+    later = made(without_blocks(whole.state(), begin.size, plain.average, plain.previous))
+    np.testing.assert_allclose(later.average(), plain.value(), rtol=2e-7, atol=1e-7)
+    for gradient in gradients(30):
+        whole.update(gradient)
+        later.update(gradient)
+        np.testing.assert_allclose(later.average(), whole.average(), rtol=1e-6, atol=1e-6)
+    assert digits_off(later.average(), whole.average()).max() <= 2
