@@ -11,7 +11,7 @@ namespace paddle_mini {
 namespace {
 
 template <class Context>
-bool affine_channel_channels_last(const Context& c) { return c.template attr<std::string>("data_layout") == "NHWC"; }
+bool affine_channel_channels_last(const Context& c) { return c.template attr<std::string>("data_layout") != "NCHW"; }
 
 template <class T>
 struct AffineChannelKernel : Kernel {
@@ -112,7 +112,7 @@ void require_parameters(const InferContext& c, std::initializer_list<const char*
 }
 
 OpSpec with_affine_channel_attributes(OpSpec spec) {
-  return spec.attr("data_layout", "AnyLayout", "NHWC: channels are the last axis; else they are axis 1",
+  return spec.attr("data_layout", "AnyLayout", "NCHW: channels are axis 1; else they are the last axis, as in PaddlePaddle",
                    one_of({"AnyLayout", "NCHW", "NHWC"}));
 }
 
