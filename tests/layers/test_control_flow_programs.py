@@ -48,6 +48,7 @@ def test_a_failure_inside_a_loop_leaves_the_scope_as_it_was():
 
 def test_a_program_with_a_loop_clones_for_test_and_prunes():
     main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
+    startup.random_seed = 1
     with pm.program_guard(main, startup):
         x = L.data("x", shape=[2, 3])
         w = L.create_parameter([3, 3], name="w")
@@ -59,7 +60,8 @@ def test_a_program_with_a_loop_clones_for_test_and_prunes():
     feed = {"x": np.ones((2, 3), "float32"), "n": count(2)}
     expected = np.tanh(np.tanh(feed["x"] @ scope.get("w")) @ scope.get("w"))
     for program in (main.clone(for_test=True), main.prune(["x", "n"], [out])):
-        np.testing.assert_allclose(executor.run(program, feed=feed, fetch_list=[out.name], scope=scope)[0], expected, rtol=1e-6)
+        found, = executor.run(program, feed=feed, fetch_list=[out.name], scope=scope)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)  # sums of three may cancel out
 
 
 @pytest.mark.parametrize("build, words", [
