@@ -48,13 +48,12 @@ size_t checked_sum(size_t a, size_t b) {
   return a + b;
 }
 
-void* allocate_plain(size_t bytes) {
-  require<DeviceError>(bytes <= memory_limit(), "out of memory: ", bytes, " bytes asked for at once, the machine or container has ",
-                       memory_limit());
+namespace {
+
+void* block_of(size_t bytes) {  // nullptr where the system refuses
   bool large = bytes >= 2 * kLargePage;
   void* data = nullptr;
-  int failed = posix_memalign(&data, large ? kLargePage : kAlignment, aligned(bytes ? bytes : 1));
-  require<DeviceError>(!failed, "out of memory: ", bytes, " bytes asked for");
+  if (posix_memalign(&data, large ? kLargePage : kAlignment, aligned(bytes ? bytes : 1)) != 0) return nullptr;
 #ifdef MADV_HUGEPAGE
   if (large) madvise(data, bytes, MADV_HUGEPAGE);
 #endif
@@ -62,14 +61,20 @@ void* allocate_plain(size_t bytes) {
   return data;
 }
 
+}  // namespace
+
+void* allocate_plain(size_t bytes) {
+  void* data = bytes <= memory_limit() ? block_of(bytes) : nullptr;
+  if (!data) refuse_memory(bytes, memory_in_use());
+  return data;
+}
+
 std::shared_ptr<void> allocate(size_t bytes) {
   count_memory(bytes);
-  void* data = nullptr;
-  try {
-    data = allocate_plain(bytes);
-  } catch (...) {
+  void* data = block_of(bytes);
+  if (!data) {
     uncount_memory(bytes);
-    throw;
+    refuse_memory(bytes, memory_in_use());
   }
   return {data, [bytes](void* memory) {
             std::free(memory);

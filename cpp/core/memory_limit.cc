@@ -1,6 +1,7 @@
 // Limits of control groups, and the account of what is allocated.
 #include "core/memory_limit.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,13 @@ size_t least_limit(const std::string& mount, std::string group, const std::strin
   return least;
 }
 
+// What the process set itself, or was begun with (ulimit -v and -d).
+size_t own_limit(decltype(RLIMIT_AS) resource) {
+  struct rlimit limit {};
+  bool limited = getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? static_cast<size_t>(limit.rlim_cur) : SIZE_MAX;
+}
+
 bool lists(const std::string& controllers, const std::string& one) {
   return ("," + controllers + ",").find("," + one + ",") != std::string::npos;
 }
@@ -61,9 +69,13 @@ size_t container_memory_limit(const std::string& root) {
 }
 
 size_t memory_limit() {
-  static const size_t limit = std::min(
+  static const size_t around = std::min(
       static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)), container_memory_limit());
-  return limit;
+  return std::min({around, own_limit(RLIMIT_AS), own_limit(RLIMIT_DATA)});
+}
+
+void refuse_memory(size_t bytes, size_t used) {
+  fail<DeviceError>("out of memory: ", bytes, " bytes asked for, ", used, " are in use, this process may have ", memory_limit());
 }
 
 size_t memory_in_use() { return in_use.load(std::memory_order_relaxed); }
@@ -73,7 +85,7 @@ void count_memory(size_t bytes) {
   size_t limit = memory_limit(), before = in_use.fetch_add(bytes, std::memory_order_relaxed);
   if (bytes <= limit && before <= limit - bytes) return;
   in_use.fetch_sub(bytes, std::memory_order_relaxed);
-  fail<DeviceError>("out of memory: ", bytes, " bytes asked for, ", before, " are in use, the machine or container has ", limit);
+  refuse_memory(bytes, before);
 }
 
 void uncount_memory(size_t bytes) noexcept {

@@ -75,6 +75,32 @@ def test_plans_are_held_against_the_limit_together():
     assert _core.memory_in_use() == before
 
 
+LIMITED = textwrap.dedent("""
+    import resource, sys, paddle_mini as pm
+    from paddle_mini import _core
+    which, exe, out = getattr(resource, sys.argv[1]), pm.Executor(), []
+    before = _core.memory_limit()
+    resource.setrlimit(which, (4 << 30, resource.getrlimit(which)[1]))
+    print(_core.memory_limit() == min(before, 4 << 30))
+    for i in range(3):
+        with pm.program_guard(pm.Program(), pm.Program()):
+            out.append(pm.layers.fill_constant([3 << 18, 1024], "float32", 1.0))
+            try:
+                exe.plan_text(pm.default_main_program(), fetch_list=[pm.layers.scale(out[-1], scale=2.0)], scope=pm.Scope())
+            except pm.DeviceError as error:
+                print(error)
+                sys.exit()
+""")
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_limits_of_the_process_count(limit):
+    done = subprocess.run([sys.executable, "-c", LIMITED, limit], capture_output=True, text=True, timeout=120)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and lines[0] == "True", done
+    assert ": out of memory: " in lines[1] and lines[1].endswith(f"this process may have {4 << 30}"), done
+
+
 def test_values_count_until_they_are_gone():
     before, scope, exe = _core.memory_in_use(), pm.Scope(), pm.Executor()
     with pm.program_guard(pm.Program(), pm.Program()):
