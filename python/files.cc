@@ -45,11 +45,22 @@ void write_several(const std::vector<std::pair<std::string, std::vector<py::buff
   std::vector<NewFile> files;
   std::list<py::buffer_info> held;
   for (const auto& [path, pieces] : contents) {
-    files.push_back({path, {}});
-    for (const py::buffer& piece : pieces) files.back().pieces.push_back(view_of(held.emplace_back(piece.request())));
+    Pieces& views = files.emplace_back(NewFile{path, std::nullopt}).pieces.emplace();
+    for (const py::buffer& piece : pieces) views.push_back(view_of(held.emplace_back(piece.request())));
   }
   py::gil_scoped_release others_run;
   write_files(files);
+}
+
+using Others = std::vector<std::pair<std::string, std::optional<py::bytes>>>;
+
+std::vector<NewFile> files_of(const Others& others) {
+  std::vector<NewFile> files;
+  for (const auto& [path, bytes] : others) {
+    files.push_back({path, std::nullopt});
+    if (bytes) files.back().pieces = Pieces{view_of(*bytes)};
+  }
+  return files;
 }
 
 void define_models(py::module_& m) {
@@ -60,15 +71,18 @@ void define_models(py::module_& m) {
   });
   m.def("parameters_checksum", [](Scope& scope, const std::vector<std::string>& names) { return crc32c(bytes_of_parameters(scope, names)); });
   m.def("save_model", [](Scope& scope, const std::vector<std::string>& names, const std::string& parameters_path,
-                         const std::string& model_path, const py::bytes& program) {
+                         const std::string& model_path, const py::bytes& program, const Others& others) {
     std::string bytes = bytes_of_parameters(scope, names);
     std::string_view model = view_of(program);
+    std::vector<NewFile> files = files_of(others);
     py::gil_scoped_release others_run;
-    write_model(model_path, model, parameters_path, bytes);
-  }, "Both files, or neither.");
-  m.def("write_model", [](const std::string& path, const py::bytes& program, std::optional<uint32_t> parameters) {
-    write_model(path, view_of(program), parameters);
-  }, "A program's file; parameters: the checksum of those that belong to it.");
+    write_model(model_path, model, parameters_path, bytes, files);
+  }, "Both files and `others`, or none of them: [(path, bytes, or None to remove the file)].", py::arg("scope"), py::arg("names"),
+        py::arg("parameters_path"), py::arg("model_path"), py::arg("program"), py::arg("others") = Others());
+  m.def("write_model", [](const std::string& path, const py::bytes& program, std::optional<uint32_t> parameters, const Others& others) {
+    write_model(path, view_of(program), parameters, files_of(others));
+  }, "A program's file; parameters: the checksum of those that belong to it. others: as of save_model.", py::arg("path"),
+        py::arg("program"), py::arg("parameters"), py::arg("others") = Others());
   m.def("load_parameters", &load_parameters);
   m.def("model_facts", [](const py::bytes& file) {
     ModelFile model = open_model(view_of(file));

@@ -66,13 +66,14 @@ bool is_unfinished(std::string_view name) {
          name.substr(kBegin, 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// A file on its way: locked as long as this lives, removed at its end unless it has its name.
+// A file on its way: locked as long as this lives, removed at its end unless it has its name. Or none, for one that goes.
 class Unfinished {
  public:
   explicit Unfinished(const NewFile& file) : path_(file.path), folder_(folder_of(file.path)), mode_(mode_at(file.path)) {
+    if (!file.pieces) return;
     while (!create()) continue;
     try {
-      for (std::string_view piece : file.pieces) write(piece);
+      for (std::string_view piece : *file.pieces) write(piece);
       if (mode_ >= 0 && fchmod(descriptor_, static_cast<mode_t>(mode_)) != 0) refuse("write", path_, errno);
       if (fsync(descriptor_) != 0) refuse("write", path_, errno);
     } catch (...) {
@@ -81,13 +82,15 @@ class Unfinished {
     }
   }
   ~Unfinished() {
-    if (!has_name_) unlink(beside_.c_str());
+    if (!has_name_ && !beside_.empty()) unlink(beside_.c_str());
   }
   Unfinished(const Unfinished&) = delete;
   Unfinished& operator=(const Unfinished&) = delete;
 
   void take_name() {
-    if (rename(beside_.c_str(), path_.c_str()) != 0) refuse("write", path_, errno);
+    if (beside_.empty()) {
+      if (unlink(path_.c_str()) != 0 && errno != ENOENT) refuse("remove", path_, errno);
+    } else if (rename(beside_.c_str(), path_.c_str()) != 0) refuse("write", path_, errno);
     has_name_ = true;
   }
 
@@ -179,7 +182,7 @@ void write_files(const std::vector<NewFile>& files) {
   }
 }
 
-void write_file(const std::string& path, std::string_view bytes) { write_files({{path, {bytes}}}); }
+void write_file(const std::string& path, std::string_view bytes) { write_files({{path, Pieces{bytes}}}); }
 
 void remove_unfinished(const std::string& folder) {
   std::unique_ptr<DIR, int (*)(DIR*)> names(opendir(folder.c_str()), closedir);

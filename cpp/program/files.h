@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,14 +43,15 @@ auto from_file(const std::string& path, const Read& read) {
   }
 }
 
+using Pieces = std::vector<std::string_view>;  // one after the other
 struct NewFile {
   std::string path;
-  std::vector<std::string_view> pieces;  // one after the other
+  std::optional<Pieces> pieces;  // none: a file that is there is removed
 };
 
 // Writes all files; on an error before the first rename each is as it was. They are written beside their places, flushed
-// to the disk, and then renamed in this order. A file keeps the mode of the one that it replaces; a link at a path is
-// replaced, never followed. What writes that were killed left in these folders is removed.
+// to the disk, and then renamed, or removed, in this order. A file keeps the mode of the one that it replaces; a link at a
+// path is replaced, never followed. What writes that were killed left in these folders is removed.
 void write_files(const std::vector<NewFile>& files);
 void write_file(const std::string& path, std::string_view bytes);
 

@@ -92,14 +92,18 @@ void write_parameters(const std::string& path, std::string_view bytes) {
 }
 
 void write_model(const std::string& model_path, std::string_view program, const std::string& parameters_path,
-                 std::string_view parameters) {
-  std::string front = model_front(program, crc32c(parameters));
-  write_files({{parameters_path, {parameters}}, {model_path, {front, program}}});
+                 std::string_view parameters, const std::vector<NewFile>& between) {
+  std::vector<NewFile> files{{parameters_path, Pieces{parameters}}};
+  files.insert(files.end(), between.begin(), between.end());
+  write_model(model_path, program, crc32c(parameters), files);
 }
 
-void write_model(const std::string& model_path, std::string_view program, std::optional<uint32_t> parameters) {
+void write_model(const std::string& model_path, std::string_view program, std::optional<uint32_t> parameters,
+                 const std::vector<NewFile>& before) {
   std::string front = model_front(program, parameters);
-  write_files({{model_path, {front, program}}});
+  std::vector<NewFile> files = before;
+  files.push_back({model_path, Pieces{front, program}});
+  write_files(files);
 }
 
 }  // namespace paddle_mini

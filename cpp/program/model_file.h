@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "program/files.h"
 
@@ -37,11 +38,12 @@ void require_parameters(std::optional<uint32_t> expected, uint32_t found);
 // Writes a parameters' file; where a checked model is beside it, that then vouches for these parameters.
 void write_parameters(const std::string& path, std::string_view bytes);
 
-// Writes both, or neither. The parameters take their name first: should the process end in between, the model that is
-// there still names others.
+// Writes all, or nothing. The parameters take their name first and the program the last: should the process end in between,
+// the model that is there still names other parameters. `between`: files that belong to both.
 void write_model(const std::string& model_path, std::string_view program, const std::string& parameters_path,
-                 std::string_view parameters);
+                 std::string_view parameters, const std::vector<NewFile>& between = {});
 // A program without parameters, or with ones that are elsewhere: `parameters` is their checksum.
-void write_model(const std::string& model_path, std::string_view program, std::optional<uint32_t> parameters);
+void write_model(const std::string& model_path, std::string_view program, std::optional<uint32_t> parameters,
+                 const std::vector<NewFile>& before = {});
 
 }  // namespace paddle_mini

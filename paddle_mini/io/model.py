@@ -13,7 +13,7 @@ from ..operator import Operator
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable, name_of
-from .parameter_info import read_parameter_info, write_parameter_info
+from .parameter_info import parameter_info_file, read_parameter_info
 from .parameters import Path, load_checked, make_folder, parameter_names, require_values
 from .variables import load_checked_vars, save_persistables
 
@@ -121,22 +121,23 @@ def prefix_of(path: Path) -> str:
 
 
 def save_program(prefix: Path, program: Program, scope: Optional[Scope] = None) -> None:
-    """Writes a whole program, for training too, and its persistable variables: both files, or neither; and
-    PREFIX.pdiparams.info, where the program was loaded with it. The folder is made."""
+    """Writes a whole program, for training too, its persistable variables, and PREFIX.pdiparams.info, where the program
+    was loaded with it: all files, or none. The folder is made."""
     prefix = prefix_of(prefix)
-    _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope)
-    write_parameter_info(prefix, program, parameter_names(program))
+    info = parameter_info_file(prefix, program, parameter_names(program))
+    _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope, [info])
 
 
-def _save(model_path: str, parameters_path: str, program: Program, scope: Optional[Scope]) -> None:
+def _save(model_path: str, parameters_path: str, program: Program, scope: Optional[Scope],
+          others: Sequence[Tuple[str, Optional[bytes]]] = ()) -> None:
     names, scope = parameter_names(program), global_scope() if scope is None else scope
     require_values(names, scope)
     for path in (model_path, parameters_path):
         make_folder(os.path.dirname(path))
     if names:
-        _core.save_model(scope, names, parameters_path, model_path, program.to_bytes())
+        _core.save_model(scope, names, parameters_path, model_path, program.to_bytes(), others)
     else:
-        _core.write_model(model_path, program.to_bytes(), None)
+        _core.write_model(model_path, program.to_bytes(), None, others)
 
 
 def load_program(prefix: Path, scope: Optional[Scope] = None, check: bool = True) -> Program:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional, Tuple
 
 from .. import _core
 from .._core import ProgramError
@@ -30,14 +30,11 @@ def read_parameter_info(prefix: str, program: Program) -> None:
     program.parameter_info = {name: {key: entry[key] for key in _TYPES if key in entry} for name, entry in entries.items()}
 
 
-def write_parameter_info(prefix: str, program: Program, names: List[str]) -> None:
-    """Writes the file for these variables of a program that was read with one. Where the program was
-    read without one, a file that is there belongs to another model and is removed."""
-    path = prefix + ".pdiparams.info"
-    if program.parameter_info:
-        _core.write_file(path, info_pickle({name: _entry(program, name) for name in names}))
-    elif os.path.exists(path):
-        os.remove(path)
+def parameter_info_file(prefix: str, program: Program, names: List[str]) -> Tuple[str, Optional[bytes]]:
+    """The path, and what the file is to hold for these variables. None where the program was read without such a file:
+    a file that is there belongs to another model and is removed."""
+    data = info_pickle({name: _entry(program, name) for name in names}) if program.parameter_info else None
+    return prefix + ".pdiparams.info", data
 
 
 def _entry(program: Program, name: str) -> Dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from book_chapters import CHAPTERS, chapter_to_train
+from disks import disk_of
 from golden import case_values
 from saved_again import assert_the_same_when_saved_again
 from small_model import SmallModel, batch
@@ -217,6 +218,28 @@ def test_what_paddlepaddle_keeps_of_parameters_is_kept(tmp_path):
     assert pickle.loads((tmp_path / "again.pdiparams.info").read_bytes()) == entries
     pm.io.save_inference_model(tmp_path / "again", [model.x], [model.logits], scope=model.scope)
     assert not (tmp_path / "again.pdiparams.info").exists()
+
+
+@pytest.mark.parametrize("refused", ["by the disk", "a folder"])
+def test_what_is_kept_of_parameters_is_replaced_with_the_model_or_not_at_all(tmp_path, refused):
+    model = SmallModel()
+    program = model.main.clone(for_test=True)
+    program.parameter_info = {name: {"structured_name": "old"} for name in model.parameters}
+    pm.io.save_program(tmp_path / "m", program, model.scope)
+    if refused == "a folder":
+        (tmp_path / "m.pdiparams.info").unlink()
+        (tmp_path / "m.pdiparams.info").mkdir()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    model.step(0)
+    program.parameter_info = {name: {"structured_name": "n" * 50_000} for name in model.parameters}
+    with disk_of(100_000), pytest.raises(pm.ProgramError, match="can't write '.*m.pdiparams.info'"):
+        pm.io.save_program(tmp_path / "m", program, model.scope)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    program.parameter_info = {}
+    if refused == "a folder":
+        with pytest.raises(pm.ProgramError, match="can't write '.*m.pdiparams.info'"):
+            pm.io.save_program(tmp_path / "m", program, model.scope)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
 @pytest.mark.parametrize("data, words", [
