@@ -18,6 +18,7 @@ from paddle_mini.cluster.checkpoint_command import add_checkpoint
 from paddle_mini.cluster.launch_command import add_launch
 from paddle_mini.environment import described, value_of
 from paddle_mini.io.model import fetch_names, prefix_of
+from paddle_mini.io.regular_files import open_regular
 from paddle_mini.show import provenance_text
 from paddle_mini.termination import STATUS, Terminated, sigterm_heeded
 from paddle_mini.verify_command import add_verify
@@ -219,13 +220,14 @@ def _read_program(prefix: str) -> pm.Program:
 def _read_feeds(pairs: List[Tuple[str, str]]) -> Dict[str, np.ndarray]:
     feeds = {}
     for name, path in pairs:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             if file.read(6) != b"\x93NUMPY":
-                raise pm.ProgramError(f"'{path}' is not a .npy file")
-        try:
-            feeds[name] = np.load(path, allow_pickle=False)
-        except ValueError as error:
-            raise pm.ProgramError(f"'{path}': {error}") from None
+                raise pm.ProgramError(f"'{path}' is not an .npy file")
+            file.seek(0)
+            try:
+                feeds[name] = np.load(file, allow_pickle=False)
+            except ValueError as error:
+                raise pm.ProgramError(f"'{path}': {error}") from None
     return feeds
 
 

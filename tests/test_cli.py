@@ -1,4 +1,5 @@
 """paddle-mini: train, run, show, doctor; exit statuses, and one message for a mistake."""
+import os
 import signal
 import subprocess
 import sys
@@ -108,7 +109,10 @@ def test_doctor(call):
     (["run", "infer"], "feed 'x' is missing"),
     (["run", "train", "--feed", "x=x.npy"], "say what with --fetch"),
     (["run", "infer", "--feed", "x=no.npy"], "No such file or directory: 'no.npy'"),
-    (["run", "infer", "--feed", "x=infer.pdmodel"], "'infer.pdmodel' is not a .npy file"),
+    (["run", "infer", "--feed", "x=infer.pdmodel"], "'infer.pdmodel' is not an .npy file"),
+    (["run", "infer", "--feed", "x=pipe"], "not a regular file: 'pipe'"),
+    (["run", "infer", "--feed", "x=/dev/zero"], "not a regular file: '/dev/zero'"),
+    (["launch", "pipe"], "not a regular file"),
     (["run", "infer", "--feed", "x=cut.npy"], "'cut.npy': "),
     (["run", "infer", "--feed", "x=objects.npy"], "'objects.npy': "),
     (["run", "infer", "--feed", "x=label.npy"], "feed 'x' is an array of int64, the program wants float32"),
@@ -129,6 +133,7 @@ def test_mistakes_are_one_message(folder, call, monkeypatch, words, expected):
     x, label = data()
     (path / "cut.npy").write_bytes((path / "x.npy").read_bytes()[:-9])
     np.save(path / "objects.npy", np.array([None]))
+    os.mkfifo(path / "pipe")
     np.save(path / "few.npy", label[:-1])
     np.save(path / "large.npy", label + CLASSES)
     (path / "cut.pdmodel").write_bytes((path / "infer.pdmodel").read_bytes())

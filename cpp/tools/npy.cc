@@ -34,7 +34,7 @@ std::string find(const std::string& header, const char* pattern) {
 }
 
 Tensor parse(std::string_view bytes) {
-  require<ProgramError>(bytes.size() >= 12 && bytes.substr(0, 6) == std::string_view(kMagic, 6), "this is not a .npy file");
+  require<ProgramError>(bytes.size() >= 12 && bytes.substr(0, 6) == std::string_view(kMagic, 6), "this is not an .npy file");
   bool wide = bytes[6] > 1;  // from version 2 on the header's length has four bytes
   uint32_t length = 0;
   std::memcpy(&length, &bytes[8], wide ? 4 : 2);

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, List, Sequence
 
+from ..io.regular_files import open_regular
 from .errors import ClusterError, TrainerFailed
 from .job import ENGINES, run
 from .job_settings import COLLECTIVE, JobSettings
@@ -49,7 +50,7 @@ def add_launch(commands: Any) -> None:
 def _launch(arguments: argparse.Namespace) -> None:
     settings = {name: value for name, value in vars(arguments).items() if name not in ("command", "script", "args")}
     script = os.path.abspath(arguments.script)
-    with open(script, "rb") as file:  # what is not there, or no Python, needs no job to be told
+    with open(script, "rb", opener=open_regular) as file:  # what is not there, or no Python, needs no job to be told
         compile(file.read(), script, "exec", dont_inherit=True)
     try:
         with status_view(sys.stderr) as show:

@@ -10,6 +10,7 @@ import zlib
 from typing import IO, Callable, Dict, Iterator, List, Tuple, Union
 
 from .._core import ProgramError, printable
+from ..io.regular_files import open_regular
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -59,12 +60,14 @@ def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
     """Names, and functions that open the files."""
     if not os.path.exists(path):
         raise FileNotFoundError("there is no such file")
+    if not os.path.isdir(path):
+        os.close(open_regular(path))  # the modules of archives would wait for a pipe
     if os.path.isdir(path):
         for folder, inner, names in os.walk(path):
             inner.sort()
             for name in sorted(names):
                 full = os.path.join(folder, name)
-                yield full.replace(os.sep, "/"), lambda full=full: open(full, "rb")  # type: ignore[misc]
+                yield full.replace(os.sep, "/"), lambda full=full: open(full, "rb", opener=open_regular)  # type: ignore[misc]
     elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             for entry in packed.infolist():
@@ -76,7 +79,7 @@ def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
                 if part.isfile():
                     yield part.name, lambda part=part: tar.extractfile(part)  # type: ignore[misc]
     else:
-        yield path.replace(os.sep, "/"), lambda: open(path, "rb")
+        yield path.replace(os.sep, "/"), lambda: open(path, "rb", opener=open_regular)
 
 
 def _unpacked(name: str, read: Callable[[], IO[bytes]]) -> bytes:

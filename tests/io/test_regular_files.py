@@ -10,6 +10,7 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini import _core
+from paddle_mini.data.archive import members
 from paddle_mini.io.regular_files import replace_file
 from small_model import SmallModel
 
@@ -163,3 +164,10 @@ def test_checkpoints_refuse_pipes(tmp_path):
     os.mkfifo(tmp_path / "c/.checkpoints")
     with pytest.raises(pm.ProgramError, match="regular file"):
         manager.save(2, model.main, model.exe, model.scope)
+
+
+def test_data_sets_refuse_pipes(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(pm.ProgramError, match="not a regular file"):
+            list(members(path, "pipe"))
