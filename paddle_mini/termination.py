@@ -4,7 +4,8 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
-from typing import Any, Iterator
+from functools import partial
+from typing import Any, Callable, Iterator, Set
 
 STATUS = 128 + signal.SIGTERM
 """The exit status of a command that SIGTERM ended."""
@@ -18,21 +19,37 @@ def _terminate(number: int, frame: Any) -> None:
     raise Terminated("SIGTERM")
 
 
-def heed_sigterm() -> bool:
-    """From now on SIGTERM raises Terminated in the main thread; False where another handler is set already, and in
-    other threads, which can't set a handler."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        return False
+_holders: Set[object] = set()  # one for each caller of heed_sigterm whose result has not been called
+
+
+def heed_sigterm() -> Callable[[], None]:
+    """From now on SIGTERM raises Terminated in the main thread. Returns a function that ends this; with several callers
+    the last one does. Another handler that is set already stays. Only the main thread can set a handler: elsewhere
+    nothing is changed."""
+    heard = signal.getsignal(signal.SIGTERM)
+    if not _in_main_thread() or heard not in (signal.SIG_DFL, _terminate):
+        return lambda: None
+    holder = object()
+    _holders.add(holder)
     signal.signal(signal.SIGTERM, _terminate)
-    return True
+    return partial(_leave, holder)
+
+
+def _leave(holder: object) -> None:
+    _holders.discard(holder)
+    if not _holders and _in_main_thread() and signal.getsignal(signal.SIGTERM) is _terminate:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 @contextmanager
 def sigterm_heeded() -> Iterator[None]:
     """heed_sigterm() inside."""
-    heeded = heed_sigterm()
+    leave = heed_sigterm()
     try:
         yield
     finally:
-        if heeded:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        leave()

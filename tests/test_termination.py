@@ -1,4 +1,5 @@
 """SIGTERM ends training as Ctrl-C does."""
+import gc
 import signal
 import subprocess
 import sys
@@ -6,6 +7,7 @@ import threading
 
 import pytest
 
+import paddle_mini as pm
 from paddle_mini.termination import Terminated, heed_sigterm, sigterm_heeded
 
 TRAINING = """
@@ -28,7 +30,6 @@ except KeyboardInterrupt as stopped:
 
 
 def test_training_with_checkpoints(tmp_path):
-    import paddle_mini as pm
     with subprocess.Popen([sys.executable, "-c", TRAINING, str(tmp_path / "run")], cwd="tests", stdout=subprocess.PIPE,
                           text=True) as training:
         for _ in range(3):
@@ -57,12 +58,39 @@ def test_a_handler_of_the_user_stays(default_handler):
     signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
     with sigterm_heeded():
         signal.raise_signal(signal.SIGTERM)
-    assert heard == [signal.SIGTERM] and not heed_sigterm()
+    heed_sigterm()()
+    signal.raise_signal(signal.SIGTERM)
+    assert heard == 2 * [signal.SIGTERM]
 
 
 def test_another_thread_sets_none(default_handler):
-    answers = []
-    thread = threading.Thread(target=lambda: answers.append(heed_sigterm()))
+    thread = threading.Thread(target=heed_sigterm)
     thread.start()
     thread.join()
-    assert answers == [False] and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def is_heeded():
+    return signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+
+
+def test_a_manager_of_checkpoints_gives_the_signal_back(default_handler, tmp_path):
+    with pm.io.CheckpointManager(tmp_path) as manager:
+        assert is_heeded()
+    assert not is_heeded() and manager.steps() == []
+    first, second = pm.io.CheckpointManager(tmp_path), pm.io.CheckpointManager(tmp_path)
+    for _ in range(2):
+        first.close()
+        assert is_heeded()
+    with sigterm_heeded():
+        del second
+        gc.collect()
+        assert is_heeded()
+    assert not is_heeded()
+
+
+def test_a_handler_that_the_user_sets_later_stays(default_handler, tmp_path):
+    manager = pm.io.CheckpointManager(tmp_path)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    manager.close()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN

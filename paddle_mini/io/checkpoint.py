@@ -9,6 +9,7 @@ import re
 import secrets
 import time
 import warnings
+import weakref
 from contextlib import contextmanager, suppress
 from typing import Any, Iterator, List, NamedTuple, Optional
 
@@ -55,7 +56,8 @@ class CheckpointManager:
     accumulators), the executor's random generator, the state of learning-rate schedules, and `data`, such as the
     position in the data set. It is there whole or not at all, whenever the process dies or the disk is full.
 
-    While training goes on, SIGTERM raises KeyboardInterrupt, as Ctrl-C does, unless the program has a handler of its own.
+    Until close(), or the end of a `with` block or of the manager itself, SIGTERM raises KeyboardInterrupt, as Ctrl-C does,
+    unless the program has a handler of its own.
 
     directory: made by the first save. keep: how many checkpoints stay; older ones of this directory go after a
     newer one is on the disk. every_steps, every_seconds: when save() does something; both None: each time.
@@ -73,7 +75,18 @@ class CheckpointManager:
             raise ProgramError(f"CheckpointManager: every_seconds is {every_seconds!r}, it must be a number above 0")
         self.every_seconds = every_seconds
         self._last_step, self._last_time = 0, time.monotonic()
-        heed_sigterm()
+        self._leave = weakref.finalize(self, heed_sigterm())
+        self._leave.atexit = False
+
+    def close(self) -> None:
+        """SIGTERM ends the process again, unless another manager is open. This one saves and restores as before."""
+        self._leave()
+
+    def __enter__(self) -> CheckpointManager:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
 
     def save(self, step: int, program: Program, exe: Executor, scope: Optional[Scope] = None, data: Any = None,
              force: bool = False) -> Optional[str]:
