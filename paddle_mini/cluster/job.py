@@ -157,8 +157,8 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     In a job all trainers call this, and the one that is elected saves; the others are not for so many seconds. The
     parameters are the servers' now; in async modes they may be of different updates. In collective mode they are those
     of the trainer that saves, as batch normalization's statistics always are. Outside of a job it just saves. Call it
-    after join(). StaleToken: saving took longer than `seconds` and another trainer was elected since, whose model is the
-    one to use; give more seconds than a save takes.
+    after join(). Who saves stays elected while it saves. StaleToken: the coordinator did not hear of it for `seconds`, and
+    another trainer was elected since, whose model is the one to use.
     """
     trainer = _here.place.trainer if _here.place is not None else _here.alone
     if trainer is None:

@@ -1,15 +1,19 @@
 """Saving: one elected trainer, a folder of its own, whole under its name or not there; averages; no cluster."""
 import os
+import threading
 
 import numpy as np
 import pytest
-from coordinators import Asked
+from coordinators import Asked, ToService
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paddle_mini as pm
+from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.errors import Malformed, StaleToken, StorageError, Timeout
+from paddle_mini.cluster.trainers.membership import Membership
 from paddle_mini.cluster.trainers.saving import model_writer, save_alone, save_elected
+from paddle_mini.cluster.trainers.trainer import save_if_elected
 
 
 def writing(text):
@@ -98,6 +102,50 @@ def test_with_a_coordinator(tmp_path):
 
     assert save_elected(out, "0", asking(a), slow_but_alone)
     assert model_in(tmp_path / "out" / "0") == "in the end"
+
+
+class Counted(ToService):
+    """The way to a coordinator for several threads; wait() returns when it was asked for a right again."""
+
+    def __init__(self, service):
+        super().__init__(service)
+        self.changed, self.asked = threading.Condition(), 0
+
+    def send(self, requests, timeout):
+        with self.changed:
+            self.asked += sum(b"ask_save" in request.header for request in requests)
+            self.changed.notify_all()
+            return super().send(requests, timeout)
+
+    def wait(self):
+        with self.changed:
+            now = self.asked
+            assert self.changed.wait_for(lambda: self.asked > now, timeout=60)
+
+
+def test_who_saves_stays_elected_while_it_writes(tmp_path):
+    job = Asked(tmp_path / "job", lease=1e6)
+    link = Counted(job.service)
+    saver, other = (Membership(number, 0, Client(link, "job"), 0.001, dict) for number in range(2))
+
+    def slow(folder):
+        writing("a")(folder)
+        for _ in range(3):
+            job.clock.pass_by(40)
+            assert save_if_elected(other, tmp_path / "out", 60, writing("b")) is None
+            link.wait()
+
+    try:
+        saver.join()
+        other.join()
+        assert save_if_elected(saver, tmp_path / "out", 60, slow)
+        saver.fall_silent()  # a beat may still be on its way
+        job.clock.pass_by(60)
+        assert save_if_elected(other, tmp_path / "out", 60, writing("b"))
+    finally:
+        saver.fall_silent()
+        other.fall_silent()
+    assert model_in(tmp_path / "out" / "0") == "a" and model_in(tmp_path / "out" / "1") == "b"
 
 
 @pytest.mark.parametrize("when", ["asking", "writing", "asking again"])

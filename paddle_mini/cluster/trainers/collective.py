@@ -1,7 +1,6 @@
 # CollectiveTrainer: a trainer that runs the whole program, with the mean of all gradients in place of its own.
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -22,8 +21,8 @@ from .halves import halves
 from .membership import Membership
 from .pace import Pace
 from .reading import Reading
-from .saving import model_writer, save_elected
-from .trainer import Trainer, Vars, asking
+from .saving import model_writer
+from .trainer import Trainer, Vars, save_if_elected
 from .training_state import TrainingState
 
 
@@ -100,10 +99,10 @@ class CollectiveTrainer(Trainer):
         self._come_back()
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
-        where, names = os.path.abspath(directory), self._names(feed_vars, fetch_vars)
+        names = self._names(feed_vars, fetch_vars)
         self._come_back()
         write = model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main)
-        saved = save_elected(where, str(self.number), asking(self._membership, where, seconds), write)
+        saved = save_if_elected(self._membership, directory, seconds, write)
         self._pace.saves += saved is not None
         return saved
 

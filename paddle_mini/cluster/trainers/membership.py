@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import threading
 import uuid
-from typing import Any, Callable, Dict, Optional
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, Optional
 
 from ..client import Ask, Client
 from ..engine import Killed
@@ -30,6 +31,7 @@ class Membership:
         self._servers, self._client, self._beat_seconds, self._report = servers, client, beat_seconds, report
         self._beats: Optional[threading.Thread] = None
         self._left = threading.Event()
+        self._renewed: Optional[Ask] = None
 
     def join(self) -> None:
         """Also again, when it is lost."""
@@ -82,6 +84,15 @@ class Membership:
                 self.join()
         return self._client.ask("coordinator", name, **self.who, **fields)[0]
 
+    @contextmanager
+    def renewing(self, name: str, **fields: Any) -> Iterator[None]:
+        """Inside, the coordinator is asked this with each beat too, so that a right that has an end does not end."""
+        self._renewed = Ask("coordinator", name, fields)
+        try:
+            yield
+        finally:
+            self._renewed = None
+
     def _announce(self) -> None:
         """Servers come to know of members by themselves; this is sooner."""
         if not self._servers:
@@ -107,5 +118,8 @@ class Membership:
             self._client.once("coordinator", "beat", part="trainer", number=self.number, incarnation=incarnation,
                               report=self._report(), events=events)
             events_sent(events)
+            renewed = self._renewed
+            if renewed is not None:
+                self._client.once(renewed.service, renewed.name, **self.who, **renewed.fields)
         except Gone:
             self.is_lost = self.incarnation == incarnation  # else it has joined again meanwhile

@@ -12,8 +12,8 @@ import os
 import re
 import shutil
 import uuid
-from contextlib import suppress
-from typing import Any, Callable, Mapping, Optional
+from contextlib import nullcontext, suppress
+from typing import Any, Callable, ContextManager, Mapping, Optional
 
 import numpy as np
 
@@ -33,13 +33,14 @@ Write = Callable[[str], None]
 Values = Callable[[], Mapping[str, np.ndarray]]
 
 
-def save_elected(directory: Path, trainer_id: str, ask: Ask, write: Write) -> Optional[str]:
+def save_elected(directory: Path, trainer_id: str, ask: Ask, write: Write,
+                 elected: Callable[[], ContextManager[None]] = nullcontext) -> Optional[str]:
     """Writes a model to directory/trainer_id if this trainer is elected; returns that path, or None for "not you".
 
     ask(): the token of the coordinator's approval, or None; it is asked once more when all is written, and if another
     trainer was approved since, StaleToken is raised and the model of that one is the one to use. write(folder) fills an
-    empty folder. What ask and write raise goes on to the caller; StorageError: the disk refuses. The name then has the
-    model that it had before, or else all of this one.
+    empty folder; inside of elected() this trainer stays the elected one. What ask and write raise goes on to the caller;
+    StorageError: the disk refuses. The name then has the model that it had before, or else all of this one.
     """
     _require_id(trainer_id)
     token = ask()
@@ -52,7 +53,8 @@ def save_elected(directory: Path, trainer_id: str, ask: Ask, write: Write) -> Op
             raise StaleToken(f"saving to '{os.fspath(directory)}' took longer than trainer {trainer_id} was elected "
                              "for, and another one was elected since")
 
-    return _save(os.fspath(directory), trainer_id, write, still_elected)
+    with elected():
+        return _save(os.fspath(directory), trainer_id, write, still_elected)
 
 
 def save_alone(directory: Path, write: Write, trainer_id: str = ALONE) -> Optional[str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, Union
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..wire import shown
 from . import deltas, gradients
 from .membership import Membership
 from .reading import Reading
-from .saving import Ask, model_writer, save_alone, save_elected
+from .saving import Write, model_writer, save_alone, save_elected
 from .trainer_part import TrainerPart
 from .transpile import transpile
 
@@ -87,13 +88,16 @@ class Trainer:
             return {name: self._scope.get(name) for name in names}
 
 
-def asking(membership: Membership, directory: str, seconds: float) -> Ask:
-    """Asks the coordinator whether this trainer saves to a directory."""
+def save_if_elected(membership: Membership, directory: Path, seconds: float, write: Write) -> Optional[str]:
+    """save_elected by the trainer that the coordinator elects, which stays elected while it writes."""
+    where = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
+
     def ask() -> Optional[int]:
-        token: Optional[int] = membership.ask("ask_save", directory=directory, seconds=float(seconds))["token"]
+        token: Optional[int] = membership.ask("ask_save", **where)["token"]
         return token
 
-    return ask
+    renewing = partial(membership.renewing, "ask_save", **where)
+    return save_elected(where["directory"], str(membership.number), ask, write, renewing)
 
 
 class JobTrainer(Trainer):
@@ -135,7 +139,7 @@ class JobTrainer(Trainer):
         self._take(list(self._held))
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
-        where, names = os.path.abspath(directory), self._names(feed_vars, fetch_vars)
+        names = self._names(feed_vars, fetch_vars)
 
         def values() -> Dict[str, np.ndarray]:
             averaged = [name for name in names if name in self._held and self._held[name].average]
@@ -146,7 +150,7 @@ class JobTrainer(Trainer):
             return {**own, **self._part.pull(others, {})[0], **self._part.pull(averaged, {}, average=0)[0]}
 
         write = model_writer(values, feed_vars, fetch_vars, self._main)
-        saved = save_elected(where, str(self.number), asking(self._part.membership, where, seconds), write)
+        saved = save_if_elected(self._part.membership, directory, seconds, write)
         self._part.pace.saves += saved is not None
         return saved
 
