@@ -106,7 +106,7 @@ class Inference {
     }
     if (var.need_check_feed) {
       fail<OpError>("feed '", name, "' is missing: data ", Shape(var.dims).str(), " ",
-                    name_of(static_cast<DType>(var.dtype)));
+                    name_of(static_cast<DType>(var.dtype)), "; Program.prune(feeds, fetches) leaves out what the fetches do not need");
     }
     if (var.persistable) fail<OpError>("'", name, "' has no value in the scope: run the startup program, or load it, first");
     fail<OpError>("'", name, "' has no value: no operator before this one makes it, and it is not fed");

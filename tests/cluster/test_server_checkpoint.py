@@ -16,6 +16,7 @@ from server_calls import BOTH, JOB, Group, config, generator, train
 from server_checkpoints import bits, checkpoint, expected, files, recovered
 
 from paddle_mini.cluster import NotInitialised, StorageError
+from paddle_mini.cluster.servers import server_checkpoint
 from paddle_mini.cluster.servers.server_checkpoint import MAGIC
 
 
@@ -185,6 +186,18 @@ def test_servers_write_at_the_same_moments(tmp_path):
         for server in group.servers:
             server.tick()
         assert numbers() == due
+
+
+def test_what_is_left_out_is_named(tmp_path, caplog):
+    Group(1, BOTH, directory=str(tmp_path))
+    path, = tmp_path.glob("*.ckpt")
+    whole = path.read_bytes()
+    for damaged in (whole[:20], whole.replace(b'"job"', b'"jo\\"'), b""):
+        caplog.clear()
+        path.write_bytes(damaged)
+        assert server_checkpoint.found(str(tmp_path)) == []
+        record, = caplog.records
+        assert path.name in record.getMessage() and record.getMessage().endswith("it is left out")
 
 
 def test_a_disk_that_refuses(tmp_path, caplog):

@@ -41,6 +41,16 @@ static void old_ones(void) {
   }
 }
 
+/* A state is freed by its own address, and once. */
+static void freed_once(const paddle_optimizer* o) {
+  const saved state = save(o), other = save(o);
+  REFUSED(paddle_optimizer_free_state((const char*)state.bytes + 1));
+  REFUSED(paddle_optimizer_free_state(o));
+  DONE(paddle_optimizer_free_state(state.bytes));
+  REFUSED(paddle_optimizer_free_state(state.bytes));
+  DONE(paddle_optimizer_free_state(other.bytes));
+}
+
 void handles(void) {
   const config_message config = sgd_config();
   char* elsewhere = malloc(64);
@@ -62,6 +72,7 @@ void handles(void) {
   for (unsigned bit = 0; bit < 8 * sizeof(void*); ++bit)
     REFUSED(paddle_optimizer_set_pass((paddle_optimizer*)((uintptr_t)o ^ (uintptr_t)1 << bit), 1));
   REFUSED(paddle_optimizer_set_pass((paddle_optimizer*)(uintptr_t)paddle_optimizer_param(o, NULL), 1));
+  freed_once(o);
   DONE(paddle_release_optimizer(o));
   refused_by_all(o);
   REFUSED(paddle_release_optimizer(o));
