@@ -9,7 +9,7 @@ from . import _core, dtypes, roles
 from ._core import printable
 from .backward_blocks import block_gradient, declare, runs_block
 from .block import Block
-from .errors import located
+from .errors import located, shown
 from .gradient_names import GradientNames, renamed, with_sums
 from .operator import EMPTY_NAME, Operator
 from .transaction import atomic, before_setting
@@ -107,7 +107,7 @@ def _append_all(block: Block, descriptions: List[Description]) -> None:
 
 def _block_of(var: Variable) -> Block:
     if not isinstance(var, Variable):
-        raise _core.ProgramError(f"gradients are those of a Variable, not of {var!r}")
+        raise _core.ProgramError(f"gradients are those of a Variable, not of {shown(var)}")
     block = var.block
     if block.idx != 0:
         raise _core.ProgramError(f"'{printable(var.name)}' is in block {block.idx}; gradients begin in block 0")

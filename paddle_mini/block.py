@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence
 from . import _core, callsite, dtypes, roles
 from ._core import printable
 from .contracts import typed_attrs
-from .errors import located, near
+from .errors import located, near, shown
 from .operator import EMPTY_NAME, Operator, slots
 from .transaction import before_growing, before_setting, on_undo
 from .variable import Parameter, Variable
@@ -129,7 +129,7 @@ class Block:
                 if name == EMPTY_NAME:
                     continue
                 if not isinstance(name, str):
-                    raise _core.ProgramError(f"input {port} is {name!r}, not a variable")
+                    raise _core.ProgramError(f"input {port} is {shown(name)}, not a variable")
                 infos[name] = self.var(name).info()
         return infos
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from paddle_mini._core import printable
 from paddle_mini.cluster.checkpoint_command import add_checkpoint
 from paddle_mini.cluster.launch_command import add_launch
 from paddle_mini.environment import described, value_of
+from paddle_mini.errors import printable_lines
 from paddle_mini.io.model import fetch_names, prefix_of
 from paddle_mini.io.regular_files import open_regular
 from paddle_mini.show import provenance_text
@@ -44,7 +45,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
         if value_of("PM_DEBUG") not in ("", "0"):
             raise
         kind = "" if isinstance(error, (pm.Error, OSError)) else f"{type(error).__name__}: "
-        print(f"paddle-mini: {kind}{error}", file=sys.stderr)
+        print(f"paddle-mini: {printable_lines(f'{kind}{error}')}", file=sys.stderr)
         return 1
 
 
@@ -52,8 +53,13 @@ def _status_of(stopped: KeyboardInterrupt) -> int:
     return STATUS if isinstance(stopped, Terminated) else 130
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(printable_lines(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("paddle-mini", epilog=EPILOG, description="Trains, runs and shows programs saved as "
+    parser = _Parser("paddle-mini", epilog=EPILOG, description="Trains, runs and shows programs saved as "
                                      "PREFIX.pdmodel and PREFIX.pdiparams.")
     parser.add_argument("--version", action="version", version=f"paddle_mini {pm.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -121,12 +127,12 @@ def _train(arguments: argparse.Namespace) -> int:
         for step, feed in zip(range(1, arguments.steps + 1), _batches(feeds, arguments.batch)):
             values = exe.run(program, feed, fetches, scope)
             if fetches and (step % arguments.every == 0 or step in (1, arguments.steps)):
-                print(f"step {step}", *(f" {name} {_short(value)}" for name, value in zip(fetches, values)), flush=True)
+                print(f"step {step}", *(f" {printable(name)} {_short(value)}" for name, value in zip(fetches, values)), flush=True)
     except KeyboardInterrupt as stopped:  # it comes between steps, so the state can be saved
         status = _status_of(stopped)
     if arguments.save:
         pm.io.save_program(arguments.save, program, scope)
-        print(f"saved {arguments.save}.pdmodel")
+        print(f"saved {printable(arguments.save)}.pdmodel")
     return status
 
 
@@ -140,7 +146,7 @@ def _run(arguments: argparse.Namespace) -> None:
     values = exe.run(program, _read_feeds(arguments.feed), fetches, scope)
     for name, value in zip(fetches, values):
         array = value.to_dense() if isinstance(value, pm.SelectedRows) else value
-        print(f"{name} {list(array.shape)} {array.dtype}  {_short(array)}")
+        print(f"{printable(name)} {list(array.shape)} {array.dtype}  {_short(array)}")
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
             np.save(arguments.out / f"{_file_name(name)}.npy", array)
@@ -161,7 +167,7 @@ def _show(arguments: argparse.Namespace) -> None:
         print(f"provenance: {printable(text, 4 * len(text))}")
     for suffix in (".pdmodel", ".pdiparams"):
         path = Path(arguments.prefix + suffix)
-        print(f"{path}: {f'{path.stat().st_size:,} bytes' if path.exists() else 'not there'}")
+        print(f"{printable(path)}: {f'{path.stat().st_size:,} bytes' if path.exists() else 'not there'}")
     if arguments.plan:
         print()
         print(_plan(program, dict(arguments.plan)))
@@ -174,7 +180,7 @@ def _plan(program: pm.Program, shapes: Dict[str, List[int]]) -> str:
         scope.set(name, np.zeros(variables[name].shape, variables[name].dtype))
     unknown = [name for name in shapes if name not in variables]
     if unknown:
-        raise pm.ProgramError(f"'{unknown[0]}' is not a variable of the program")
+        raise pm.ProgramError(f"'{printable(unknown[0])}' is not a variable of the program")
     feed = {name: np.zeros(shape, variables[name].dtype) for name, shape in shapes.items()}
     return pm.Executor(pm.CPUPlace()).plan_text(program, feed, _fetches(program, []), scope)
 
@@ -238,11 +244,11 @@ def _batches(feeds: Dict[str, np.ndarray], size: Optional[int]) -> Iterator[Dict
             yield feeds
     rows = {name: array.shape[0] if array.ndim else 0 for name, array in feeds.items()}
     if len(set(rows.values())) > 1:
-        listed = ", ".join(f"{name} {count}" for name, count in rows.items())
+        listed = ", ".join(f"{printable(name)} {count}" for name, count in rows.items())
         raise pm.ShapeError(f"the arrays have different numbers of rows: {listed}")
     for name, count in rows.items():
         if count < size:
-            raise pm.ShapeError(f"feed '{name}' {list(feeds[name].shape)} has fewer than {size} rows")
+            raise pm.ShapeError(f"feed '{printable(name)}' {list(feeds[name].shape)} has fewer than {size} rows")
     count = min(rows.values(), default=size) // size
     while True:
         for first in range(0, count * size, size):
@@ -269,7 +275,7 @@ def _file_name(name: str) -> str:
 def _pair(word: str) -> Tuple[str, str]:
     name, equals, value = word.partition("=")
     if not (name and equals and value):
-        raise argparse.ArgumentTypeError(f"'{word}' is not NAME=FILE")
+        raise argparse.ArgumentTypeError(f"'{printable(word)}' is not NAME=FILE")
     return name, value
 
 
@@ -278,12 +284,12 @@ def _shape(word: str) -> Tuple[str, List[int]]:
     try:
         return name, [_whole(dim) for dim in dims.split(",") if dim]
     except (argparse.ArgumentTypeError, ValueError):
-        raise argparse.ArgumentTypeError(f"'{word}' is not NAME=2,3") from None
+        raise argparse.ArgumentTypeError(f"'{printable(word)}' is not NAME=2,3") from None
 
 
 def _whole(word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 16):
-        raise argparse.ArgumentTypeError(f"'{word}' is not a whole number")
+        raise argparse.ArgumentTypeError(f"'{printable(word)}' is not a whole number")
     return int(word)
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple, Optional
 
 from . import _core
 from ._core import ProgramError
+from .errors import shown
 from .place import Place
 
 
@@ -42,7 +43,7 @@ def emulate(index: int = 0, bandwidth: Optional[float] = None, latency: float = 
     what is ordered only by luck shows.
     """
     if bandwidth is not None and not bandwidth > 0:
-        raise ProgramError(f"bandwidth is {bandwidth!r}, it must be above 0")
+        raise ProgramError(f"bandwidth is {shown(bandwidth)}, it must be above 0")
     if not latency >= 0 or memory < 0 or staging < 4096:
         raise ProgramError("latency and memory must not be negative, and staging at least 4096 bytes")
     pauses = 0 if delays is None else max(1, round(most_delay * 1e6))

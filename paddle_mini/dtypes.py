@@ -7,6 +7,7 @@ from typing import Any, List, Optional, Tuple
 import numpy as np
 
 from ._core import ProgramError, printable
+from .errors import shown
 
 # VarType.Type of elements
 NUMBERS = {
@@ -52,11 +53,11 @@ def dtype_name(dtype: Any) -> str:
     else:
         try:
             name = np.dtype(dtype).name
-        except TypeError:
+        except (TypeError, ValueError):  # ValueError: of text that has halves of characters
             name = ""
         if name in NUMBERS:
             return name
-    raise ProgramError(f"{dtype!r} is not an element type; there are {', '.join(NUMBERS)}")
+    raise ProgramError(f"{shown(dtype)} is not an element type; there are {', '.join(NUMBERS)}")
 
 
 def typed(name: str, attr_type: int, value: Any) -> Any:
@@ -82,7 +83,7 @@ def guessed_type(name: str, value: Any) -> int:
     for scalar, attr_type in ((bool, BOOLEAN), (int, INT), (float, FLOAT), (str, STRING)):
         if isinstance(value, scalar):
             return attr_type
-    raise ProgramError(f"attribute '{printable(name)}' cannot be {value!r}")
+    raise ProgramError(f"attribute '{printable(name)}' cannot be {shown(value)}")
 
 
 def _one(name: str, attr_type: int, element: int, value: Any) -> Any:
@@ -98,7 +99,7 @@ def _one(name: str, attr_type: int, element: int, value: Any) -> Any:
 
 def _not_of_type(name: str, attr_type: int, value: Any) -> ProgramError:
     expected = ATTR_TYPE_NAMES.get(attr_type, f"of type {attr_type}")
-    return ProgramError(f"attribute '{printable(name)}' is {value!r}, it must be {expected}")
+    return ProgramError(f"attribute '{printable(name)}' is {shown(value)}, it must be {expected}")
 
 
 def is_float(dtype: Optional[Any]) -> bool:
@@ -112,7 +113,7 @@ def shape_list(shape: Any) -> List[int]:
     try:
         dims = [operator.index(dim) for dim in shape]
     except (TypeError, ValueError):
-        raise ProgramError(f"{shape!r} is not a shape; give a list of integers") from None
+        raise ProgramError(f"{shown(shape)} is not a shape; give a list of integers") from None
     if any(dim < -1 for dim in dims):
         raise ProgramError(f"{dims} is not a shape; dimensions are at least 0, or -1 if not known")
     return dims

@@ -8,9 +8,35 @@ from typing import Any, Iterable, List, Mapping
 from . import _core, callsite
 from ._core import printable
 
+_LINES, _LINE = 12, 2000  # of a message
 _LONGEST = 200  # characters of a name that may be like another one: comparing takes their product
 _MOST = 20
 _MOST_COMPARED = 2000  # names
+
+
+def _text(error: _core.Error) -> str:
+    """What is printed of an error, whatever names, paths and messages of others its text holds."""
+    return _few(map(_bounded, Exception.__str__(error).split("\n")))
+
+
+def _few(lines: Iterable[str]) -> str:
+    """The first ones and the last ones, which say where it happened."""
+    some = list(lines)
+    return "\n".join(some if len(some) <= _LINES else [*some[:_LINES - 6], "  …", *some[-5:]])
+
+
+def _bounded(line: str) -> str:
+    if len(line) > _LINE:
+        line = f"{line[:_LINE * 3 // 4]}...{line[-_LINE // 4:]}"
+    return printable(line, 4 * len(line))
+
+
+_core.Error.__str__ = _text  # type: ignore[method-assign]
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it: as repr() writes it, and no longer than a name."""
+    return printable(repr(value))
 
 
 def near(name: str, names: Any) -> str:
@@ -23,14 +49,13 @@ def near(name: str, names: Any) -> str:
 
 def listed(names: Iterable[Any]) -> str:
     """The names in one line, at most 20 of them."""
-    shown = [printable(name) for name in names]
-    return ", ".join(shown[:_MOST]) + (f" and {len(shown) - _MOST} more" if len(shown) > _MOST else "")
+    texts = [printable(name) for name in names]
+    return ", ".join(texts[:_MOST]) + (f" and {len(texts) - _MOST} more" if len(texts) > _MOST else "")
 
 
-def printable_lines(text: str, most: int = 12) -> str:
-    """A message from outside: at most `most` of its lines that are not empty, each printable."""
-    lines = [printable(line, 500) for line in text.splitlines() if line.strip()]
-    return "\n".join(lines[:most]) or "no reason is given"
+def printable_lines(text: str) -> str:
+    """A message from outside: its lines that are not empty, each printable, and no more of them than an error has."""
+    return _few(printable(line, 500) for line in text.splitlines() if line.strip()) or "no reason is given"
 
 
 def located(error: _core.Error, op: Mapping[str, Any], callstack: List[str]) -> _core.Error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._core import Error, OpError, ProgramError, ShapeError, printable
-from .errors import listed, near
+from .errors import listed, near, shown
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
@@ -21,7 +21,7 @@ def seed(number: int) -> None:
     """Starts the random generators of all executors, made before or after, from this number: the
     same programs then give the same bits again."""
     if not isinstance(number, numbers.Integral) or not 0 <= number < 2**64:
-        raise ProgramError(f"seed {number!r} is not a whole number in [0, 2**64)")
+        raise ProgramError(f"seed {shown(number)} is not a whole number in [0, 2**64)")
     now = state()
     now.seed = int(number)
     for executor in now.executors:
@@ -46,7 +46,7 @@ class Executor:
                  max_loop_steps: Optional[int] = None):
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
-            raise ProgramError(f"Executor({place!r}): give CPUPlace() or CUDAPlace(0)")
+            raise ProgramError(f"Executor({shown(place)}): give CPUPlace() or CUDAPlace(0)")
         self.allow_cpu_fallback = bool(allow_cpu_fallback)
         self.max_loop_steps = _loop_bound(max_loop_steps)
         self._core = self._new_core(state().seed, bool(files), self.allow_cpu_fallback)
@@ -187,7 +187,7 @@ def _require_scope(scope: Any) -> None:
 def _fetch_name(item: Any, variables: Dict[str, Variable]) -> str:
     name = item.name if isinstance(item, Variable) else item
     if not isinstance(name, str):
-        raise ProgramError(f"fetch_list holds {item!r}, which is neither a variable nor a name")
+        raise ProgramError(f"fetch_list holds {shown(item)}, which is neither a variable nor a name")
     if name not in variables:
         raise ProgramError(f"fetch '{printable(name)}' is not a variable of the program{near(name, variables)}")
     return name

@@ -11,6 +11,7 @@ import numpy as np
 from . import dtypes
 from ._core import ProgramError, ShapeError, printable
 from .block import Block
+from .errors import shown
 from .operator import Operator
 from .variable import Variable
 
@@ -116,11 +117,11 @@ def constant_attrs(shape: Any, dtype: str, value: float) -> Dict[str, Any]:
     """The attributes of fill_constant. Its `value` is a float32; where that is not exact enough,
     `str_value` says the number in digits."""
     if not isinstance(value, numbers.Real):
-        raise ProgramError(f"value is {value!r}, it must be a number")
+        raise ProgramError(f"value is {shown(value)}, it must be a number")
     if dtype in dtypes.INTEGER_NAMES:
         limits = np.iinfo(dtype)
         if value != value or not limits.min <= value <= limits.max or value != int(value):
-            raise ProgramError(f"value is {value!r}, which is no {dtype}")
+            raise ProgramError(f"value is {shown(value)}, which is no {dtype}")
     attrs: Dict[str, Any] = {"shape": shape, "dtype": dtype, "value": float(value)}
     if dtype in ("float64", "int32", "int64") and float(np.float32(value)) != value:
         attrs["str_value"] = repr(value.item() if isinstance(value, np.generic) else value)

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import layers
 from ._core import ProgramError, ShapeError, printable
+from .errors import shown
 from .layers.attention import join_heads, split_heads
 from .layers.conv import Size
 from .layers.emit import known_dim, layer_name, refuse, require_float, whole
@@ -46,7 +47,7 @@ def img_conv_group(input: Variable, conv_num_filter: Sequence[int], pool_size: S
     Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015.
     """
     if not isinstance(conv_num_filter, (list, tuple, np.ndarray)) or len(conv_num_filter) == 0:
-        refuse(ProgramError, f"img_conv_group: conv_num_filter is {conv_num_filter!r}, it must be a list of numbers")
+        refuse(ProgramError, f"img_conv_group: conv_num_filter is {shown(conv_num_filter)}, it must be a list of numbers")
     count, x = len(conv_num_filter), input
     each = zip(conv_num_filter, *(_for_each(what, value, count) for what, value in [
         ("conv_padding", conv_padding), ("conv_filter_size", conv_filter_size), ("param_attr", param_attr),

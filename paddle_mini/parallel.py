@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core, dtypes
 from ._core import Error, OpError, ProgramError, ShapeError, printable
+from .errors import shown
 from .executor import Executor
 from .guards import default_main_program
 from .optimizer.replica_mean import ReplicaMean
@@ -45,10 +46,10 @@ class DataParallel:
 
     def __init__(self, places: Sequence[Place], allow_cpu_fallback: bool = False):
         if not isinstance(places, (list, tuple)) or not places or not all(isinstance(one, Place) for one in places):
-            raise ProgramError(f"DataParallel({places!r}): give a list of places, such as [CUDAPlace(0), CUDAPlace(1)]")
+            raise ProgramError(f"DataParallel({shown(places)}): give a list of places, such as [CUDAPlace(0), CUDAPlace(1)]")
         twice = next((place for i, place in enumerate(places) if place in places[:i]), None)
         if twice is not None:  # each would wait for the other in the same queue
-            raise ProgramError(f"DataParallel: {twice!r} is listed twice, but every replica needs a device of its own")
+            raise ProgramError(f"DataParallel: {shown(twice)} is listed twice, but every replica needs a device of its own")
         self.places = tuple(places)
         self.scopes = tuple(Scope() for _ in places)
         self._threads = ReplicaThreads([place.name for place in places])

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, Dict, Iterator, Optional, Sequence
 
 from ._core import ProgramError
+from .errors import shown
 from .thread_state import state
 
 # op_role
@@ -47,7 +48,7 @@ def device_guard(device: Optional[str] = None) -> Iterator[None]:
     name = "" if device is None else device
     kind, _, index = name.partition(":")
     if kind not in ("", "cpu", "gpu", "emulated") or (index and (kind == "cpu" or not index.isdigit())):
-        raise ProgramError(f"device_guard({device!r}): the device is 'cpu', 'gpu', 'gpu:N' or 'emulated:N'")
+        raise ProgramError(f"device_guard({shown(device)}): the device is 'cpu', 'gpu', 'gpu:N' or 'emulated:N'")
     now = state()
     before, now.device = now.device, name
     try:

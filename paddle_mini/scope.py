@@ -7,6 +7,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional
 import numpy as np
 
 from ._core import ProgramError, Scope, ShapeError
+from .errors import shown
 from .thread_state import state
 
 __all__ = ["LoDTensor", "Scope", "SelectedRows", "global_scope", "scope_guard"]
@@ -46,7 +47,7 @@ class LoDTensor:
         self.array = np.asarray(array)
         levels = [] if lod is None else lod
         if not all(isinstance(level, (list, tuple, np.ndarray)) for level in levels):
-            raise ShapeError(f"LoDTensor: lod is {lod!r}, it must be a list of lists of offsets such as [[0, 2, 5]]")
+            raise ShapeError(f"LoDTensor: lod is {shown(lod)}, it must be a list of lists of offsets such as [[0, 2, 5]]")
         self.lod = [list(level) for level in levels]
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
 
 from . import arithmetic, dtypes, indexing
-from ._core import type_name
+from ._core import check_variable_name, type_name
 from .transaction import before_setting, on_undo
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Variable:
     def __init__(self, block: Block, name: str, dtype: Any = "float32", shape: Any = None,
                  kind: int = dtypes.TENSOR, lod_level: int = 0, persistable: bool = False,
                  need_check_feed: bool = False, stop_gradient: Optional[bool] = False):
+        check_variable_name(name)
         self.block = block
         self.name = name
         self.kind = kind

@@ -7,13 +7,15 @@ import os
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 from . import _core
-from ._core import Error, ProgramError
+from ._core import Error, ProgramError, printable
 from .cluster.coordinator.coordinator_file import read_state
 from .cluster.servers.server_checkpoint import verified
+from .errors import printable_lines
 from .io import pickled, safetensors_file
 from .io.checkpoint_files import MANIFEST, read_checkpoint
 from .io.model import FOLDER_MODEL
 from .io.parameters import Path, parameter_names
+from .io.regular_files import path_of
 from .io.values import naming
 from .program import Program
 
@@ -35,7 +37,8 @@ def add_verify(commands: Any) -> None:
 def _verify(arguments: argparse.Namespace) -> int:
     all_found = [verify(path) for path in arguments.files]
     for found in all_found:
-        print(f"{found.path}: {found.damage or ('whole: ' if found.protected else '') + found.fact}")
+        said = found.damage or ("whole: " if found.protected else "") + found.fact
+        print(f"{printable(found.path)}: {printable_lines(said)}")
     if any(found.damage for found in all_found):
         return 1
     return 0 if all(found.protected for found in all_found) else UNPROTECTED
@@ -55,6 +58,7 @@ def verify(path: Path) -> Verified:
     read, nothing is raised: `damage` says why."""
     path = os.fspath(path)
     try:
+        path_of(path)
         fact = _verifier(path)(path)
     except (Error, OSError) as error:
         return Verified(path, True, str(error), "")

@@ -5,6 +5,27 @@
 #include "module.h"
 
 namespace paddle_mini::python {
+namespace {
+
+// Python's error is set, and nothing is returned, where `errors` (of codecs) does not know what to write for a character.
+std::optional<std::string> encoded(const py::handle& text, const char* errors) {
+  auto bytes = py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(text.ptr(), "utf-8", errors));
+  if (!bytes) return std::nullopt;
+  return bytes.cast<std::string>();
+}
+
+}  // namespace
+
+std::string text_from_python(py::handle text, bool is_file_name) {
+  std::optional<std::string> bytes = encoded(text, is_file_name ? "surrogateescape" : "strict");
+  if (!bytes) {
+    PyErr_Clear();
+    fail<ProgramError>("'", printable(encoded(text, "backslashreplace").value_or("")), "' has a half of a character: it is not text");
+  }
+  bool is_cut_off = is_file_name && bytes->find('\0') != std::string::npos;
+  require<ProgramError>(!is_cut_off, "'", printable(*bytes), "' is not the name of a file: it has a zero byte");
+  return *bytes;
+}
 
 void define_errors(py::module_& m) {
   // The translator is tried from the last one registered, so the base comes first.
@@ -23,10 +44,7 @@ void define_errors(py::module_& m) {
     }
   });
   m.def("printable", [](const py::object& name, size_t limit) {
-    // A name from a file may hold incomplete characters, which are not UTF-8.
-    auto bytes = py::reinterpret_steal<py::bytes>(PyUnicode_AsEncodedString(py::str(name).ptr(), "utf-8", "replace"));
-    if (!bytes) throw py::error_already_set();
-    return printable(static_cast<std::string>(bytes), limit);
+    return printable(encoded(py::str(name), "backslashreplace").value_or(""), limit);
   }, py::arg("name"), py::arg("limit") = 200, "A name as messages show it: control characters as '?', and at most so many bytes.");
   for (const char* name : {"Error", "ProgramError", "ShapeError", "OpError", "ScopeInUse", "DeviceError"}) {
     m.attr(name).attr("__module__") = "paddle_mini";

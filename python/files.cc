@@ -20,7 +20,7 @@ std::string bytes_of_parameters(Scope& scope, const std::vector<std::string>& na
 }
 
 // Reads everything before the scope is touched.
-void load_parameters(Scope& scope, const std::string& path, const py::bytes& program, const std::vector<std::string>& names,
+void load_parameters(Scope& scope, const FileName& path, const py::bytes& program, const std::vector<std::string>& names,
                      std::optional<uint32_t> checksum) {
   ProgramDesc desc = decode_program(view_of(program));
   auto tensors = from_file(path, [&](std::string_view bytes) { return read_parameters(bytes, desc, names, checksum); });
@@ -30,7 +30,7 @@ void load_parameters(Scope& scope, const std::string& path, const py::bytes& pro
 }
 
 // Reads into the memory of the object that is returned.
-py::bytes read_whole(const std::string& path) {
+py::bytes read_whole(const FileName& path) {
   py::object bytes;
   read_file(path, [&](size_t size) {
     bytes = py::reinterpret_steal<py::object>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
@@ -41,7 +41,7 @@ py::bytes read_whole(const std::string& path) {
 }
 
 // Contents come in pieces, so that large ones need not be joined.
-void write_several(const std::vector<std::pair<std::string, std::vector<py::buffer>>>& contents) {
+void write_several(const std::vector<std::pair<FileName, std::vector<py::buffer>>>& contents) {
   std::vector<NewFile> files;
   std::list<py::buffer_info> held;
   for (const auto& [path, pieces] : contents) {
@@ -52,7 +52,7 @@ void write_several(const std::vector<std::pair<std::string, std::vector<py::buff
   write_files(files);
 }
 
-using Others = std::vector<std::pair<std::string, std::optional<py::bytes>>>;
+using Others = std::vector<std::pair<FileName, std::optional<py::bytes>>>;
 
 std::vector<NewFile> files_of(const Others& others) {
   std::vector<NewFile> files;
@@ -64,14 +64,14 @@ std::vector<NewFile> files_of(const Others& others) {
 }
 
 void define_models(py::module_& m) {
-  m.def("save_parameters", [](Scope& scope, const std::string& path, const std::vector<std::string>& names) {
+  m.def("save_parameters", [](Scope& scope, const FileName& path, const std::vector<std::string>& names) {
     std::string bytes = bytes_of_parameters(scope, names);
     py::gil_scoped_release others_run;
     write_parameters(path, bytes);
   });
   m.def("parameters_checksum", [](Scope& scope, const std::vector<std::string>& names) { return crc32c(bytes_of_parameters(scope, names)); });
-  m.def("save_model", [](Scope& scope, const std::vector<std::string>& names, const std::string& parameters_path,
-                         const std::string& model_path, const py::bytes& program, const Others& others) {
+  m.def("save_model", [](Scope& scope, const std::vector<std::string>& names, const FileName& parameters_path,
+                         const FileName& model_path, const py::bytes& program, const Others& others) {
     std::string bytes = bytes_of_parameters(scope, names);
     std::string_view model = view_of(program);
     std::vector<NewFile> files = files_of(others);
@@ -79,7 +79,7 @@ void define_models(py::module_& m) {
     write_model(model_path, model, parameters_path, bytes, files);
   }, "Both files and `others`, or none of them: [(path, bytes, or None to remove the file)].", py::arg("scope"), py::arg("names"),
         py::arg("parameters_path"), py::arg("model_path"), py::arg("program"), py::arg("others") = Others());
-  m.def("write_model", [](const std::string& path, const py::bytes& program, std::optional<uint32_t> parameters, const Others& others) {
+  m.def("write_model", [](const FileName& path, const py::bytes& program, std::optional<uint32_t> parameters, const Others& others) {
     write_model(path, view_of(program), parameters, files_of(others));
   }, "A program's file; parameters: the checksum of those that belong to it. others: as of save_model.", py::arg("path"),
         py::arg("program"), py::arg("parameters"), py::arg("others") = Others());
@@ -88,7 +88,7 @@ void define_models(py::module_& m) {
     ModelFile model = open_model(view_of(file));
     return py::make_tuple(model.is_checked, model.parameters);
   }, "Of a program's file: whether it has a checksum, which is right; and that of its parameters, or None.");
-  m.def("checksum_beside", &checksum_beside, "What the model beside a file of parameters says of it, or None.");
+  m.def("checksum_beside", [](const FileName& path) { return checksum_beside(path); }, "What the model beside a file of parameters says of it, or None.");
   m.def("require_parameters", &require_parameters);
 }
 
@@ -98,10 +98,10 @@ void define_files(py::module_& m) {
   define_models(m);
   m.def("parameter_file_order", [](const py::bytes& program) { return parameter_file_order(decode_program(view_of(program))); });
   m.def("read_file", &read_whole);
-  m.def("write_file", [](const std::string& path, const py::buffer& bytes) { write_several({{path, {bytes}}}); });
+  m.def("write_file", [](const FileName& path, const py::buffer& bytes) { write_several({{path, {bytes}}}); });
   m.def("write_files", &write_several, "[(path, [bytes, ...])]: all of them, or none.");
   m.def("unfinished_name", &unfinished_name, "For a file that is being written, under a lock (flock).");
-  m.def("remove_unfinished", &remove_unfinished, "Those in a folder whose writers are gone.");
+  m.def("remove_unfinished", [](const FileName& folder) { remove_unfinished(folder); }, "Those in a folder whose writers are gone.");
   m.def("crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(view_of(bytes.request()), before); }, py::arg("bytes"),
         py::arg("before") = 0);
   m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(view_of(bytes)); });

@@ -16,6 +16,56 @@ namespace paddle_mini::python {
 
 namespace py = pybind11;
 
+// The name of a file, whose bytes need not be UTF-8: others are "surrogateescape" in Python.
+struct FileName {
+  std::string text;
+  operator const std::string&() const { return text; }
+};
+
+// errors.cc: the bytes of a str; ProgramError for a half of a character, and for a zero byte in the name of a file, where the
+// system would end the name.
+std::string text_from_python(py::handle text, bool is_file_name);
+
+}  // namespace paddle_mini::python
+
+// A half of a character, which UTF-8 has no bytes for, is refused; pybind11 would call it an argument of a wrong type.
+template <>
+class pybind11::detail::type_caster<std::string> {
+ public:
+  PYBIND11_TYPE_CASTER(std::string, const_name("str"));
+
+  bool load(handle from, bool convert) {
+    string_caster<std::string> plain;
+    if (plain.load(from, convert)) {
+      value = static_cast<std::string&&>(std::move(plain));
+      return true;
+    }
+    if (!from || !PyUnicode_Check(from.ptr())) return false;
+    value = paddle_mini::python::text_from_python(from, false);
+    return true;
+  }
+  static handle cast(const std::string& text, return_value_policy policy, handle parent) {
+    return string_caster<std::string>::cast(text, policy, parent);
+  }
+};
+
+template <>
+class pybind11::detail::type_caster<paddle_mini::python::FileName> {
+ public:
+  PYBIND11_TYPE_CASTER(paddle_mini::python::FileName, const_name("str"));
+
+  bool load(handle from, bool) {
+    if (!from || !PyUnicode_Check(from.ptr())) return false;
+    value.text = paddle_mini::python::text_from_python(from, true);
+    return true;
+  }
+  static handle cast(const paddle_mini::python::FileName& name, return_value_policy, handle) {
+    return PyUnicode_DecodeUTF8(name.text.data(), static_cast<Py_ssize_t>(name.text.size()), "surrogateescape");
+  }
+};
+
+namespace paddle_mini::python {
+
 // What this process runs on; its kernels are loaded once, when the module is imported.
 Machine& machine();
 

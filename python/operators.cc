@@ -6,6 +6,7 @@
 #include "core/widening.h"
 #include "executor/kernel_dtypes.h"
 #include "executor/site.h"
+#include "executor/structure.h"
 #include "module.h"
 
 namespace paddle_mini::python {
@@ -65,6 +66,7 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
   at_op({op}, [&] {
     spec = &machine().operators().at(op.type);
     spec->complete(op);
+    check_operator_names(op);
   });
   std::vector<std::vector<VarInfo>> inputs;
   at_op({op}, [&] {

@@ -220,6 +220,10 @@ void define_program(py::module_& m) {
     for (const auto& [name, type] : generic_attributes()) types[name.c_str()] = static_cast<int>(type);
     return types;
   });
+  m.def("check_variable_name", [](const py::object& name) {
+    require<ProgramError>(py::isinstance<py::str>(name), "variable name is of type ", Py_TYPE(name.ptr())->tp_name, ", it must be text");
+    check_variable_name(name.cast<std::string>());
+  }, py::arg("name"), "ProgramError for a name that no program may have.");
   m.def("type_name", &type_name, py::arg("number"));
 }
 

@@ -2,14 +2,18 @@
 #include "core/error.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace paddle_mini {
 namespace {
 
-// Control characters, and those that end lines or change the direction of what follows.
+// Control characters, those that end lines, change the direction of what follows or can't be seen, and what is not a character.
+constexpr struct { unsigned first, last; } kHidden[] = {
+    {0, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
+
 bool is_shown(unsigned code) {
-  bool control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfeff;
-  return !control && !(code >= 0x200b && code <= 0x200f) && !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2060 && code <= 0x206f);
+  return std::none_of(std::begin(kHidden), std::end(kHidden), [&](auto range) { return code >= range.first && code <= range.last; });
 }
 
 // The bytes of the UTF-8 character at `i`; 0 where no character begins, or one that is not shown. Python takes only whole

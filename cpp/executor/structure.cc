@@ -22,9 +22,7 @@ void check_printable(const std::string& name, const char* what) {
 }
 
 void check_variable(const VarDesc& var, int block) {
-  require<ProgramError>(!var.name.empty(), "variable has an empty name");
-  require<ProgramError>(var.name.size() <= kMaxName, "variable name of ", var.name.size(), " bytes: '", printable(var.name, 40), "'");
-  check_printable(var.name, "variable");
+  check_variable_name(var.name);
   if (!holds_tensor(static_cast<VarKind>(var.kind))) return;
   require<ProgramError>(var.has_tensor, "variable '", printable(var.name), "' in block ", block, " has no tensor description");
   require<ProgramError>(var.lod_level >= 0 && var.lod_level <= 8, "variable '", printable(var.name), "' has lod_level ", var.lod_level);
@@ -77,11 +75,9 @@ class OperatorCheck {
       : program_(program), operators_(operators), taken_(program.blocks.size(), false) {}
 
   void operator()(const OpDesc& op, int block) {
-    check_printable(op.type, "operator's");
-    for (const auto* slots : {&op.inputs, &op.outputs}) for (const Slot& slot : *slots) check_printable(slot.name, "port's");
+    check_operator_names(op);
     const OpSpec* spec = operators_.find(op.type);
     for (const Attr& attr : op.attrs) {
-      check_printable(attr.name, "attribute's");
       check_generic(attr);
       check_inner_blocks(attr, block, spec != nullptr);
     }
@@ -128,6 +124,18 @@ class OperatorCheck {
 };
 
 }  // namespace
+
+void check_variable_name(const std::string& name) {
+  require<ProgramError>(!name.empty(), "variable has an empty name");
+  require<ProgramError>(name.size() <= kMaxName, "variable name of ", name.size(), " bytes: '", printable(name, 40), "'");
+  check_printable(name, "variable");
+}
+
+void check_operator_names(const OpDesc& op) {
+  check_printable(op.type, "operator's");
+  for (const auto* slots : {&op.inputs, &op.outputs}) for (const Slot& slot : *slots) check_printable(slot.name, "port's");
+  for (const Attr& attr : op.attrs) check_printable(attr.name, "attribute's");
+}
 
 const std::map<std::string, AttrType>& generic_attributes() {
   static const std::map<std::string, AttrType> types = {

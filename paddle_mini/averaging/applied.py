@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import Applied, Claim, OpError, ProgramError, Scope, printable
 from ..block import Block
+from ..errors import shown
 from ..executor import Executor
 from ..program import Program
 from ..roles import device_guard
@@ -33,7 +34,7 @@ class Applier:
             return self._running[0]
         found = next((average for average in self._running if average.scheme == scheme), None)
         if found is None:
-            raise ProgramError(f"{scheme!r} is not averaged; there is "
+            raise ProgramError(f"{shown(scheme)} is not averaged; there is "
                                f"{', '.join(repr(average.scheme) for average in self._running)}")
         return found
 
@@ -45,7 +46,7 @@ class Applier:
         with Claim(scope, [member.exchange for member in average.members]) as claim:
             exe.run(self._aside(average), scope=scope)
             if not scope.get(average.counters.name)[0]:
-                warnings.warn(f"{average.scheme!r}: no step has been averaged yet, so the raw values stay",
+                warnings.warn(f"{shown(average.scheme)}: no step has been averaged yet, so the raw values stay",
                               stacklevel=3)
             return claim.apply(need_restore)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, Union
 
 from .._core import ProgramError
+from ..errors import shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +44,7 @@ def epochs(n: float, steps_per_epoch: int) -> Length:
 def fraction(part: float, total_steps: Optional[int] = None) -> Length:
     """This part of total_steps steps; without total_steps, of the steps so far: an average that grows with the run."""
     if _positive("fraction", "part", part) >= 1:
-        raise ProgramError(f"fraction({part!r}): the part is below 1")
+        raise ProgramError(f"fraction({shown(part)}): the part is below 1")
     if total_steps is None:
         return Length(part=float(part))
     return Length(steps=part * _positive("fraction", "total_steps", total_steps))
@@ -56,7 +57,7 @@ def steps_of(what: str, length: Any, least: float = 1) -> float:
                            "total_steps)")
     number = length.steps if isinstance(length, Length) else length
     if not _is_number(number) or number < least:
-        raise ProgramError(f"{what} is {length!r}, it must be at least {least:g} steps")
+        raise ProgramError(f"{what} is {shown(length)}, it must be at least {least:g} steps")
     return float(number)
 
 
@@ -64,9 +65,9 @@ def whole_steps(what: str, length: Any, least: int = 1) -> int:
     """The same, rounded to a whole number for a Length; a plain number must be whole."""
     number = steps_of(what, length, least)
     if not isinstance(length, Length) and (isinstance(length, bool) or not isinstance(length, numbers.Integral)):
-        raise ProgramError(f"{what} is {length!r}, it must be a whole number of steps, at least {least}")
+        raise ProgramError(f"{what} is {shown(length)}, it must be a whole number of steps, at least {least}")
     if number >= 2**62:
-        raise ProgramError(f"{what} is {length!r}, it must be below 2**62")
+        raise ProgramError(f"{what} is {shown(length)}, it must be below 2**62")
     return max(least, round(number))
 
 
@@ -76,5 +77,5 @@ def _is_number(value: Any) -> bool:
 
 def _positive(function: str, name: str, value: Any) -> float:
     if not _is_number(value) or value <= 0:
-        raise ProgramError(f"{function}(): {name} is {value!r}, it must be a number above 0")
+        raise ProgramError(f"{function}(): {name} is {shown(value)}, it must be a number above 0")
     return float(value)

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Optional, Union
 import numpy as np
 
 from .._core import ProgramError
+from ..errors import shown
 
 Shape = Union[str, Callable[[np.ndarray], np.ndarray]]
 
@@ -38,9 +39,9 @@ class LearningRateDecay:
 
     def __post_init__(self) -> None:
         if isinstance(self.start, bool) or not isinstance(self.start, int) or self.start < 0:
-            raise ProgramError(f"LearningRateDecay({self.start!r}): the start is a step, at least 0")
+            raise ProgramError(f"LearningRateDecay({shown(self.start)}): the start is a step, at least 0")
         if not callable(self.shape) and self.shape not in SHAPES:
-            raise ProgramError(f"the shape is {self.shape!r}; there are {', '.join(SHAPES)}, and functions")
+            raise ProgramError(f"the shape is {shown(self.shape)}; there are {', '.join(SHAPES)}, and functions")
 
     def cumulative(self, updates: np.ndarray, total: int, every: int) -> np.ndarray:
         """1 - f of the next update; see `share`."""

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import dtypes, roles
 from .._core import ProgramError, printable
+from ..errors import shown
 from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
 from ..scope import raw_name
@@ -89,11 +90,11 @@ class RunningAverage:
         """ProgramError when the scheme does not suit a parameter; nothing is made yet."""
         needs_its_dtype = self.scheme.latest is not None or isinstance(self.scheme, BiasCorrected)
         if needs_its_dtype and average_dtype(parameter) != parameter.dtype:
-            raise ProgramError(f"{self.scheme!r}: '{printable(parameter.name)}' is {parameter.dtype}, which only Uniform(), "
+            raise ProgramError(f"{shown(self.scheme)}: '{printable(parameter.name)}' is {parameter.dtype}, which only Uniform(), "
                                "Exponential(...), Window(...) and others of one weight a step average; leave it out "
                                "with parameters=[...]")
         if sparse and not self.scheme.lazy:
-            raise ProgramError(f"{self.scheme!r} keeps whole tables, but '{printable(parameter.name)}' has a sparse gradient; "
+            raise ProgramError(f"{shown(self.scheme)} keeps whole tables, but '{printable(parameter.name)}' has a sparse gradient; "
                                "average it with Uniform(), Exponential(...) or Window(...), or leave it out with "
                                "parameters=[...]")
 
@@ -166,7 +167,7 @@ class RunningAverage:
         """The fields of AveragingConfig (proto/optimizer.proto), which are the attributes of average_weight."""
         scheme = self.scheme
         if scheme.latest is not None or not scheme.is_mean:
-            raise ProgramError(f"{scheme!r} is more than one weight an update, all that the C library takes; write "
+            raise ProgramError(f"{shown(scheme)} is more than one weight an update, all that the C library takes; write "
                                "Uniform(), Exponential(...), Power(...), Polynomial(...), Tail(...) or Window(...)")
         values = self._attrs()
         if values.get("warmup") == "power":

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Dict, Optional
 
 from .._core import ProgramError
+from ..errors import shown
 from .lengths import Length, Lengthy, steps_of, whole_steps
 from .profiles import gamma_of
 
@@ -78,7 +79,7 @@ class Window(Scheme):
             whole_steps("Window(size)", self.size)
             return
         if not _is_number(self.rate) or not 0 < self.rate <= 1:
-            raise ProgramError(f"Window(rate={self.rate!r}): the rate is a part of all steps, above 0 and at most 1")
+            raise ProgramError(f"Window(rate={shown(self.rate)}): the rate is a part of all steps, above 0 and at most 1")
         least, most = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
         if least > most:
             raise ProgramError(f"Window(min_size={least}, max_size={most}): the smallest window is larger than the "
@@ -132,7 +133,7 @@ class Latest(Scheme):
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k < 2**20:
-            raise ProgramError(f"Latest({self.k!r}): k is a whole number of parameters that are kept, at least 1")
+            raise ProgramError(f"Latest({shown(self.k)}): k is a whole number of parameters that are kept, at least 1")
         if self.every is not None:
             object.__setattr__(self, "every", whole_steps("Latest(every)", self.every))
 
@@ -179,7 +180,7 @@ class Power(Scheme):
         if self.gamma is not None:
             _at_least("Power", "gamma", self.gamma, 0)
         elif not _is_number(self.relative_width) or not 0 < self.relative_width <= 12**-0.5:
-            raise ProgramError(f"Power(relative_width={self.relative_width!r}): it is above 0 and at most 0.2886, the "
+            raise ProgramError(f"Power(relative_width={shown(self.relative_width)}): it is above 0 and at most 0.2886, the "
                                "uniform average")
 
     @property
@@ -214,7 +215,7 @@ class Exponential(Scheme):
             raise ProgramError("Exponential takes either a decay, as in Exponential(0.999), or half_life=1000")
         if self.decay is not None:
             if not _is_number(self.decay) or not 0 <= self.decay < 1:
-                raise ProgramError(f"Exponential({self.decay!r}): the decay is at least 0 and below 1")
+                raise ProgramError(f"Exponential({shown(self.decay)}): the decay is at least 0 and below 1")
         elif isinstance(self.half_life, Length) and self.half_life.part is not None:
             if self.half_life.part > math.log(2) or self.warmup is not None or not self.bias_correction:
                 raise ProgramError("Exponential: a half-life that grows with the run is at most 0.69 of it, and takes "
@@ -229,11 +230,11 @@ class Exponential(Scheme):
         try:
             length, power = self.warmup
         except (TypeError, ValueError):
-            raise ProgramError(f"Exponential(warmup={self.warmup!r}): it is None, 'ratio' or (length, power), such as "
+            raise ProgramError(f"Exponential(warmup={shown(self.warmup)}): it is None, 'ratio' or (length, power), such as "
                                "(1, 2/3)") from None
         steps = steps_of("Exponential(warmup length)", length, 1e-3)
         if not _is_number(power) or not 0 < power <= 1:
-            raise ProgramError(f"Exponential(warmup={self.warmup!r}): the power is above 0 and at most 1")
+            raise ProgramError(f"Exponential(warmup={shown(self.warmup)}): the power is above 0 and at most 1")
         return {"warmup": "power", "warmup_length": steps, "warmup_power": float(power)}
 
     def attrs(self, every: int) -> Dict[str, Any]:
@@ -261,7 +262,7 @@ class BiasCorrected(Scheme):
         for name in ("kappa", "eta"):
             value = getattr(self, name)
             if not _is_number(value) or not 0 < value <= 1:
-                raise ProgramError(f"BiasCorrected({name}={value!r}): it is above 0 and at most 1")
+                raise ProgramError(f"BiasCorrected({name}={shown(value)}): it is above 0 and at most 1")
         _at_least("BiasCorrected", "rho", self.rho, 1)
         _at_least("BiasCorrected", "gamma", self.gamma, 0)
 
@@ -280,4 +281,4 @@ def _is_number(value: Any) -> bool:
 
 def _at_least(scheme: str, name: str, value: Any, low: float) -> None:
     if not _is_number(value) or value < low:
-        raise ProgramError(f"{scheme}({name}={value!r}): it is a number, at least {low}")
+        raise ProgramError(f"{scheme}({name}={shown(value)}): it is a number, at least {low}")

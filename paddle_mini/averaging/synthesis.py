@@ -18,6 +18,7 @@ import numpy as np
 
 from .._core import ProgramError
 from ..dtypes import dtype_name
+from ..errors import shown
 from ..program import Program
 from .profiles import is_scheme, share
 from .weighted_sum import EPSILON, Source, WeightedSum, check_rounding
@@ -55,7 +56,7 @@ class Checkpoint:
             raise ProgramError("Checkpoint: the source is a path or a dict of arrays, "
                                f"not {type(self.source).__name__}")
         if self.average is not None and not is_scheme(self.average):
-            raise ProgramError(f"Checkpoint: average is {self.average!r}, it must be a scheme such as Uniform(), "
+            raise ProgramError(f"Checkpoint: average is {shown(self.average)}, it must be a scheme such as Uniform(), "
                                "or None")
         if self.program is not None and not isinstance(self.program, Program):
             raise ProgramError(f"Checkpoint: program is {type(self.program).__name__}, it must be a Program")
@@ -136,11 +137,11 @@ def synthesize(checkpoints: Sequence[Checkpoint], target: Any, step: Optional[in
         raise ProgramError(f"{target} begins at step {target.start}, it is to be made after step {step}")
     dtype = dtype_name(dtype)
     if dtype not in EPSILON:
-        raise ProgramError(f"dtype is {dtype!r}; files hold {', '.join(EPSILON)}")
+        raise ProgramError(f"dtype is {shown(dtype)}; files hold {', '.join(EPSILON)}")
     for name, limit in (("tolerance", tolerance), ("max_error", max_error)):
         optional = limit is None and name == "max_error"
         if not optional and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0):
-            raise ProgramError(f"{name} is {limit!r}, it must be a number, at least 0")
+            raise ProgramError(f"{name} is {shown(limit)}, it must be a number, at least 0")
     used = [checkpoint for checkpoint in given if checkpoint.step <= step]
     if not used:
         raise ProgramError(f"no checkpoint is of step {step} or before")
@@ -172,14 +173,14 @@ def _checked(checkpoints: Any, target: Any) -> Tuple[Checkpoint, ...]:
                                f"('{checkpoint.label()}') are the same average of step {checkpoint.step}; give one")
         seen[what] = number
     if not is_scheme(target):
-        raise ProgramError(f"the target is {target!r}, it must be a scheme such as Uniform(), "
+        raise ProgramError(f"the target is {shown(target)}, it must be a scheme such as Uniform(), "
                            "or LearningRateDecay(start)")
     return tuple(checkpoints)
 
 
 def _check_whole(name: str, number: Any, low: int) -> None:
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not low <= number < 2**53:
-        raise ProgramError(f"{name} is {number!r}, it must be a whole number, at least {low}")
+        raise ProgramError(f"{name} is {shown(number)}, it must be a whole number, at least {low}")
 
 
 def _steps(last: int, used: List[Checkpoint], target: Any) -> np.ndarray:

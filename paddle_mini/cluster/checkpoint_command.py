@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 from typing import Any, List, Optional
 
+from .._core import printable
+from ..errors import printable_lines
+from ..io.regular_files import path_of
 from ..io.state import save_state
 from .convert import read_parameters
 from .errors import ClusterError, StorageError
@@ -38,7 +41,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     for checkpoint in _some(arguments.directory):
         trouble = _trouble(checkpoint)
         damaged += trouble is not None
-        print(f"{_line(checkpoint)}  {trouble or 'whole'}")
+        print(f"{_line(checkpoint)}  {printable_lines(trouble or 'whole')}")
     read_parameters(os.fspath(arguments.directory))  # of every server, one that is whole
     return 1 if damaged else 0
 
@@ -48,11 +51,11 @@ def _convert(arguments: argparse.Namespace) -> None:
         raise StorageError(f"'{arguments.out}': the file is to end with .pdparams or .safetensors")
     parameters = read_parameters(os.fspath(arguments.directory), arguments.average)
     save_state(arguments.out, parameters)
-    print(f"{len(parameters)} parameters in {arguments.out}")
+    print(f"{len(parameters)} parameters in {printable(arguments.out)}")
 
 
 def _some(directory: Path) -> List[Found]:
-    checkpoints = sorted(found(os.fspath(directory)), key=lambda one: (one.server, -one.facts["number"]))
+    checkpoints = sorted(found(path_of(directory)), key=lambda one: (one.server, -one.facts["number"]))
     if not checkpoints:
         raise StorageError(f"there are no checkpoints of servers in '{directory}'")
     return checkpoints
@@ -61,9 +64,9 @@ def _some(directory: Path) -> List[Found]:
 def _line(checkpoint: Found) -> str:
     facts = checkpoint.facts
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("timestamp", 0) / 1e9))
-    return (f"server {checkpoint.server} of {facts.get('servers')}  job {facts.get('job')}  number {facts['number']}  "
-            f"version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes  "
-            f"{os.path.basename(checkpoint.path)}")
+    return (f"server {checkpoint.server} of {facts.get('servers')}  job {printable(facts.get('job'))}  "
+            f"number {facts['number']}  version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes  "
+            f"{printable(os.path.basename(checkpoint.path))}")
 
 
 def _trouble(checkpoint: Found) -> Optional[str]:

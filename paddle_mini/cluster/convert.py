@@ -6,10 +6,13 @@ from typing import Dict, List, Optional, Tuple
 
 import numpy as np
 
+from .._core import printable
+from ..errors import shown
+from ..io.regular_files import path_of
 from .errors import StorageError
 from .servers.server_checkpoint import blocks, found, verified
 from .shards import ParameterInfo, join
-from .wire import Header, shown
+from .wire import Header
 
 _Piece = Tuple[ParameterInfo, int, int, np.ndarray]
 
@@ -24,7 +27,7 @@ def read_parameters(directory: str, average: Optional[int] = None) -> Dict[str, 
     pieces: Dict[str, List[Tuple[int, int, np.ndarray]]] = {}
     infos: Dict[str, ParameterInfo] = {}
     all_facts: Dict[int, Header] = {}
-    for index in sorted({checkpoint.server for checkpoint in found(directory)}):
+    for index in sorted({checkpoint.server for checkpoint in found(path_of(directory))}):
         facts, held = _newest_whole(directory, index, average)
         all_facts[index] = facts
         for info, begin, end, values in held:
@@ -45,7 +48,7 @@ def _newest_whole(directory: str, index: int, average: Optional[int]) -> Tuple[H
             damaged.append(str(error))
             continue
         for problem in damaged:
-            warnings.warn(f"{problem}; '{checkpoint.path}' is taken", stacklevel=4)
+            warnings.warn(f"{printable(problem, 2000)}; '{printable(checkpoint.path)}' is taken", stacklevel=4)
         return facts, held
     raise StorageError(f"no checkpoint of server {index} in '{directory}' is whole: {'; '.join(damaged)}")
 
@@ -65,5 +68,5 @@ def _require_all(directory: str, all_facts: Dict[int, Header]) -> None:
         raise StorageError(f"the checkpoint of server {missing[0]} of {servers} is not in '{directory}'")
     for word in ("timestamp", "version"):
         if len(different(word)) > 1:
-            warnings.warn(f"the checkpoints in '{directory}' are of different {word}s: {', '.join(different(word))}",
+            warnings.warn(f"the checkpoints in '{printable(directory)}' are of different {word}s: {', '.join(different(word))}",
                           stacklevel=3)

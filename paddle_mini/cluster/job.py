@@ -12,10 +12,11 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 
 from .._core import Scope
 from ..callsite import raised_at
+from ..errors import shown
 from ..executor import Executor
 from ..guards import default_main_program, program_guard
 from ..io.parameters import Path
-from ..io.regular_files import open_regular
+from ..io.regular_files import open_regular, path_of
 from ..program import Program
 from ..scope import global_scope, scope_guard
 from ..termination import sigterm_heeded
@@ -214,11 +215,11 @@ def _result(client: Client, servers: int, ended: Sequence[Any]) -> JobResult:
 
 def _engine(engine: Union[str, Engine], address: Optional[str]) -> Engine:
     if address is not None and engine != "ray":
-        raise Malformed(f"address is {address!r}, which is of engine 'ray'")
+        raise Malformed(f"address is {shown(address)}, which is of engine 'ray'")
     if isinstance(engine, Engine):
         return engine
     if engine not in ENGINES:
-        raise Malformed(f"engine is {engine!r}, it must be one of {', '.join(ENGINES)}, or an Engine")
+        raise Malformed(f"engine is {shown(engine)}, it must be one of {', '.join(ENGINES)}, or an Engine")
     if engine == "threads":
         return ThreadEngine()
     from .ray_engine import RayEngine  # only here, as Ray is large and may not be installed
@@ -233,7 +234,7 @@ def _directory(directory: Optional[Path]) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="paddle_mini_job_") as folder:
             yield folder
         return
-    folder = os.path.abspath(directory)
+    folder = os.path.abspath(path_of(directory))
     with told_storage(f"can't use '{folder}'"):
         os.makedirs(folder, exist_ok=True)
         lock = open_regular(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)

@@ -5,10 +5,10 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Dict, Optional
 
+from ..errors import shown
 from .coordinator.coordinator_settings import CoordinatorSettings
 from .errors import Malformed
 from .servers.settings import MODES, ServerSettings
-from .wire import shown
 
 COLLECTIVE = "collective"
 
@@ -36,13 +36,13 @@ class JobSettings:
             raise Malformed(f"mode is {shown(self.mode)}, it must be one of {', '.join((*MODES, COLLECTIVE))}")
         self.of_servers()
         if type(self.local_steps) is not int or self.local_steps < 1:
-            raise Malformed(f"local_steps is {self.local_steps!r}, it must be a whole number, at least 1")
+            raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be a whole number, at least 1")
         if self.local_steps > 1 and not self.by_trainers:
             raise Malformed(f"local_steps is of modes delta and elastic, this is {self.mode} mode")
         for name in ("lease", "timeout", "wait_timeout", "task_timeout"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
-                raise Malformed(f"{name} is {value!r}, it must be a number of seconds above 0")
+                raise Malformed(f"{name} is {shown(value)}, it must be a number of seconds above 0")
 
     @property
     def by_trainers(self) -> bool:

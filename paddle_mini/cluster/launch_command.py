@@ -8,17 +8,15 @@ import sys
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, List, Sequence
+from typing import Any, Sequence
 
 from ..io.regular_files import open_regular
-from .errors import ClusterError, TrainerFailed
+from .errors import ClusterError
 from .job import ENGINES, run
 from .job_settings import COLLECTIVE, JobSettings
 from .servers.settings import MODES
 from .view.status_view import status_view
 
-_LINES = 12
-"""The most that an error's message has."""
 _OWN = ("job", "trainers", "servers", "mode", "run")
 """Settings whose options are written here, or that have none."""
 
@@ -52,11 +50,8 @@ def _launch(arguments: argparse.Namespace) -> None:
     script = os.path.abspath(arguments.script)
     with open(script, "rb", opener=open_regular) as file:  # what is not there, or no Python, needs no job to be told
         compile(file.read(), script, "exec", dont_inherit=True)
-    try:
-        with status_view(sys.stderr) as show:
-            counts = run(partial(_run_script, script, arguments.args), on_status=show, **settings).counts
-    except TrainerFailed as error:
-        raise TrainerFailed(_shortened(str(error))) from error
+    with status_view(sys.stderr) as show:
+        counts = run(partial(_run_script, script, arguments.args), on_status=show, **settings).counts
     print("pushes: " + ", ".join(f"{count} {word}" for word, count in counts.items()), file=sys.stderr)
 
 
@@ -72,8 +67,3 @@ def _run_script(script: str, args: Sequence[str]) -> None:
     except SystemExit as end:
         if end.code not in (None, 0):
             raise ClusterError(f"the script ended with status {end.code}").with_traceback(end.__traceback__) from end
-
-
-def _shortened(text: str) -> str:
-    lines: List[str] = text.splitlines()
-    return text if len(lines) <= _LINES else "\n".join([*lines[:_LINES - 6], "  …", *lines[-5:]])

@@ -18,8 +18,8 @@ from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
+from ..errors import shown
 from .errors import Malformed, WrongShape
-from .wire import shown
 
 BLOCK = 8192
 """Elements that a block of a parameter that is cut has at least: smaller ones cost messages and balance little."""
@@ -76,7 +76,7 @@ def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> List[Block]:
     """Every parameter's blocks, in the order of names and numbers. Malformed for fewer than one server, for a name that
     is there twice, and for what no parameter can be."""
     if isinstance(servers, bool) or not isinstance(servers, int) or servers < 1:
-        raise Malformed(f"servers is {servers!r}, it must be a whole number, at least 1")
+        raise Malformed(f"servers is {shown(servers)}, it must be a whole number, at least 1")
     sizes: Dict[str, int] = {}
     cut: List[Tuple[int, bytes, Block]] = []
     for info in infos:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ..errors import printable_lines
+from ..errors import printable_lines, shown
 from .errors import ERRORS, ClusterError, Malformed, WrongDtype, WrongJob, WrongVersion
 from .part_log import PartLogger
 
@@ -116,12 +116,6 @@ def field(header: Mapping[str, Any], name: str, kind: type, default: Any = _REQU
     if kind is float and not abs(value) < 1e300:  # JSON's 1e999 is read as infinity
         raise Malformed(f"'{name}' is {shown(value)}, it must be a finite number")
     return value
-
-
-def shown(value: Any) -> str:
-    """A value that others gave, fit for a message: short, without control characters."""
-    text = ascii(value)
-    return text if len(text) <= 200 else text[:197] + "..."
 
 
 def _refusal(kind: str, text: str, stamp: Optional[Callable[[], Header]]) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 import numpy as np
 
 from .._core import ProgramError, ShapeError, printable
+from ..errors import shown
 from ..guards import default_main_program
 from ..program import Program
 from ..scope import LoDTensor
@@ -30,7 +31,7 @@ class DataFeeder:
         self.variables = [here.var(item) if isinstance(item, str) else item for item in feed_list]
         for var in self.variables:
             if not isinstance(var, Variable):
-                raise ProgramError(f"DataFeeder: feed_list holds {var!r}, which is neither a Variable nor a name")
+                raise ProgramError(f"DataFeeder: feed_list holds {shown(var)}, which is neither a Variable nor a name")
             if not var.shape:
                 raise ProgramError(f"DataFeeder: '{printable(var.name)}' has no first dimension, along which rows are put")
 
@@ -64,7 +65,7 @@ def _length(var: Variable, value: Any) -> int:
         return len(value)
     except TypeError:
         raise ShapeError(f"DataFeeder: '{printable(var.name)}' has lod_level {var.lod_level}, a value of it must be a sequence, "
-                         f"not {value!r}") from None
+                         f"not {shown(value)}") from None
 
 
 def _stacked(var: Variable, values: List[Any]) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Iterable, Iterator, List, TypeVar
 import numpy as np
 
 from .._core import ProgramError
+from ..errors import shown
 
 Item = TypeVar("Item")
 
@@ -44,4 +45,4 @@ def _shuffled(samples: Iterable[Item], size: int, random: np.random.Generator) -
 
 def _require_positive(function: str, argument: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ProgramError(f"{function}: {argument} is {value!r}, it must be a whole number, at least 1")
+        raise ProgramError(f"{function}: {argument} is {shown(value)}, it must be a whole number, at least 1")

@@ -11,6 +11,7 @@ from typing import List, Tuple
 import numpy as np
 
 from .._core import ProgramError, printable
+from ..errors import shown
 from .archive import Path, lines, members
 from .dataset import UNKNOWN, DataSet, Sample, count, numbers, vocabulary
 
@@ -24,7 +25,7 @@ def load(path: Path, source_words: int = 10_000, target_words: int = 10_000, sou
     source_words, target_words: sizes of the vocabularies, which hold the most frequent words of train;
     source: "en" or "de". ProgramError when a file is missing or a line is something else."""
     if source not in ("en", "de"):
-        raise ProgramError(f"wmt16: source is {source!r}, it must be 'en' or 'de'")
+        raise ProgramError(f"wmt16: source is {shown(source)}, it must be 'en' or 'de'")
     texts = {name.rsplit("/", 1)[-1]: content for name, content in members(path, r"(^|/)(train|test)$")}
     for part in ("train", "test"):
         if part not in texts:

@@ -13,7 +13,8 @@ import weakref
 from contextlib import contextmanager, suppress
 from typing import Any, Iterator, List, NamedTuple, Optional
 
-from .._core import OpError, ProgramError, Scope
+from .._core import OpError, ProgramError, Scope, printable
+from ..errors import shown
 from ..executor import Executor
 from ..program import Program
 from ..scope import global_scope
@@ -23,7 +24,7 @@ from .checkpoint_files import (
     schedule_states, write_checkpoint,
 )
 from .parameters import Path
-from .regular_files import open_regular, sync_directory
+from .regular_files import open_regular, path_of, sync_directory
 from .values import naming
 
 # checkpoint-NUMBER-step-STEP: the number rises with every save, also when training went back to an earlier step.
@@ -66,13 +67,13 @@ class CheckpointManager:
     def __init__(self, directory: Path, keep: int = 3, every_steps: Optional[int] = None,
                  every_seconds: Optional[float] = None):
         if not isinstance(directory, (str, os.PathLike)):
-            raise ProgramError(f"CheckpointManager: directory is {directory!r}, it must be a path")
-        self.directory = os.path.abspath(directory)
+            raise ProgramError(f"CheckpointManager: directory is {shown(directory)}, it must be a path")
+        self.directory = os.path.abspath(path_of(directory))
         self.keep = _whole("keep", keep, 1)
         self.every_steps = None if every_steps is None else _whole("every_steps", every_steps, 1)
         real = isinstance(every_seconds, numbers.Real) and not isinstance(every_seconds, bool)
         if every_seconds is not None and not (real and every_seconds > 0):
-            raise ProgramError(f"CheckpointManager: every_seconds is {every_seconds!r}, it must be a number above 0")
+            raise ProgramError(f"CheckpointManager: every_seconds is {shown(every_seconds)}, it must be a number above 0")
         self.every_seconds = every_seconds
         self._last_step, self._last_time = 0, time.monotonic()
         self._leave = weakref.finalize(self, heed_sigterm())
@@ -151,9 +152,9 @@ class CheckpointManager:
         with naming(found.path):
             require_fit(checkpoint, program, exe, scope)
         for problem in damaged:
-            warnings.warn(f"{problem}; '{found.path}' is taken", stacklevel=2)
+            warnings.warn(f"{printable(problem, 2000)}; '{printable(found.path)}' is taken", stacklevel=2)
         if checkpoint.program != program_sum(program):
-            warnings.warn(f"the program has changed since '{found.path}' was saved; its variables fit", stacklevel=2)
+            warnings.warn(f"the program has changed since '{printable(found.path)}' was saved; its variables fit", stacklevel=2)
         put_back(checkpoint, program, exe, scope)
         self._last_step, self._last_time = found.step, time.monotonic()
         return Restored(found.step, checkpoint.data, found.path)
@@ -243,7 +244,7 @@ class CheckpointManager:
 
 def _require_step(step: Any, found: _Found) -> None:
     if step != found.step:
-        raise ProgramError(f"'{found.path}' is of step {step!r}, which its name does not say")
+        raise ProgramError(f"'{found.path}' is of step {shown(step)}, which its name does not say")
 
 
 def _holds_only_our_files(path: str) -> bool:
@@ -259,7 +260,7 @@ def _require(program: Any, exe: Any, scope: Any) -> Scope:
 
 def _whole(what: str, value: Any, low: int) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
-        raise ProgramError(f"{what} is {value!r}, it must be a whole number, at least {low}")
+        raise ProgramError(f"{what} is {shown(value)}, it must be a whole number, at least {low}")
     return int(value)
 
 

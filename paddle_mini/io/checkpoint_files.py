@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import _core, dtypes
 from .._core import OpError, ProgramError, Scope, ShapeError, printable
+from ..errors import shown
 from ..executor import Executor
 from ..program import Program
 from ..scope import raw_name
@@ -92,7 +93,7 @@ def held_names(program: Program, scope: Scope) -> Tuple[List[str], List[str]]:
     what is neither of the two kinds, ShapeError for a value that would not fit at the restart.
     """
     names: Dict[int, List[str]] = {dtypes.TENSOR: [], dtypes.SELECTED_ROWS: []}
-    for var in sorted(program.global_block().vars.values(), key=lambda var: var.name.encode()):
+    for var in sorted(program.global_block().vars.values(), key=lambda var: os.fsencode(var.name)):
         if not var.persistable or var.kind in (dtypes.FEED_LIST, dtypes.FETCH_LIST):
             continue
         if var.kind not in names:
@@ -197,7 +198,7 @@ def read_manifest(folder: str) -> Dict[str, Any]:
         if not whole or not isinstance(facts, dict):
             raise ProgramError("the manifest is cut off or damaged")
         if facts.get("format") != FORMAT:
-            raise ProgramError(f"the checkpoint is of format {facts.get('format')!r}, {FORMAT} is known")
+            raise ProgramError(f"the checkpoint is of format {shown(facts.get('format'))}, {FORMAT} is known")
     return facts
 
 
@@ -220,7 +221,7 @@ def read_checkpoint(folder: str) -> Checkpoint:
             schedules = {name: (about["class"], about["state"]) for name, about in facts["schedules"].items()}
             return Checkpoint(facts["step"], facts["data"], facts["program"], schedules, tensors, rows, random)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise ProgramError(f"'{folder}': the manifest does not describe a checkpoint: {error!r}") from None
+            raise ProgramError(f"'{folder}': the manifest does not describe a checkpoint: {shown(error)}") from None
 
 
 @contextmanager
@@ -231,7 +232,7 @@ def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> Iterator[Bi
         with open(path, "rb", opener=open_regular) as file:
             found = os.fstat(file.fileno())
             if found.st_size != expected["bytes"]:
-                raise ProgramError(f"it has {found.st_size} bytes, {expected['bytes']} were written")
+                raise ProgramError(f"it has {found.st_size} bytes, {shown(expected['bytes'])} were written")
             total = hashlib.sha256()
             for chunk in iter(lambda: file.read(_CHUNK), b""):
                 total.update(chunk)

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from .. import _core
 from .._core import ProgramError
+from ..errors import shown
 from ..program import Program
 from ..variable import Parameter
 from .pickle_writer import info_pickle
@@ -26,7 +27,7 @@ def read_parameter_info(prefix: str, program: Program) -> None:
         raise ProgramError(f"'{path}': {error}") from None
     for name, entry in entries.items():
         if not isinstance(entry, dict) or any(not isinstance(entry.get(key, kind()), kind) for key, kind in _TYPES.items()):
-            raise ProgramError(f"'{path}': what it says of {name[:200]!r} is not what PaddlePaddle keeps of a parameter")
+            raise ProgramError(f"'{path}': what it says of {shown(name)} is not what PaddlePaddle keeps of a parameter")
     program.parameter_info = {name: {key: entry[key] for key in _TYPES if key in entry} for name, entry in entries.items()}
 
 

@@ -41,5 +41,5 @@ def info_pickle(entries: Dict[str, Dict[str, Any]]) -> bytes:
 
 
 def _text(value: str) -> bytes:
-    data = value.encode()
+    data = value.encode("utf-8", "surrogatepass")  # as pickles hold it
     return b"X" + len(data).to_bytes(4, "little") + data

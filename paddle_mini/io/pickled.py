@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._core import ProgramError
+from ..errors import shown
 from .checksums import is_marked, require_whole
 
 # A state of paddle_mini begins with a constant that is taken off the stack again: this, its CRC-32C in 4 bytes, and POP.
@@ -43,7 +44,7 @@ class _Name:
     def __init__(self, module: Any, name: Any):
         self.name = f"{module}.{name}".replace("numpy._core.", "numpy.core.").replace("__builtin__.", "builtins.")
         if (module, name) not in _NAMES:
-            raise ProgramError(f"it names {self.name[:200]!r}: arrays, numbers, strings, lists and dicts are read, "
+            raise ProgramError(f"it names {shown(self.name)}: arrays, numbers, strings, lists and dicts are read, "
                                "and nothing is run")
 
 
@@ -198,7 +199,7 @@ def _set_items(target: Dict[Any, Any], items: List[Any]) -> None:
         if not isinstance(key, (str, int)):
             raise ProgramError("a key of a dict is neither a string nor an integer")
         if key in target:
-            raise ProgramError(f"the key {str(key)[:200]!r} is there twice")
+            raise ProgramError(f"the key {shown(key)} is there twice")
         target[key] = _plain(value)
 
 
@@ -229,7 +230,7 @@ def _finished(made: Any, state: Any) -> Any:
     if made.dtype:
         order, fields = state[1], state[2:5]
         if order not in ("<", ">", "|", "=") or any(part is not None for part in fields):
-            raise ProgramError(f"its element type {made.dtype[:200]!r} has fields")
+            raise ProgramError(f"its element type {shown(made.dtype)} has fields")
         made.dtype = order + made.dtype
         return made
     if len(state) != 5:
@@ -241,7 +242,7 @@ def _finished(made: Any, state: Any) -> Any:
 def _array(shape: Any, dtype: Any, fortran: Any, data: Any) -> Any:
     code = dtype.dtype if isinstance(dtype, _Unfinished) else ""
     if code[:1] not in ("<", ">", "|", "=") or code[1:2] not in tuple("biufc"):
-        raise ProgramError(f"an array has elements of {code[:200]!r}, which are not numbers")
+        raise ProgramError(f"an array has elements of {shown(code)}, which are not numbers")
     kind, raw = np.dtype(code), _bytes(data)
     if not isinstance(shape, tuple) or not all(type(dim) is int and dim >= 0 for dim in shape) or len(shape) > 32:
         raise ProgramError(f"an array has the shape {str(shape)[:200]}")

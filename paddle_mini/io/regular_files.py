@@ -6,9 +6,22 @@ import fcntl
 import os
 import stat
 from contextlib import suppress
-from typing import Tuple
+from typing import Tuple, Union
 
 from .. import _core
+from .._core import ProgramError
+from ..errors import shown
+
+
+def path_of(path: Union[str, os.PathLike[str]]) -> str:
+    """A path as text; ProgramError for one that no file can have."""
+    text = os.fspath(path)
+    try:
+        if b"\0" not in os.fsencode(text):
+            return text
+    except UnicodeEncodeError:
+        pass
+    raise ProgramError(f"{shown(text)} is not a path: it has a zero byte, or a half of a character")
 
 
 def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _core, dtypes
 from .._core import OpError, ProgramError, Scope, printable
+from ..errors import shown
 from ..program import Program
 from ..scope import global_scope
 from .parameters import Path, make_folder, parameter_names
@@ -58,6 +59,13 @@ def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Optional
     return missing, unexpected
 
 
+def _is_text(name: Any) -> bool:
+    try:
+        return isinstance(name, str) and name.encode() is not None
+    except UnicodeEncodeError:  # a half of a character
+        return False
+
+
 def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
     """Writes a dict of arrays: a safetensors file where the path ends with .safetensors (uint16 there is
     bfloat16), otherwise what paddle.load and paddle.static.load read (.pdparams, .pdopt). The folder is made.
@@ -67,8 +75,8 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
     arrays = {}
     for name, value in state.items():
         array = np.asarray(value)
-        if not isinstance(name, str) or array.dtype.hasobject or element_type(array.dtype) not in dtypes.NUMBERS:
-            raise ProgramError(f"a state holds arrays by name; {name!r} is {type(value).__name__} of {array.dtype}")
+        if not _is_text(name) or array.dtype.hasobject or element_type(array.dtype) not in dtypes.NUMBERS:
+            raise ProgramError(f"a state holds arrays by name; {shown(name)} is {type(value).__name__} of {array.dtype}")
         arrays[name] = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
     path = os.fspath(path)
     pieces = safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pieces(arrays)

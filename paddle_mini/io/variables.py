@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from .. import _core
 from .._core import ProgramError, Scope
+from ..errors import shown
 from ..guards import default_main_program
 from ..program import Program
 from ..scope import global_scope
@@ -123,5 +124,5 @@ def _files(dirname: Path, names: List[str], filename: Optional[str]) -> Dict[str
         return {os.path.join(folder, filename): names} if names else {}
     for name in names:
         if any(part in ("", ".", "..") for part in name.split("/")):
-            raise ProgramError(f"{name!r} is no name of a file inside a folder; give filename, one file for all")
+            raise ProgramError(f"{shown(name)} is no name of a file inside a folder; give filename, one file for all")
     return {os.path.join(folder, name): [name] for name in names}

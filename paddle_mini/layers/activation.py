@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .._core import ProgramError
+from ..errors import shown
 from ..initializer import Constant
 from ..variable import Variable
 from .emit import create_parameter, emit, from_front, known_dim, layer_name, refuse, require_float
@@ -36,7 +37,7 @@ def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NC
     elif mode == "element":
         shape = [1, *(known_dim(x, axis, "prelu") for axis in range(1, len(x.shape)))]
     else:
-        refuse(ProgramError, f"prelu: mode is {mode!r}, it must be 'all', 'channel' or 'element'")
+        refuse(ProgramError, f"prelu: mode is {shown(mode)}, it must be 'all', 'channel' or 'element'")
     prefix = layer_name("prelu", name)
     alpha = create_parameter(shape, x.dtype, param_attr, prefix, Constant(0.25))
     return emit("prelu", {"X": x, "Alpha": alpha}, {"mode": mode, "data_format": data_format}, name=prefix)

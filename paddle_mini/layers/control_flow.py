@@ -8,6 +8,7 @@ from .. import dtypes
 from .._core import ProgramError, printable
 from ..block import Block
 from ..dataflow import outer_reads_and_writes
+from ..errors import shown
 from ..guards import default_main_program
 from ..transaction import transaction
 from ..variable import Variable
@@ -163,7 +164,7 @@ def _branch(condition: Variable, function: Optional[Callable[[], Any]], name: st
     if function is None:
         return None
     if not callable(function):
-        refuse(ProgramError, f"cond: {function!r} is no function")
+        refuse(ProgramError, f"cond: {shown(function)} is no function")
     here = block()
     with ConditionalBlock(condition).block():
         results = function()

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from .._core import ProgramError
+from ..errors import shown
 from ..initializer import Normal
 from ..variable import Variable
 from .emit import (
@@ -100,7 +101,7 @@ def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
     """
     _channel_axis(data_format)
     if pool_type not in ("max", "avg"):
-        refuse(ProgramError, f"pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
+        refuse(ProgramError, f"pool2d: pool_type is {shown(pool_type)}, it must be 'max' or 'avg'")
     if not global_pooling and isinstance(pool_size, int) and pool_size == -1:
         refuse(ProgramError, "pool2d: pool_size is missing; give it, or global_pooling=True")
     attrs = {"ksize": [1, 1] if global_pooling else sizes(pool_size, "pool_size"), "pooling_type": pool_type,
@@ -131,7 +132,7 @@ def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
     input: [N, C, H, W] float. Returns [N, C, *pool_size].
     """
     if pool_type not in ("max", "avg"):
-        refuse(ProgramError, f"adaptive_pool2d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
+        refuse(ProgramError, f"adaptive_pool2d: pool_type is {shown(pool_type)}, it must be 'max' or 'avg'")
     name = name or layer_name("adaptive_pool2d")
     if pool_type == "max":  # PaddlePaddle's pool2d looks past `adaptive` here
         return max_pool2d_with_index(input, pool_size, adaptive=True, name=name)[0]
@@ -141,7 +142,7 @@ def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
 
 def _channel_axis(data_format: str) -> int:
     if data_format not in ("NCHW", "NHWC"):
-        refuse(ProgramError, f"data_format is {data_format!r}, it must be 'NCHW' or 'NHWC'")
+        refuse(ProgramError, f"data_format is {shown(data_format)}, it must be 'NCHW' or 'NHWC'")
     return 1 if data_format == "NCHW" else 3
 
 
@@ -150,7 +151,7 @@ def sizes(size: Size, what: str, axes: int = 2) -> List[int]:
     each: List[Any] = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
     if len(each) != axes or not all(isinstance(item, numbers.Integral) for item in each):
         names = ["depth", "height", "width"][-axes:]
-        refuse(ProgramError, f"{what} is {size!r}, it must be a whole number or [{', '.join(names)}]")
+        refuse(ProgramError, f"{what} is {shown(size)}, it must be a whole number or [{', '.join(names)}]")
     return [int(item) for item in each]
 
 
@@ -158,7 +159,7 @@ def paddings(padding: Union[Size, str], axes: int = 2) -> Dict[str, Any]:
     """The attributes that say how much lies around an image: numbers for axes, or for their ends."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
-            refuse(ProgramError, f"padding is {padding!r}, as a string it must be 'SAME' or 'VALID'")
+            refuse(ProgramError, f"padding is {shown(padding)}, as a string it must be 'SAME' or 'VALID'")
         return {"padding_algorithm": padding.upper(), "paddings": [0] * axes}
     if np.shape(padding) == (2 * axes,):
         return {"padding_algorithm": "EXPLICIT", "paddings": list(padding)}  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional, Sequence
 
 from .._core import ProgramError
+from ..errors import shown
 from ..guards import default_main_program
 from ..param_attr import ParamAttr
 from ..variable import Variable
@@ -40,7 +41,7 @@ def crf_decoding(input: Variable, param_attr: Any, label: Optional[Variable] = N
         weight_name = ParamAttr.of(param_attr).name
     weight = default_main_program().global_block().vars.get(weight_name)
     if weight is None:
-        refuse(ProgramError, f"crf_decoding: there is no parameter {weight_name!r}: param_attr must name the weight of "
+        refuse(ProgramError, f"crf_decoding: there is no parameter {shown(weight_name)}: param_attr must name the weight of "
                              "linear_chain_crf")
     out = emit("crf_decoding", {"Emission": input, "Transition": weight, "Label": label, "Length": length}, name=name)
     out.stop_gradient = True

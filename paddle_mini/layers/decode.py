@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional, Tuple
 
 from .._core import ProgramError
+from ..errors import shown
 from ..variable import Variable
 from .cells import RNNCell
 from .control_flow import array_write, tensor_array_to_tensor, while_loop
@@ -90,7 +91,7 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
     the best beam first; logarithms of their probabilities [n, beam]).
     """
     if not isinstance(decoder, BeamSearchDecoder):
-        refuse(ProgramError, f"dynamic_decode: {decoder!r} is no BeamSearchDecoder")
+        refuse(ProgramError, f"dynamic_decode: {shown(decoder)} is no BeamSearchDecoder")
     most = fill_constant([1], "int64", whole("dynamic_decode", "max_step_num", max_step_num))
     words, chances, ended, states = decoder.begin(inits)
     time = fill_constant([1], "int64", 0)

@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from .._core import ProgramError
+from ..errors import shown
 from ..variable import Variable
 from .emit import create_parameter, emit, layer_name, refuse, whole
 
@@ -23,7 +24,7 @@ def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, pad
     Returns [..., width].
     """
     if np.shape(size) != (2,):
-        refuse(ProgramError, f"embedding: size is {size!r}, it must be [rows, width]")
+        refuse(ProgramError, f"embedding: size is {shown(size)}, it must be [rows, width]")
     rows, width = whole("embedding", "rows of size", size[0]), whole("embedding", "width of size", size[1])
     if padding_idx is not None and not -rows <= whole("embedding", "padding_idx", padding_idx, low=-rows) < rows:
         refuse(ProgramError, f"embedding: padding_idx {padding_idx} is not in a table of {rows} rows")

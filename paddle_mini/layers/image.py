@@ -6,6 +6,7 @@ from typing import Any, Dict, Optional, Sequence
 import numpy as np
 
 from .._core import ProgramError
+from ..errors import shown
 from ..variable import Variable
 from .conv import Size, sizes
 from .emit import emit, layer_name, refuse, whole
@@ -43,9 +44,9 @@ def pad2d(input: Variable, paddings: Sequence[int] = (0, 0, 0, 0), mode: str = "
     image from its other end.
     """
     if data_format not in ("NCHW", "NHWC"):
-        refuse(ProgramError, f"pad2d: data_format is {data_format!r}, it must be 'NCHW' or 'NHWC'")
+        refuse(ProgramError, f"pad2d: data_format is {shown(data_format)}, it must be 'NCHW' or 'NHWC'")
     if np.shape(paddings) != (4,):
-        refuse(ProgramError, f"pad2d: paddings is {paddings!r}, it must be [top, bottom, left, right]")
+        refuse(ProgramError, f"pad2d: paddings is {shown(paddings)}, it must be [top, bottom, left, right]")
     prefix = layer_name("pad2d", name)
     top, bottom, left, right = paddings
     depth = 2 if data_format == "NCHW" else 1
@@ -85,6 +86,6 @@ def _size(layer: str, out_shape: Optional[Sequence[int]], scale: Optional[float]
     if out_shape is None:
         return {"scale": [scale, scale], "data_layout": data_format}
     if np.shape(out_shape) != (2,):
-        refuse(ProgramError, f"{layer}: out_shape is {out_shape!r}, it must be [height, width]")
+        refuse(ProgramError, f"{layer}: out_shape is {shown(out_shape)}, it must be [height, width]")
     height, width = (whole(layer, "out_shape", size) for size in out_shape)
     return {"out_h": height, "out_w": width, "data_layout": data_format}

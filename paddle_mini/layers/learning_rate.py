@@ -13,6 +13,7 @@ import numbers
 from typing import Any, Callable, Sequence, TypeVar, Union, cast
 
 from .._core import ProgramError
+from ..errors import shown
 from ..guards import default_main_program, default_startup_program
 from ..roles import LR_SCHEDULE, op_role_guard
 from ..variable import Variable
@@ -191,18 +192,18 @@ def _constant(value: float) -> Variable:
 def _rate(layer: str, value: Any, what: str = "learning_rate") -> float:
     rate = _number(layer, what, value)
     if rate < 0:
-        refuse(ProgramError, f"{layer}: {what} is {value!r}, it must be at least 0")
+        refuse(ProgramError, f"{layer}: {what} is {shown(value)}, it must be at least 0")
     return rate
 
 
 def _number(layer: str, what: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        refuse(ProgramError, f"{layer}: {what} is {value!r}, it must be a finite number")
+        refuse(ProgramError, f"{layer}: {what} is {shown(value)}, it must be a finite number")
     return float(value)
 
 
 def _positive(layer: str, what: str, value: Any) -> float:
     number = _number(layer, what, value)
     if number <= 0:
-        refuse(ProgramError, f"{layer}: {what} is {value!r}, it must be above 0")
+        refuse(ProgramError, f"{layer}: {what} is {shown(value)}, it must be above 0")
     return number

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, List, Optional, Sequence, Tuple
 
 from .._core import ProgramError, ShapeError, printable
+from ..errors import shown
 from ..initializer import Initializer, Uniform
 from ..param_attr import ParamAttr
 from ..variable import Variable
@@ -74,7 +75,7 @@ def gru_unit(input: Variable, hidden: Variable, size: int, param_attr: Any = Non
     width = _width("gru_unit", input, size, 3)
     for argument, value in (("activation", activation), ("gate_activation", gate_activation)):
         if value not in _GRU_ACTIVATIONS:
-            refuse(ProgramError, f"gru_unit: {argument} is {value!r}, it must be one of {', '.join(_GRU_ACTIVATIONS)}")
+            refuse(ProgramError, f"gru_unit: {argument} is {shown(value)}, it must be one of {', '.join(_GRU_ACTIVATIONS)}")
     prefix = layer_name("gru_unit", name)
     inputs = {"Input": input, "HiddenPrev": hidden,
               "Weight": create_parameter([width, size], input.dtype, param_attr, prefix)}
@@ -116,7 +117,7 @@ def stacked_rnn(input: Variable, hidden_size: int, num_layers: int = 1, mode: st
     """
     require_float("stacked_rnn", input)
     if mode not in _GATES:
-        refuse(ProgramError, f"stacked_rnn: mode is {mode!r}, it must be one of {', '.join(_GATES)}")
+        refuse(ProgramError, f"stacked_rnn: mode is {shown(mode)}, it must be one of {', '.join(_GATES)}")
     width, layers = (whole("stacked_rnn", argument, value) for argument, value in (
         ("hidden_size", hidden_size), ("num_layers", num_layers)))
     if ParamAttr.of(param_attr).name:

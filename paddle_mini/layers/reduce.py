@@ -6,6 +6,7 @@ from typing import Any, List, Optional, Sequence, Union
 import numpy as np
 
 from .._core import ProgramError
+from ..errors import shown
 from ..variable import Variable
 from .emit import emit, layer_name, refuse
 
@@ -92,8 +93,8 @@ def norm(x: Variable, p: Union[str, float] = "fro", axis: Axes = None, keepdim: 
         return emit("frobenius_norm", {"X": x}, {"dim": axes or [0], "keep_dim": keepdim, "reduce_all": not axes},
                     name=prefix)
     if isinstance(p, str) or len(axes) > 1:
-        refuse(ProgramError, f"norm: p is {p!r}, over {len(axes)} axes it must be 'fro'" if axes[1:] else
-               f"norm: p is {p!r}, it must be a number or 'fro'")
+        refuse(ProgramError, f"norm: p is {shown(p)}, over {len(axes)} axes it must be 'fro'" if axes[1:] else
+               f"norm: p is {shown(p)}, it must be a number or 'fro'")
     return emit("p_norm", {"X": x}, {"porder": float(p), "axis": axes[0] if axes else -1, "keepdim": keepdim,
                                      "asvector": not axes}, name=prefix)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import dtypes
 from .._core import ProgramError
+from ..errors import shown
 from ..variable import Variable
 from .emit import (
     activation, add_bias, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float,
@@ -37,7 +38,7 @@ def sequence_pool(input: Variable, pool_type: str, is_test: bool = False, pad_va
     sequences of sequences, the inner ones are pooled, and the rows are grouped as they were.
     """
     if not isinstance(pool_type, str):
-        refuse(ProgramError, f"sequence_pool: pool_type is {pool_type!r}, it must be a string such as 'sum'")
+        refuse(ProgramError, f"sequence_pool: pool_type is {shown(pool_type)}, it must be a string such as 'sum'")
     kind = pool_type.upper()
     attrs = {"pooltype": kind, "is_test": is_test, "pad_value": pad_value}
     outputs = {"Out": 1, "MaxIndex": 1} if kind == "MAX" else None
@@ -145,5 +146,5 @@ def lod_append(x: Variable, level: Union[Variable, Sequence[int]], name: Optiona
 def _offsets(value: Sequence[int]) -> List[int]:
     offsets = np.asarray(value)
     if offsets.ndim != 1 or offsets.size < 1 or offsets.dtype.kind not in "iu":
-        refuse(ProgramError, f"target_lod is {value!r}, it must be offsets such as [0, 2, 5]")
+        refuse(ProgramError, f"target_lod is {shown(value)}, it must be offsets such as [0, 2, 5]")
     return [int(offset) for offset in offsets]

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Callable, List
 
 from .._core import ProgramError
+from ..errors import shown
 from ..variable import Variable
 from .emit import refuse
 
@@ -33,10 +34,10 @@ def require_same_structure(layer: str, what: str, first: Any, second: Any) -> No
     """ProgramError unless both nest alike."""
     shapes = [map_structure(lambda leaf: leaf if leaf is None else "*", value) for value in (first, second)]
     if shapes[0] != shapes[1]:
-        refuse(ProgramError, f"{layer}: {what} nest differently: {shapes[0]!r} and {shapes[1]!r}".replace("'*'", "*"))
+        refuse(ProgramError, f"{layer}: {what} nest differently: {shown(shapes[0])} and {shown(shapes[1])}".replace("'*'", "*"))
 
 
 def require_variables(layer: str, what: str, value: Any) -> None:
     for leaf in flatten_structure(value):
         if not isinstance(leaf, Variable):
-            refuse(ProgramError, f"{layer}: {what} holds {leaf!r}, which is no Variable")
+            refuse(ProgramError, f"{layer}: {what} holds {shown(leaf)}, which is no Variable")

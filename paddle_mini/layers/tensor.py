@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import dtypes
 from .._core import ProgramError, printable
+from ..errors import shown
 from ..guards import default_main_program
 from ..initializer import constant_attrs, value_attrs
 from ..variable import Parameter, Variable
@@ -20,9 +21,9 @@ def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int
     set .stop_gradient = False to have a gradient.
     """
     if not isinstance(name, str) or not name:
-        refuse(ProgramError, f"data: name is {name!r}, it must be a string that is not empty")
+        refuse(ProgramError, f"data: name is {shown(name)}, it must be a string that is not empty")
     if not isinstance(shape, (list, tuple, np.ndarray)):
-        refuse(ProgramError, f"data: shape of '{printable(name)}' is {shape!r}, it must be a list such as [-1, 4]")
+        refuse(ProgramError, f"data: shape of '{printable(name)}' is {shown(shape)}, it must be a list such as [-1, 4]")
     with at_users_line():
         dims, dtype = dtypes.shape_list([-1 if dim is None else dim for dim in shape]), dtypes.dtype_name(dtype)
     block = default_main_program().global_block()

@@ -5,6 +5,7 @@ import math
 from typing import Any, Optional, Union
 
 from .._core import ProgramError
+from ..errors import shown
 from ..initializer import Normal
 from ..variable import Variable
 from .conv import Size, paddings, sizes
@@ -49,7 +50,7 @@ def pool3d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
     """
     _channel_axis("pool3d", data_format)
     if pool_type not in ("max", "avg"):
-        refuse(ProgramError, f"pool3d: pool_type is {pool_type!r}, it must be 'max' or 'avg'")
+        refuse(ProgramError, f"pool3d: pool_type is {shown(pool_type)}, it must be 'max' or 'avg'")
     if not global_pooling and isinstance(pool_size, int) and pool_size == -1:
         refuse(ProgramError, "pool3d: pool_size is missing; give it, or global_pooling=True")
     attrs = {"ksize": [1] * 3 if global_pooling else sizes(pool_size, "pool_size", 3), "pooling_type": pool_type,
@@ -60,5 +61,5 @@ def pool3d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
 
 def _channel_axis(layer: str, data_format: str) -> int:
     if data_format not in ("NCDHW", "NDHWC"):
-        refuse(ProgramError, f"{layer}: data_format is {data_format!r}, it must be 'NCDHW' or 'NDHWC'")
+        refuse(ProgramError, f"{layer}: data_format is {shown(data_format)}, it must be 'NCDHW' or 'NDHWC'")
     return 1 if data_format == "NCDHW" else 4

@@ -5,6 +5,7 @@ import math
 from typing import Any, Callable, Optional
 
 from .._core import ProgramError
+from ..errors import shown
 from .scheduler import LRScheduler, callable_of, number, one_of, whole
 
 
@@ -31,7 +32,7 @@ class OneCycleLR(LRScheduler):
         if three_phase:
             self.points.insert(2, (2 * rise, begin))
         if any(after[0] <= before[0] for before, after in zip(self.points, self.points[1:])):
-            raise ProgramError(f"OneCycleLR: phase_pct {phase_pct!r} of {total} steps leaves a phase without a step")
+            raise ProgramError(f"OneCycleLR: phase_pct {shown(phase_pct)} of {total} steps leaves a phase without a step")
         super().__init__(begin, last_epoch)
 
     def get_lr(self) -> float:

@@ -5,6 +5,7 @@ import math
 from typing import Any, Callable, Dict, Sequence
 
 from .._core import ProgramError
+from ..errors import shown
 from .scheduler import LRScheduler, callable_of, inverse_power, number, policy, rising, segments, whole
 
 
@@ -38,7 +39,7 @@ class PiecewiseDecay(LRScheduler):
     def __init__(self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1):
         self.boundaries = rising(self, "boundaries", boundaries)
         if not isinstance(values, (list, tuple)) or len(values) != len(self.boundaries) + 1:
-            raise ProgramError(f"PiecewiseDecay: values is {values!r}, it must be a list of "
+            raise ProgramError(f"PiecewiseDecay: values is {shown(values)}, it must be a list of "
                                f"{len(self.boundaries) + 1} numbers, one more than boundaries")
         self.values = [number(self, "values", value, low=0.0) for value in values]
         super().__init__(self.values[0], last_epoch)

@@ -6,6 +6,7 @@ from typing import Any, Optional
 import numpy as np
 
 from .._core import ProgramError
+from ..errors import shown
 from .scheduler import LRScheduler, number, one_of, whole
 
 
@@ -25,7 +26,7 @@ class ReduceOnPlateau(LRScheduler):
         self.mode = one_of(self, "mode", mode, ["min", "max"])
         self.factor = number(self, "factor", factor, low=0.0)
         if self.factor >= 1:
-            raise ProgramError(f"ReduceOnPlateau: factor is {factor!r}, it must be below 1")
+            raise ProgramError(f"ReduceOnPlateau: factor is {shown(factor)}, it must be below 1")
         self.patience = whole(self, "patience", patience, low=0)
         self.threshold = number(self, "threshold", threshold, low=0.0)
         self.threshold_mode = one_of(self, "threshold_mode", threshold_mode, ["rel", "abs"])
@@ -46,7 +47,7 @@ class ReduceOnPlateau(LRScheduler):
         """Goes on by one step, with the metric of what was done since: one number, or an array of one."""
         array = np.asarray(metrics)
         if array.size != 1 or array.dtype.kind not in "fiu":
-            raise ProgramError(f"ReduceOnPlateau: metrics is {metrics!r}, it must be one number")
+            raise ProgramError(f"ReduceOnPlateau: metrics is {shown(metrics)}, it must be one number")
         metric = float(array.reshape(()))
         self.last_epoch = self.last_epoch + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
         if self.cooldown_counter > 0:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._core import ProgramError, printable
+from ..errors import shown
 
 
 class LRScheduler(ABC):
@@ -74,37 +75,37 @@ def number(owner: Any, what: str, value: Any, low: float = -math.inf, above: flo
     if real and math.isfinite(value) and value >= low and value > above:
         return float(value)
     limits = f", at least {low:g}" * (low > -math.inf) + f", above {above:g}" * (above > -math.inf)
-    raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be a finite number{limits}")
+    raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be a finite number{limits}")
 
 
 def whole(owner: Any, what: str, value: Any, low: int = 1) -> int:
     """The value as an int; ProgramError when it is no whole number or below `low`."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= low:
         return int(value)
-    raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be a whole number, at least {low}")
+    raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be a whole number, at least {low}")
 
 
 def rising(owner: Any, what: str, values: Sequence[int]) -> List[int]:
     """The values as ints; ProgramError when they are not a list of whole numbers that rise."""
     if not isinstance(values, (list, tuple)):
-        raise ProgramError(f"{_named(owner)}: {what} is {values!r}, it must be a list of whole numbers")
+        raise ProgramError(f"{_named(owner)}: {what} is {shown(values)}, it must be a list of whole numbers")
     steps = [whole(owner, what, value, low=0) for value in values]
     if any(after <= before for before, after in zip(steps, steps[1:])):
-        raise ProgramError(f"{_named(owner)}: {what} is {values!r}, it must rise")
+        raise ProgramError(f"{_named(owner)}: {what} is {shown(values)}, it must rise")
     return steps
 
 
 def one_of(owner: Any, what: str, value: Any, choices: Sequence[str]) -> str:
     """The value; ProgramError when it is none of the choices."""
     if value not in choices:
-        raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be one of {', '.join(choices)}")
+        raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be one of {', '.join(choices)}")
     return str(value)
 
 
 def callable_of(owner: Any, what: str, value: Any) -> Any:
     """The value; ProgramError when it cannot be called."""
     if not callable(value):
-        raise ProgramError(f"{_named(owner)}: {what} is {value!r}, it must be a function of the step")
+        raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be a function of the step")
     return value
 
 

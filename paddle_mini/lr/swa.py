@@ -5,6 +5,7 @@ import math
 from typing import Any, Dict, Mapping, Union
 
 from .._core import ProgramError
+from ..errors import shown
 from .plateau import ReduceOnPlateau
 from .scheduler import LRScheduler, number, whole
 
@@ -28,7 +29,7 @@ class SWALR(LRScheduler):
         self.start = whole(self, "start", start, low=0)
         self.anneal_steps = whole(self, "anneal_steps", anneal_steps, low=0)
         if strategy not in ("cos", "linear"):
-            raise ProgramError(f"SWALR: strategy is {strategy!r}, it must be 'cos' or 'linear'")
+            raise ProgramError(f"SWALR: strategy is {shown(strategy)}, it must be 'cos' or 'linear'")
         self.strategy = strategy
         super().__init__(self.swa_lr, last_epoch)
 

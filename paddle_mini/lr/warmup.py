@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Dict, Mapping, Union
 
 from .._core import ProgramError
+from ..errors import shown
 from .plateau import ReduceOnPlateau
 from .scheduler import LRScheduler, number, whole
 
@@ -25,7 +26,7 @@ class LinearWarmup(LRScheduler):
         self.start_lr = number(self, "start_lr", start_lr, low=0.0)
         self.end_lr = number(self, "end_lr", end_lr, low=0.0)
         if self.end_lr <= self.start_lr:
-            raise ProgramError(f"LinearWarmup: end_lr {end_lr!r} must be above start_lr {start_lr!r}")
+            raise ProgramError(f"LinearWarmup: end_lr {shown(end_lr)} must be above start_lr {shown(start_lr)}")
         super().__init__(self.start_lr, last_epoch)
 
     def get_lr(self) -> float:

@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 from .._core import ProgramError
 from ..block import Block
+from ..errors import shown
 from ..operator import Operator
 from ..variable import Parameter, Variable
 from .optimizer import Optimizer, Rate, finite, given
@@ -65,7 +66,7 @@ class AdamW(Adam):
         self.weight_decay = finite("AdamW: weight_decay", weight_decay)
         for name, function in (("lr_ratio", lr_ratio), ("apply_decay_param_fun", apply_decay_param_fun)):
             if function is not None and not callable(function):
-                raise ProgramError(f"AdamW: {name} is {function!r}, it must be a function of the parameter")
+                raise ProgramError(f"AdamW: {name} is {shown(function)}, it must be a function of the parameter")
         self.lr_ratio = lr_ratio
         self.apply_decay_param_fun = apply_decay_param_fun
 

@@ -5,6 +5,7 @@ from typing import Any, Dict, List
 
 from .. import dtypes
 from .._core import ProgramError, printable
+from ..errors import shown
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..layers.emit import create_state
@@ -36,7 +37,7 @@ class GradientMerge(Wrapper):
         super().__init__(optimizer)
         self.k_steps = whole(self, "k_steps", k_steps)
         if not isinstance(avg, bool):
-            raise ProgramError(f"GradientMerge: avg is {avg!r}, it must be True or False")
+            raise ProgramError(f"GradientMerge: avg is {shown(avg)}, it must be True or False")
         self.avg = avg
 
     def check(self, program: Program, pairs: Pairs) -> None:

@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, Optional
 
 from .._core import ProgramError
 from ..block import Block
+from ..errors import shown
 from ..operator import Operator
 from ..variable import Parameter, Variable
 from .adam import MOMENTS, Adam
@@ -27,7 +28,7 @@ class Lamb(Adam):
         super().__init__(learning_rate, beta1, beta2, epsilon, False, **common)
         self.lamb_weight_decay = finite("Lamb: lamb_weight_decay", lamb_weight_decay, low=0.0)
         if exclude_from_weight_decay_fn is not None and not callable(exclude_from_weight_decay_fn):
-            raise ProgramError(f"Lamb: exclude_from_weight_decay_fn is {exclude_from_weight_decay_fn!r}, it must be "
+            raise ProgramError(f"Lamb: exclude_from_weight_decay_fn is {shown(exclude_from_weight_decay_fn)}, it must be "
                                "a function of the parameter")
         self.exclude_from_weight_decay_fn = exclude_from_weight_decay_fn
         self.always_adapt = always_adapt

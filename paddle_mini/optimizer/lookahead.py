@@ -6,6 +6,7 @@ from typing import Any, Dict, List
 from .._core import ProgramError
 from ..averaging.running import RunningAverage, append_beginning
 from ..averaging.schemes import Scheme
+from ..errors import shown
 from ..guards import default_main_program
 from ..lr.scheduler import whole
 from ..operator import Operator
@@ -49,7 +50,7 @@ class Lookahead(Around):
         self.k = whole(self, "k", k)
         self.alpha = finite("Lookahead: alpha", alpha, low=0.0)
         if not 0 < self.alpha <= 1:
-            raise ProgramError(f"Lookahead: alpha is {alpha!r}, it must be above 0 and at most 1")
+            raise ProgramError(f"Lookahead: alpha is {shown(alpha)}, it must be above 0 and at most 1")
         self._made = False
 
     def check(self, program: Program, pairs: Pairs) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from .. import dtypes
 from .._core import ProgramError, printable
 from ..block import Block
+from ..errors import shown
 from ..guards import default_main_program, program_guard
 from ..layers.emit import create_state
 from ..lr.scheduler import number, whole
@@ -41,15 +42,15 @@ class LossScaling(Wrapper):
         self.init_loss_scaling = number(self, "init_loss_scaling", init_loss_scaling, above=0.0)
         limits = np.finfo("float32")
         if not float(limits.tiny) <= self.init_loss_scaling <= float(limits.max):
-            raise ProgramError(f"LossScaling: init_loss_scaling is {init_loss_scaling!r}, it must be a float32 above 0")
+            raise ProgramError(f"LossScaling: init_loss_scaling is {shown(init_loss_scaling)}, it must be a float32 above 0")
         self.incr_every_n_steps = whole(self, "incr_every_n_steps", incr_every_n_steps)
         self.decr_every_n_nan_or_inf = whole(self, "decr_every_n_nan_or_inf", decr_every_n_nan_or_inf)
         self.incr_ratio = number(self, "incr_ratio", incr_ratio, above=1.0)
         self.decr_ratio = number(self, "decr_ratio", decr_ratio, above=0.0)
         if self.decr_ratio >= 1:
-            raise ProgramError(f"LossScaling: decr_ratio is {decr_ratio!r}, it must be below 1")
+            raise ProgramError(f"LossScaling: decr_ratio is {shown(decr_ratio)}, it must be below 1")
         if not isinstance(use_dynamic_loss_scaling, bool):
-            raise ProgramError(f"LossScaling: use_dynamic_loss_scaling is {use_dynamic_loss_scaling!r}, it must be "
+            raise ProgramError(f"LossScaling: use_dynamic_loss_scaling is {shown(use_dynamic_loss_scaling)}, it must be "
                                "True or False")
         self.use_dynamic_loss_scaling = use_dynamic_loss_scaling
         self.loss_scaling: Optional[Variable] = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._core import DeviceError, Error, OpError, ProgramError, ShapeError
+from ..errors import shown
 
 LIBRARY = "libpaddle_mini_optimizer.so"
 VERSION = 1
@@ -250,11 +251,11 @@ def _failure() -> Exception:
 def _serialized(config: Any) -> bytes:
     serialize = getattr(config, "SerializeToString", None)
     if serialize is None:
-        raise ProgramError(f"config is {config!r}, it must be an OptimizerConfig, as to_config() gives, or its bytes")
+        raise ProgramError(f"config is {shown(config)}, it must be an OptimizerConfig, as to_config() gives, or its bytes")
     return bytes(serialize())
 
 
 def _size(what: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ProgramError(f"{what} is {value!r}, it must be a whole number, at least 0")
+        raise ProgramError(f"{what} is {shown(value)}, it must be a whole number, at least 0")
     return int(value)

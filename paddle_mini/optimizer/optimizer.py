@@ -11,6 +11,7 @@ from .._core import ProgramError, printable
 from ..backward import append_backward
 from ..block import Block
 from ..clip import GradientClip
+from ..errors import shown
 from ..guards import default_main_program, default_startup_program, program_guard
 from ..initializer import Constant
 from ..lr.scheduler import LRScheduler
@@ -42,7 +43,7 @@ class Minimizer(ABC):
         Returns the optimizer's operators and the (parameter, gradient) pairs.
         """
         if not isinstance(loss, Variable):
-            raise ProgramError(f"minimize takes a Variable, not {loss!r}")
+            raise ProgramError(f"minimize takes a Variable, not {shown(loss)}")
         if any(dim != 1 for dim in loss.shape):
             raise ProgramError(f"the loss '{printable(loss.name)}' has shape {list(loss.shape)}, not one element: take its mean")
         with program_guard(loss.block.program, startup_program or default_startup_program()):
@@ -73,7 +74,7 @@ class Minimizer(ABC):
         where an object that sees one parameter can't do something.
         """
         if parameter is not None and not isinstance(parameter, Parameter):
-            raise ProgramError(f"to_config takes a Parameter, not {parameter!r}")
+            raise ProgramError(f"to_config takes a Parameter, not {shown(parameter)}")
         return new_config(self.config_values(parameter))
 
     def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
@@ -244,7 +245,7 @@ def finite(what: str, value: Any, low: float = -math.inf, below: float = math.in
     if isinstance(value, numbers.Real) and math.isfinite(value) and low <= value < below:
         return float(value)
     limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
-    raise ProgramError(f"{what} is {value!r}, it must be a finite number{limits}")
+    raise ProgramError(f"{what} is {shown(value)}, it must be a finite number{limits}")
 
 
 def given(what: str, parameter: Optional[Parameter]) -> Parameter:

@@ -12,6 +12,7 @@ from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
 from ..averaging.schemes import Latest, Scheme, Window
 from ..block import Block
+from ..errors import shown
 from ..guards import default_main_program
 from ..operator import Operator
 from ..place import CPUPlace, Place
@@ -57,11 +58,11 @@ class ParameterAverage(Averaged):
         self.schemes = _schemes(scheme, window_size, self.every)
         self.start_step = whole_steps("start_step", start_step, 0)
         if place is not None and not isinstance(place, Place):
-            raise ProgramError(f"place is {place!r}: give CPUPlace() or CUDAPlace(0)")
+            raise ProgramError(f"place is {shown(place)}: give CPUPlace() or CUDAPlace(0)")
         for name, value, (one, other) in (("buffers", buffers, ("copy", "average")),
                                           ("non_finite", non_finite, ("raise", "skip"))):
             if value not in (one, other):
-                raise ProgramError(f"{name} is {value!r}, it must be {one!r} or {other!r}")
+                raise ProgramError(f"{name} is {shown(value)}, it must be {shown(one)} or {shown(other)}")
         self.place = place
         self.buffers = buffers
         self.non_finite = non_finite
@@ -94,7 +95,7 @@ class ParameterAverage(Averaged):
             raise ProgramError("ParameterAverage: an object of the C library has a parameter and no buffers to "
                                "average; write buffers='copy'")
         if self.place not in (None, CPUPlace()):
-            raise ProgramError(f"ParameterAverage: place is {self.place!r}, an object of the C library is on the CPU")
+            raise ProgramError(f"ParameterAverage: place is {shown(self.place)}, an object of the C library is on the CPU")
         if not isinstance(self.optimizer, Minimizer):
             raise ProgramError(f"{type(self.optimizer).__name__} is not an optimizer of the C library")
         values = self.optimizer.config_values(parameter)
@@ -210,14 +211,14 @@ def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy], every: i
         schemes = list(scheme) if isinstance(scheme, (list, tuple)) else [scheme]
     for one in schemes:
         if not isinstance(one, Scheme):
-            raise ProgramError(f"scheme is {one!r}, it must be one of paddle_mini.averaging, such as Window(n), Uniform() "
+            raise ProgramError(f"scheme is {shown(one)}, it must be one of paddle_mini.averaging, such as Window(n), Uniform() "
                                "or Exponential(decay)")
     if not schemes:
         raise ProgramError("scheme is an empty list")
     meant = [replace(one, every=one.every_of(every)) if isinstance(one, Latest) else one for one in schemes]
     twice = next((one for i, one in enumerate(schemes) if meant[i] in meant[:i]), None)
     if twice is not None:
-        raise ProgramError(f"{twice!r} is listed twice")
+        raise ProgramError(f"{shown(twice)} is listed twice")
     return schemes
 
 

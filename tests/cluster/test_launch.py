@@ -13,7 +13,6 @@ import pytest
 import paddle_mini as pm
 from paddle_mini.cli import main
 from paddle_mini.cluster.convert import read_parameters
-from paddle_mini.cluster.launch_command import _shortened
 
 COMMAND = [sys.executable, "-c", "import sys; from paddle_mini.cli import main; sys.exit(main())", "launch"]
 TRAIN = textwrap.dedent("""
@@ -185,12 +184,6 @@ def test_it_is_ended_with_checkpoints_and_goes_on(launch, folder, number, status
     _, err = launch(*words[len(COMMAND):], 4)
     applied = int(re.search(r"(\d+) applied", err)[1])
     assert applied == sum(made) + 2 * 2 * 4
-
-
-def test_long_messages_keep_their_ends():
-    assert _shortened("a\nb") == "a\nb"
-    text = _shortened("\n".join(map(str, range(100))))
-    assert text.splitlines() == ["0", "1", "2", "3", "4", "5", "  …", "95", "96", "97", "98", "99"]
 
 
 def test_the_error_of_run_ends_at_the_users_line():

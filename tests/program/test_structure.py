@@ -230,7 +230,8 @@ UNSHOWN = ["\x1b[31m", "a\nb", "\u009b2J", "\u202egnp.exe", "\u2028", "\ufeff"]
 def test_names_in_messages_are_shown_safely(name):
     program = pm.Program()
     block = program.global_block()
-    block.create_var(name + "x", shape=[2], need_check_feed=True)
+    if min(name) >= " ":
+        block.create_var(name + "x", shape=[2], need_check_feed=True)
     for call in (lambda: block.var(name), lambda: block.create_var(name + "x"),
                  lambda: pm.Executor(pm.CPUPlace()).run(program, feed={name: [1]}, scope=pm.Scope()),
                  lambda: pm.Executor(pm.CPUPlace()).run(program, fetch_list=[name], scope=pm.Scope()),

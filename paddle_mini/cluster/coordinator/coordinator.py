@@ -26,9 +26,10 @@ import time
 from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from ...errors import shown
 from ..errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError, WrongJob
 from ..part_log import Board, events_sent, events_waiting, speaking
-from ..wire import Arrays, Header, Reply, answer, field, shown
+from ..wire import Arrays, Header, Reply, answer, field
 from .coordinator_file import read_state, write_state
 from .coordinator_settings import CoordinatorSettings
 from .leases import Leases

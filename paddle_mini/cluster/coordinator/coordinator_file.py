@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any, Dict, Optional
 
+from ...errors import shown
 from ...io.regular_files import open_regular, replace_file
 from ..errors import StorageError, WrongJob, WrongVersion
 
@@ -33,9 +34,9 @@ def read_state(directory: str, job: str) -> Optional[Dict[str, Any]]:
         raise StorageError(f"'{path}' is cut off or damaged; without it the job would elect and read anew what it has "
                            "done: put back a copy, or begin in an empty directory")
     if facts.get("format") != FORMAT:
-        raise WrongVersion(f"'{path}' is of format {facts.get('format')!r}, {FORMAT} is known")
+        raise WrongVersion(f"'{path}' is of format {shown(facts.get('format'))}, {FORMAT} is known")
     if facts["job"] != job:
-        raise WrongJob(f"'{directory}' is of job {facts['job']!r}, not of {job!r}: a job has a directory of its own")
+        raise WrongJob(f"'{directory}' is of job {shown(facts['job'])}, not of {shown(job)}: a job has a directory of its own")
     state: Dict[str, Any] = facts["state"]
     return state
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
+from ...errors import shown
 from ..errors import Malformed
 
 
@@ -31,15 +32,15 @@ class CoordinatorSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.job, str) or not 1 <= len(self.job) <= 200:
-            raise Malformed(f"job is {self.job!r:.200}, it must be text of 1 to 200 characters")
+            raise Malformed(f"job is {shown(self.job)}, it must be text of 1 to 200 characters")
         for name in ("trainers", "servers", "task_failures"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
-                raise Malformed(f"{name} is {value!r}, it must be a whole number, at least 1")
+                raise Malformed(f"{name} is {shown(value)}, it must be a whole number, at least 1")
         for name in ("lease", "init_lease", "task_timeout"):
             value = getattr(self, name)
             if type(value) not in (int, float) or not (math.isfinite(value) and value > 0):
-                raise Malformed(f"{name} is {value!r}, it must be a number of seconds above 0")
+                raise Malformed(f"{name} is {shown(value)}, it must be a number of seconds above 0")
         try:
             json.dumps(dict(self.facts), allow_nan=False)
         except (TypeError, ValueError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
+from ...errors import shown
 from ..errors import Malformed
 
 LONGEST = 86400.0
@@ -47,7 +48,7 @@ class Leases:
         if not trainer:
             raise Malformed("a trainer without a name asks for a right")
         if not (math.isfinite(duration) and 0 < duration <= LONGEST):
-            raise Malformed(f"a lease of {duration!r} seconds; it must be above 0 and at most {LONGEST:g}")
+            raise Malformed(f"a lease of {shown(duration)} seconds; it must be above 0 and at most {LONGEST:g}")
         now, held = self._clock(), self._leases.get(right)
         token, end = self._token + 1, now + duration
         if held is not None and (held.trainer, held.life) == (trainer, life):

@@ -25,8 +25,9 @@ from __future__ import annotations
 import uuid
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
+from ...errors import shown
 from ..errors import Malformed
-from ..wire import Header, field, shown
+from ..wire import Header, field
 
 FIRST, GO_ON, TAKE, GIVE, ENTER, LAST, LEFT = "first", "go on", "take", "give", "enter", "last", "left"
 

@@ -5,6 +5,7 @@ import json
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
+from ...errors import shown
 from ..errors import AlreadyInitialised, Malformed, NotInitialised
 
 TASK, NONE_NOW, OVER, EARLIER, LATER, ALL_FAILED = "task", "none_now", "over", "earlier", "later", "all_failed"
@@ -57,7 +58,7 @@ class Tasks:
         if not isinstance(chunks, list) or not chunks:
             raise Malformed("a data set is a list of at least one chunk")
         if isinstance(chunks_per_task, bool) or not isinstance(chunks_per_task, int) or chunks_per_task < 1:
-            raise Malformed(f"chunks_per_task is {chunks_per_task!r}, it must be a whole number, at least 1")
+            raise Malformed(f"chunks_per_task is {shown(chunks_per_task)}, it must be a whole number, at least 1")
         try:
             copy = tuple(json.loads(json.dumps(chunks, allow_nan=False)))
         except (TypeError, ValueError) as error:
@@ -65,7 +66,7 @@ class Tasks:
         if self._tasks:
             if (copy, chunks_per_task) != (self._chunks, self._per_task):
                 raise AlreadyInitialised(f"this job reads another data set: {len(self._chunks)} chunks, "
-                                         f"{self._per_task} a task, the first one {str(self._chunks[0])[:80]!r}")
+                                         f"{self._per_task} a task, the first one {shown(str(self._chunks[0]))}")
             return
         self._chunks, self._per_task = copy, chunks_per_task
         self._begin_with(_tasks_of(copy, chunks_per_task))

@@ -8,10 +8,11 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tup
 import numpy as np
 
 from ..._core import Error, ShapeError, printable
+from ...errors import shown
 from ...optimizer.native import NativeOptimizer, NotFiniteError
 from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
 from ..shards import Block, ParameterInfo, block_shape, check_info
-from ..wire import field, shown
+from ..wire import field
 
 Key = Tuple[str, int]
 """Name of a parameter and number of a block."""

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ...errors import shown
 from ..errors import ERRORS, Gone, Malformed
-from ..wire import field, shown
+from ..wire import field
 
 APPLIED = "applied"
 

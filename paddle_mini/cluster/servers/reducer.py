@@ -5,9 +5,10 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 
+from ...errors import shown
 from ..errors import Malformed, WrongShape
 from ..job_settings import JobSettings
-from ..wire import Arrays, Header, Reply, answer, field, shown
+from ..wire import Arrays, Header, Reply, answer, field
 
 _KEPT = 2
 """Means: a trainer may still ask for that of a step when another one has that of the next."""

@@ -6,9 +6,10 @@ import time
 import uuid
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
+from ...errors import shown
 from ..errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
 from ..part_log import PartLogger
-from ..wire import Arrays, Header, Reply, answer, field, shown
+from ..wire import Arrays, Header, Reply, answer, field
 from .held import Held, Key, digest, from_about, named
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
@@ -27,7 +28,7 @@ class ParameterServer:
     def __init__(self, index: int, settings: ServerSettings, directory: Optional[str] = None,
                  clock: Callable[[], float] = time.time):
         if type(index) is not int or not 0 <= index < settings.servers:
-            raise Malformed(f"server {index!r} is none of {settings.servers}")
+            raise Malformed(f"server {shown(index)} is none of {settings.servers}")
         self.index, self.settings, self.life = index, settings, uuid.uuid4().hex
         self.initialised = False
         self._in_use = False  # whether a trainer has had or changed the parameters

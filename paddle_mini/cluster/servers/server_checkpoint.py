@@ -19,11 +19,12 @@ import uuid
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
+from ...errors import shown
 from ...io.checkpoint_files import NewFile
 from ...io.regular_files import open_regular, sync_directory
 from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, told_storage
 from ..part_log import PartLogger
-from ..wire import Header, field, pack, shown, unpack
+from ..wire import Header, field, pack, unpack
 from .held import Held, about, from_about, told_of
 
 MAGIC = b"paddle_mini server checkpoint 1\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
+from ...errors import shown
 from ..errors import Malformed
-from ..wire import shown
 
 MODES = ("async", "sync", "delta", "elastic")
 
@@ -41,7 +41,7 @@ class ServerSettings:
                 (1 <= len(self.job) <= 200, f"job is {shown(self.job)}, it must have 1 to 200 characters"),
                 (self.servers >= 1, f"servers is {self.servers}, it must be at least 1"),
                 (self.trainers >= 1, f"trainers is {self.trainers}, it must be at least 1"),
-                (self.mode in MODES, f"mode is {self.mode!r}, it must be one of {', '.join(MODES)}"),
+                (self.mode in MODES, f"mode is {shown(self.mode)}, it must be one of {', '.join(MODES)}"),
                 (self.mode != "elastic" or self.trainers > 1, "elastic mode needs at least 2 trainers"),
                 (limit is None or limit >= 0, f"stale_limit is {limit}, it must be at least 0"),
                 (self.alpha is None or 0 < self.alpha < 1, f"alpha is {self.alpha}, it must be between 0 and 1"),

@@ -18,6 +18,7 @@ from typing import Any, Callable, ContextManager, Mapping, Optional
 import numpy as np
 
 from ..._core import Scope
+from ...errors import shown
 from ...io.model import Vars, save_inference_model
 from ...io.parameters import Path
 from ...io.regular_files import sync_directory
@@ -150,5 +151,5 @@ def _require_id(trainer_id: Any) -> None:
     """It becomes the name of a folder."""
     if not isinstance(trainer_id, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", trainer_id) \
             or trainer_id.endswith(".previous"):
-        raise Malformed(f"trainer id {trainer_id!r}: it must be letters, digits, '.', '_' and '-', at most 100, and "
+        raise Malformed(f"trainer id {shown(trainer_id)}: it must be letters, digits, '.', '_' and '-', at most 100, and "
                         "begin with a letter or digit")

@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Seque
 import numpy as np
 
 from ..._core import Scope
+from ...errors import shown
 from ...executor import Executor
 from ...io.parameters import Path
 from ...optimizer.averaged import Averaged
@@ -17,7 +18,6 @@ from ...variable import Variable
 from ..engine import Link
 from ..errors import Malformed
 from ..job_settings import JobSettings
-from ..wire import shown
 from . import deltas, gradients
 from .membership import Membership
 from .reading import Reading

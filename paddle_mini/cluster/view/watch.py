@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ...errors import shown
 from ..client import Client
 from ..errors import ClusterError, Malformed, Timeout
 from ..part_log import AT_ONCE, LOGGER
@@ -123,7 +124,7 @@ class Watch:
 def watching(client: Client, on_status: Sequence[OnStatus], seconds: float) -> Iterator[None]:
     """A thread looks, every so many seconds, and once more at the end. Malformed for seconds that are none."""
     if not 0 < seconds < 1e9:
-        raise Malformed(f"status_seconds is {seconds!r}, it must be a number of seconds above 0")
+        raise Malformed(f"status_seconds is {shown(seconds)}, it must be a number of seconds above 0")
     watch, over = Watch(client, on_status), threading.Event()
 
     def go_on() -> None:
