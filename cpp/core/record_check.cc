@@ -100,9 +100,13 @@ void OpSpec::check_record() const {
     NamedPorts{*this, "takes_rows"}.require_inputs(row_ports_);
     NamedPorts{*this, "reads_shape"}.require_inputs(shape_ports_);
     NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);
+    require<ProgramError>(!decides_lod_ || !is_gradient, "decides_lod: a gradient has the sequences of what it is the gradient of");
     if (dtype_port_.empty()) return;
     if (dtype_port_is_output_) NamedPorts{*this, "dtype_from_output"}.require_output(dtype_port_);
     else NamedPorts{*this, "dtype_from_input"}.require_input(dtype_port_);
+    const std::vector<PortSpec>& first = inputs_.empty() ? outputs_ : inputs_;
+    bool decides_anyway = first.front().name == dtype_port_ && dtype_port_is_output_ == inputs_.empty();
+    require<ProgramError>(!decides_anyway, "the dtype is that of '", dtype_port_, "' anyway: it is the first port");
   });
 }
 

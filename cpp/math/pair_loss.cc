@@ -36,7 +36,6 @@ OpSpec pair_loss_gradient(const std::string& type, const PairPorts& ports) {
         require_same_shape(c, ports.x, ports.loss_gradient().c_str());
         c.set_output(ports.x_gradient().c_str(), c.input(ports.x));
       })
-      .dtype_from_input(ports.x)
       .in_place(ports.loss_gradient().c_str(), ports.x_gradient().c_str());
 }
 

@@ -115,8 +115,7 @@ void infer_reduction(InferContext& c, DType otherwise) {
 }
 
 OpSpec reduction(const char* type) {
-  return with_attributes(OpSpec(type).input("X", "any shape").output("Out", "X's shape without the reduced axes"))
-      .dtype_from_output("Out");
+  return with_attributes(OpSpec(type).input("X", "any shape").output("Out", "X's shape without the reduced axes"));
 }
 
 OpSpec reduction_gradient(const char* type) {

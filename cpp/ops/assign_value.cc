@@ -77,7 +77,6 @@ void define_assign_value(OpTable& ops) {
                 c.set_output("Out", c.dtype_attr("dtype"), shape);
               })
               .no_gradient("it has no inputs")
-              .dtype_from_output("Out")
               .on_gpu()
               .kernels<AssignValueKernel, float, double, int32_t, int64_t, bool>());
 }

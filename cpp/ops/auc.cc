@@ -153,7 +153,6 @@ void define_auc(OpTable& ops) {
               .updates("StatPos", "StatPosOut")
               .updates("StatNeg", "StatNegOut")
               .checks_data()
-              .dtype_from_input("Predict")
               .cpu_only("counts scores into buckets one after the other")
               .kernels<AucKernel, float, double>());
 }

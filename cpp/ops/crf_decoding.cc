@@ -80,7 +80,6 @@ void define_crf_decoding(OpTable& ops) {
               .optional_input("Length", "int32 or int64, [count] or [count, 1]: the lengths of padded sequences")
               .output("ViterbiPath", "int64 [n, 1] in the same sequences; with Length, [count, width]")
               .infer(infer_crf_decoding)
-              .decides_lod()
               .checks_data()
               .no_gradient("its output is tags")
               .cpu_only("walks sequences of labels one step at a time")

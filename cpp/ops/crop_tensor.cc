@@ -80,7 +80,6 @@ OpSpec cropping(const std::string& type, bool old) {
         c.set_output("Out", c.input("X").dtype, crop_tensor_out_shape(c, old));
       })
       .gradient(type + "_grad", with_ports({"X", "Out@GRAD"}, offsets), {"X@GRAD"})
-      .dtype_from_input("X")
       .on_gpu()
       .kernel_for_any<CropKernel>();
 }

@@ -144,7 +144,6 @@ void define_einsum(OpTable& ops) {
               .optional_output_list("Operands@GRAD", "shapes of Operands")
               .required_attr("equation", AttrType::String, "as in einsum")
               .infer(infer_einsum_gradient)
-              .dtype_from_input("Out@GRAD")
               .on_gpu()
               .kernels<EinsumGradKernel, float, double>());
 }

@@ -43,7 +43,6 @@ void define_eye(OpTable& ops) {
                 c.set_output("Out", c.dtype_attr("dtype"), out);
               })
               .no_gradient("it has no inputs")
-              .dtype_from_output("Out")
               .on_gpu()
               .kernels<EyeKernel, float, double, int32_t, int64_t>());
 }

@@ -228,7 +228,6 @@ void define_linear_chain_crf(OpTable& ops) {
               .optional_output("Emission@GRAD", "gradient of Emission")
               .optional_output("Transition@GRAD", "gradient of Transition")
               .infer(infer_backward)
-              .decides_lod()
               .checks_data()
               .cpu_only("walks sequences of labels one step at a time")
               .kernels<LinearChainCrfGradKernel, float, double>());

@@ -61,7 +61,6 @@ void define_lod_reset(OpTable& ops) {
               .attr("target_lod", std::vector<int32_t>{}, "offsets, where there is no Y")
               .attr("append", false, "whether offsets become one more level of the lod of X")
               .infer(infer_lod_reset)
-              .decides_lod()
               .gradient("lod_reset_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
               .on_gpu()
@@ -75,7 +74,6 @@ void define_lod_reset(OpTable& ops) {
                 require_gradient_of(c, "Out@GRAD", "X", c.shape("X"));
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .view("Out@GRAD", "X@GRAD")
               .on_gpu()
               .kernel_for_any<LodResetGradKernel>());

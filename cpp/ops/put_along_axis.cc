@@ -149,7 +149,6 @@ void define_put_along_axis(OpTable& ops) {
                 c.set_output("Value@GRAD", result.dtype, c.shape("Index"));
               })
               .checks_data()
-              .dtype_from_input("Result@GRAD")
               .reads_shape("Result")
               .on_gpu()
               .kernels<PutGradKernel, float, double, int32_t, int64_t>());

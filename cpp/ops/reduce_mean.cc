@@ -8,6 +8,7 @@ void define_reduce_mean(OpTable& ops) {
   ops.add(also({DType::Bool, DType::Int32, DType::Int64}, reduction("reduce_mean")
               .doc("The mean of X over the axes in `dim`; of no elements it is NaN.")
               .infer([](InferContext& c) { infer_reduction(c, c.input("X").dtype); })
+              .dtype_from_output("Out")
               .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<ReduceKernel<Reduce::Mean>::For, float, double>()));

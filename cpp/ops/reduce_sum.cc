@@ -11,6 +11,7 @@ void define_reduce_sum(OpTable& ops) {
                 DType x = c.input("X").dtype;
                 infer_reduction(c, x == DType::Int32 || x == DType::Bool ? DType::Int64 : x);
               })
+              .dtype_from_output("Out")
               .gradient("reduce_sum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());

@@ -301,7 +301,6 @@ void define_rnn(OpTable& ops) {
       .gradient("rnn_grad", {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList",
                              "Out@GRAD", "State@GRAD"},
                 {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
-      .dtype_from_input("Input")
       .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
       .kernels<RnnKernel, float, double>();
   with_inputs(backward.doc("Gradients of rnn by backpropagation through time."))
@@ -315,7 +314,6 @@ void define_rnn(OpTable& ops) {
       .optional_output_list("WeightList@GRAD", "shapes of WeightList; @EMPTY@ for those that nobody wants");
   with_attributes(backward)
       .infer(infer_backward)
-      .dtype_from_input("Input")
       .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
       .kernels<RnnGradKernel, float, double>();
   ops.add(forward);

@@ -109,7 +109,6 @@ void define_row_conv(OpTable& ops) {
                 require_rows_and_filter(c);
                 c.set_output("Out", c.input("X"));
               })
-              .decides_lod()
               .gradient("row_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
               .cpu_only("works on sequences of different lengths one after the other")
               .kernels<RowConvKernel, float, double>());
@@ -125,7 +124,6 @@ void define_row_conv(OpTable& ops) {
                 require_gradient_of(c, "Out@GRAD", "X", c.shape("X"));
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .cpu_only("works on sequences of different lengths one after the other")
               .kernels<RowConvGradKernel, float, double>());
 }

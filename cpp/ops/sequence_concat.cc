@@ -79,7 +79,6 @@ void define_sequence_concat(OpTable& ops) {
               .input_list("X", "as many sequences each, of rows of one shape and element type")
               .output("Out", "all rows of the Xs")
               .infer([](InferContext& c) { c.set_output("Out", joined(c)); })
-              .decides_lod()
               .gradient("sequence_concat_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceConcatKernel>());
@@ -94,7 +93,6 @@ void define_sequence_concat(OpTable& ops) {
                                       c.output_count("X@GRAD"), " X@GRAD for ", c.input_count("X"), " X");
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceConcatGradKernel>());
 }

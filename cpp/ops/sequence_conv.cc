@@ -145,7 +145,6 @@ void define_sequence_conv(OpTable& ops) {
         if (out.shape.known()) out.shape.numel();  // refuses one that is too large
         c.set_output("Out", out);
       })
-      .decides_lod()
       .gradient("sequence_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
       .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequenceConvKernel, float, double>();
@@ -160,7 +159,6 @@ void define_sequence_conv(OpTable& ops) {
         require_gradient_of(c, "Out@GRAD", "X", convolved(c));
         gradients_like_inputs(c);
       })
-      .decides_lod()
       .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequenceConvGradKernel, float, double>();
   ops.add(forward);

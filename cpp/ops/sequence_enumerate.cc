@@ -47,7 +47,6 @@ void define_sequence_enumerate(OpTable& ops) {
                 if (out.shape.known()) out.shape.numel();  // refuses one that is too large
                 c.set_output("Out", out);
               })
-              .decides_lod()
               .no_gradient("ids have no slope")
               .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceEnumerateKernel, int32_t, int64_t>());

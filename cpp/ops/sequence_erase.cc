@@ -64,7 +64,6 @@ void define_sequence_erase(OpTable& ops) {
               .output("Out", "what is left of each sequence; groups of sequences stay")
               .required_attr("tokens", AttrType::Ints, "the ids that go")
               .infer(infer_erase)
-              .decides_lod()
               .no_gradient("ids have no slope")
               .cpu_only("its result's size depends on data")
               .kernels<SequenceEraseKernel, int32_t, int64_t>());

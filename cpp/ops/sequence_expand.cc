@@ -90,7 +90,6 @@ void define_sequence_expand(OpTable& ops) {
                 require_gradient_of(c, "Out@GRAD", "X", expanded(c).shape);
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .cpu_only("repeats sequences of different lengths one after the other")
               .kernels<SequenceExpandGradKernel, float, double, int32_t, int64_t>());
 }

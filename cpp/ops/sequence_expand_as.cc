@@ -36,7 +36,6 @@ void define_sequence_expand_as(OpTable& ops) {
               .input("Y", "sequences of one level; its values are not read")
               .output("Out", "rows of X in the sequences of Y")
               .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
-              .decides_lod()
               .gradient("sequence_expand_as_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("repeats rows for sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandAsKernel>());
@@ -50,7 +49,6 @@ void define_sequence_expand_as(OpTable& ops) {
                 require_gradient_of(c, "Out@GRAD", "X", expanded(c).shape);
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .cpu_only("repeats rows for sequences of different lengths one after the other")
               .kernels<SequenceExpandAsGradKernel, float, double, int32_t, int64_t>());
 }

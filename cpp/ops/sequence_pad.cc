@@ -80,7 +80,6 @@ void define_sequence_pad(OpTable& ops) {
                 require_gradient_of(c, "Out@GRAD", "X", padded(c));
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequencePadGradKernel>());
 }

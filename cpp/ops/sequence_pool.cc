@@ -192,7 +192,6 @@ void define_sequence_pool(OpTable& ops) {
       .output("X@GRAD", "shape of X");
   with_attributes(backward)
       .infer(infer_pool_grad)
-      .decides_lod()
       .checks_data()
       .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequencePoolGradKernel, float, double>();

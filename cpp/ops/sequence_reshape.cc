@@ -50,7 +50,6 @@ void define_sequence_reshape(OpTable& ops) {
               .required_attr("new_dim", AttrType::Int, "the width of Out; divides the elements of each sequence",
                              at_least(1))
               .infer(infer_sequence_reshape)
-              .decides_lod()
               .gradient("sequence_reshape_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
               .on_gpu()
@@ -61,7 +60,6 @@ void define_sequence_reshape(OpTable& ops) {
               .input("Out@GRAD", "shape of Out")
               .output("X@GRAD", "shape of X")
               .infer(infer_sequence_reshape_grad)
-              .decides_lod()
               .view("Out@GRAD", "X@GRAD")
               .on_gpu()
               .kernel_for_any<SequenceReshapeGradKernel>());

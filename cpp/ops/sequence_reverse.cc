@@ -30,7 +30,6 @@ void define_sequence_reverse(OpTable& ops) {
                 plain_sequences(c, "X");
                 c.set_output("Y", c.input("X"));
               })
-              .decides_lod()
               .gradient([](const OpDesc& forward) {
                 return std::vector<OpDesc>{make_op("sequence_reverse", {{"X", gradient_names(forward.output("Y"))}},
                                                    {{"Y", gradient_names(forward.input("X"))}})};

@@ -102,7 +102,6 @@ void define_sequence_scatter(OpTable& ops) {
               .optional_output("X@GRAD", "shape of X")
               .optional_output("Updates@GRAD", "shape of Updates")
               .infer(infer_scatter_grad)
-              .decides_lod()
               .dtype_from_input("Out@GRAD")
               .checks_data()
               .cpu_only("works on sequences of different lengths one after the other")

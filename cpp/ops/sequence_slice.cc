@@ -93,7 +93,6 @@ void define_sequence_slice(OpTable& ops) {
               .input("Length", "[sequences, 1], int32 or int64")
               .output("Out", "rows of X; how many depends on data")
               .infer(infer_slice)
-              .decides_lod()
               .gradient("sequence_slice_grad", {"X", "Offset", "Length", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceSliceKernel>());
@@ -109,7 +108,6 @@ void define_sequence_slice(OpTable& ops) {
                 require_gradient_of(c, "Out@GRAD", "X", with_rows(c.shape("X"), -1));
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .checks_data()
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceSliceGradKernel>());

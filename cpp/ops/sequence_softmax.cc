@@ -60,7 +60,6 @@ void define_sequence_softmax(OpTable& ops) {
                 require_numbers(c);
                 c.set_output("Out", c.input("X"));
               })
-              .decides_lod()
               .gradient("sequence_softmax_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
               .cpu_only("works on sequences of different lengths one after the other")
@@ -77,7 +76,6 @@ void define_sequence_softmax(OpTable& ops) {
                 require_gradient_of(c, "Out@GRAD", "X", c.shape("X"));
                 gradients_like_inputs(c);
               })
-              .decides_lod()
               .in_place("Out@GRAD", "X@GRAD")
               .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceSoftmaxGradKernel, float, double>());

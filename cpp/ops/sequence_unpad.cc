@@ -62,7 +62,6 @@ void define_sequence_unpad(OpTable& ops) {
               .input("Length", "[sequences], int32 or int64")
               .output("Out", "[T, ...], or [T, 1] from [sequences, length]")
               .infer(infer_unpad)
-              .decides_lod()
               .gradient("sequence_unpad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceUnpadKernel>());
@@ -72,7 +71,6 @@ void define_sequence_unpad(OpTable& ops) {
               .input("Out@GRAD", "shape and sequences of Out")
               .output("X@GRAD", "shape of X")
               .infer(infer_unpad_grad)
-              .decides_lod()
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceUnpadGradKernel>());
 }

@@ -63,7 +63,6 @@ void define_truncated_gaussian_random(OpTable& ops) {
               .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
               .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), c.shape_attr("shape")); })
               .no_gradient("it has no inputs")
-              .dtype_from_output("Out")
               .on_gpu()
               .kernels<TruncatedGaussianRandomKernel, float, double>());
 }

@@ -258,7 +258,6 @@ void define_warpctc(OpTable& ops) {
       .output("Logits@GRAD", "gradient of Logits");
   with_attributes(backward)
       .infer(infer_backward)
-      .decides_lod()
       .checks_data()
       .cpu_only("walks sequences of labels one step at a time")
       .kernels<WarpCtcGradKernel, float, double>();

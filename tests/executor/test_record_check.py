@@ -23,7 +23,7 @@ def refusal(*more, **changed):
 
 def test_a_complete_record_is_taken_in_any_order():
     more = [("in_place", ["X", "Out"]), ("view", ["X", "Out"]), ("updates", ["X", "Out"]), ("takes_rows", ["X"]),
-            ("reads_shape", ["X"]), ("dtype_from_input", ["X"]), ("checks_data", []), ("on_gpu", [])]
+            ("reads_shape", ["X"]), ("dtype_from_output", ["Out"]), ("checks_data", []), ("on_gpu", [])]
     for calls in ([*CALLS.items(), *more], [*more, *CALLS.items()], [*reversed(CALLS.items()), *more]):
         assert _core.try_record("mended", calls) == ["X"]
     assert _core.try_record("mended", [*CALLS.items(), ("shape_input", ["Y", "any shape"])]) == ["Y"]
@@ -56,6 +56,11 @@ def test_what_is_named_must_be_there(call, words, said):
 @pytest.mark.parametrize("missing", ["doc", "infer", "kernel", "gradient"])
 def test_what_is_missing_is_named(missing):
     assert missing in refusal(**{missing: None})
+
+
+def test_what_says_nothing_is_refused():
+    assert "the dtype is that of 'X' anyway" in refusal(("dtype_from_input", ["X"]), input=["X", "any shape"])
+    assert "the dtype is that of 'Out' anyway" in refusal(("dtype_from_output", ["Out"]), input=None, gradient=None, no_gradient=["because"])
 
 
 def test_contradictions_are_refused():

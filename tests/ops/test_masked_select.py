@@ -36,6 +36,13 @@ test_masked_select = op_tests(
     open_shapes=True,
 )
 
+test_sequences_go_away = op_tests(
+    "masked_select",
+    lambda inputs, attrs: reference({**inputs, "X": inputs["X"].array}, attrs),
+    cases={"as many elements as rows": ({"X": pm.LoDTensor(array(3), [[0, 1, 3]]), "Mask": np.ones(3, bool)}, {})},
+    open_shapes=True,
+)
+
 test_whole_numbers = op_tests(
     "masked_select",
     reference,

@@ -35,6 +35,10 @@ test_reduce_mean = op_tests(
     },
 )
 
+test_types = op_tests("reduce_mean", reference, cases={
+    "as float64": ({"X": array(3, 4)}, {"out_dtype": 6}),
+})
+
 
 def test_out_dtype():
     """Converted before it is reduced, and the gradient back again."""

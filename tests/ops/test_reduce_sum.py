@@ -7,7 +7,8 @@ from harness import Rows, array, ints, op_tests, run_op
 def reference(inputs, attrs):
     x = inputs["X"]
     axes = tuple(attrs["dim"]) if attrs["dim"] and not attrs["reduce_all"] and x.ndim else None
-    return {"Out": np.asarray(np.sum(x, axis=axes, keepdims=attrs["keep_dim"]))}
+    out = np.asarray(np.sum(x, axis=axes, keepdims=attrs["keep_dim"]))
+    return {"Out": out.astype("float64") if attrs["out_dtype"] == 6 else out}
 
 
 test_reduce_sum = op_tests(
@@ -34,6 +35,10 @@ test_reduce_sum = op_tests(
         "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
     },
 )
+
+test_types = op_tests("reduce_sum", reference, cases={
+    "as float64": ({"X": array(3, 4)}, {"out_dtype": 6}),
+})
 
 
 def test_out_dtype():

@@ -46,6 +46,13 @@ test_unique = op_tests(
     open_shapes=True,
 )
 
+test_sequences_go_away = op_tests(
+    "unique",
+    lambda inputs, attrs: reference({"X": inputs["X"].array}, attrs),
+    cases={"as many as rows": ({"X": pm.LoDTensor(array(3), [[0, 1, 3]])}, {})},
+    open_shapes=True,
+)
+
 test_whole_numbers = op_tests(
     "unique",
     reference,
