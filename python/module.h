@@ -89,6 +89,9 @@ py::object attr_to_python(const AttrValue& value);
 VarInfo info_from_python(const py::dict& info);
 py::dict info_to_python(const VarInfo& info);
 
+// testing.cc: the port that is asked for the dtype of the kernel, and whether it is an output; None: the first one is.
+py::object dtype_port(const OpSpec& spec);
+
 // executor.cc: PyErr_CheckSignals, from a thread that has released the GIL.
 bool user_wants_to_stop();
 

@@ -14,14 +14,14 @@ namespace {
 
 py::dict port_to_python(const PortSpec& port) {
   return py::dict(py::arg("name") = port.name, py::arg("doc") = port.doc, py::arg("optional") = port.optional,
-                  py::arg("list") = port.list, py::arg("shape_only") = false);
+                  py::arg("list") = port.list);
 }
 
 py::dict input_to_python(const OpSpec& spec, const PortSpec& port) {
   py::dict input = port_to_python(port);
-  if (!spec.reads_only_shape(port.name)) return input;
-  input["shape_only"] = true;
-  input["doc"] = port.doc + (port.list ? "; only their shapes are looked at" : "; only its shape is looked at");
+  bool shape_only = spec.reads_only_shape(port.name);
+  input["shape_only"] = shape_only;
+  if (shape_only) input["doc"] = port.doc + (port.list ? "; only their shapes are looked at" : "; only its shape is looked at");
   return input;
 }
 
@@ -56,6 +56,8 @@ py::dict contract(const std::string& type) {
   result["on_gpu"] = spec.runs_on_gpu();
   result["cpu_only"] = spec.cpu_only_reason();
   result["has_kernels"] = spec.has_kernels();
+  result["dtype_from"] = dtype_port(spec);
+  result["control"] = spec.control_function() != nullptr;
   return result;
 }
 

@@ -37,22 +37,37 @@ struct RecordAccess {
     return before;
   }
 
+  static py::object exchange_control(OpSpec& spec, const py::object& value) {
+    auto address = reinterpret_cast<uintptr_t>(spec.control_);
+    py::object before = exchange_value(address, value);
+    spec.control_ = reinterpret_cast<ControlFunction>(address);
+    return before;
+  }
+
   static py::object exchange(OpSpec& spec, const std::string& fact, const py::object& value) {
     if (fact == "in_place") return exchange_value(spec.in_places_, value);
-    if (fact == "view") return exchange_value(spec.views_, value);
+    if (fact == "views") return exchange_value(spec.views_, value);
     if (fact == "updates") return exchange_value(spec.updates_, value);
     if (fact == "takes_rows") return exchange_value(spec.row_ports_, value);
-    if (fact == "reads_shape") return exchange_value(spec.shape_ports_, value);
+    if (fact == "inputs.shape_only") return exchange_value(spec.shape_ports_, value);
     if (fact == "tiled") return exchange_value(spec.is_tiled_, value);
     if (fact == "checks_data") return exchange_value(spec.checks_data_, value);
     if (fact == "decides_lod") return exchange_value(spec.decides_lod_, value);
     if (fact == "on_gpu") return exchange_value(spec.on_gpu_, value);
+    if (fact == "cpu_only") return exchange_value(spec.cpu_only_reason_, value);
+    if (fact == "no_gradient") return exchange_value(spec.no_gradient_reason_, value);
     if (fact == "dtype_from") return exchange_dtype_port(spec, value);
-    if (fact == "optional_inputs") return exchange_marks(spec.inputs_, &PortSpec::optional, value);
-    if (fact == "optional_outputs") return exchange_marks(spec.outputs_, &PortSpec::optional, value);
-    if (fact == "input_lists") return exchange_marks(spec.inputs_, &PortSpec::list, value);
-    if (fact == "output_lists") return exchange_marks(spec.outputs_, &PortSpec::list, value);
+    if (fact == "control") return exchange_control(spec, value);
+    if (fact == "inputs.optional") return exchange_marks(spec.inputs_, &PortSpec::optional, value);
+    if (fact == "outputs.optional") return exchange_marks(spec.outputs_, &PortSpec::optional, value);
+    if (fact == "inputs.list") return exchange_marks(spec.inputs_, &PortSpec::list, value);
+    if (fact == "outputs.list") return exchange_marks(spec.outputs_, &PortSpec::list, value);
     fail<ProgramError>("a record has no '", printable(fact), "'");
+  }
+
+  static py::object dtype_port(const OpSpec& spec) {
+    if (spec.dtype_port_.empty()) return py::none();
+    return py::make_tuple(spec.dtype_port_, spec.dtype_port_is_output_);
   }
 };
 
@@ -121,6 +136,8 @@ py::object alter_record(const std::string& type, const std::string& fact, const 
 }
 
 }  // namespace
+
+py::object dtype_port(const OpSpec& spec) { return RecordAccess::dtype_port(spec); }
 
 void define_testing(py::module_& m) {
   m.def("container_memory_limit", &container_memory_limit, py::arg("root") = "");

@@ -1,4 +1,5 @@
-# The facts that tests/ops state, for tests that ask something else about the same cases, and about their gradients.
+# The facts that tests/ops and tensor_attrs state, for tests that ask something else about the same cases, and about their
+# gradients.
 from __future__ import annotations
 
 import importlib.util
@@ -11,7 +12,8 @@ import numpy as np
 import harness
 from one_op import OneOp, Rows, array, array_of
 from paddle_mini import _core
-from paddle_mini.contracts import contract
+from paddle_mini.contracts import contract, defaults
+from tensor_attrs import CASES
 
 Case = Tuple[str, Dict[str, Any], Dict[str, Any], Dict[str, int]]  # type, inputs, attrs, {output: number of variables}
 
@@ -21,6 +23,22 @@ GATHER_ND: Case = ("gather_nd", {"X": array(5, 4), "Index": np.array([[3, 1], [0
 
 @lru_cache(maxsize=None)
 def all_facts() -> Dict[str, List[Any]]:
+    """Of each operator its facts: (cases, reference, unchecked)."""
+    facts = {op_type: list(stated) for op_type, stated in facts_of_ops().items()}
+    for name, (op_type, inputs, attrs, tensors, left, _) in CASES.items():
+        reference, unchecked = facts[op_type][0][1:]
+        facts[op_type].append(({name: ({**inputs, **tensors}, left)}, _by_attributes(op_type, reference, attrs, tensors), unchecked))
+    return facts
+
+
+def _by_attributes(op_type: str, reference: harness.Reference, attrs: Dict[str, Any], tensors: Dict[str, Any]) -> harness.Reference:
+    """The reference, which is given these attributes instead of the tensors."""
+    said = {**defaults(op_type), **attrs}
+    return lambda inputs, _: reference({port: value for port, value in inputs.items() if port not in tensors}, said)
+
+
+@lru_cache(maxsize=None)
+def facts_of_ops() -> Dict[str, List[Any]]:
     """harness.FACTS, when every file of tests/ops has been read."""
     for path in sorted((pathlib.Path(__file__).resolve().parent / "ops").glob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)

@@ -2,17 +2,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any, Dict, Iterator
 
 from paddle_mini import _core
 from paddle_mini.contracts import contract
 
 
 @contextmanager
-def altered(op_type: str, **facts: Any) -> Iterator[None]:
-    """Inside, the record of the operator says this: in_place, view, updates (lists of pairs of ports), takes_rows,
-    reads_shape, optional_inputs, optional_outputs, input_lists, output_lists (lists of ports), tiled, checks_data,
-    decides_lod, on_gpu (bool), dtype_from (port, whether it is an output)."""
+def altered(op_type: str, facts: Dict[str, Any]) -> Iterator[None]:
+    """Inside, the record of the operator says this, by the names of contract(); "inputs.list" are the names of the inputs
+    that are lists. dtype_from is (port or "", whether it is an output); control is 0: it has none."""
     before = {}
     try:
         for fact, value in facts.items():

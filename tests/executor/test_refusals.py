@@ -7,23 +7,11 @@ from facts import all_cases, gradient_cases, listed
 from one_op import OneOp, array_of, with_array
 from paddle_mini import _core
 from paddle_mini.contracts import contract
+from record_questions import spoiled
 
 # It refuses when another replica does, whose runs keep what they write: tests/devices/test_parallel_failures.py.
 NOT_BY_ITSELF = {"c_allreduce_sum"}
 CHECKING = {op_type for op_type in _core.op_types() if contract(op_type)["checks_data"]} - NOT_BY_ITSELF
-
-
-def spoiled(inputs):
-    """The inputs, where the last element of one of them is a number that some operators refuse."""
-    for port, value in inputs.items():
-        items = listed(value)
-        for i, item in enumerate(items):
-            numbers = array_of(item)
-            odd = {"i": (-1, 0, 100), "f": (-1, 1e30), "b": (False, True)}.get(numbers.dtype.kind, ())
-            for number in odd if numbers.size else ():
-                other = numbers.copy()
-                other.reshape(-1)[-1] = number
-                yield {**inputs, port: [*items[:i], with_array(item, other), *items[i + 1:]]}
 
 
 def marked(value):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import harness
-from facts import all_facts
+from facts import facts_of_ops
 from harness import Rows
 from one_op import OneOp, array_of, with_array
 
@@ -75,7 +75,7 @@ def each(inputs, change):
 
 def cases_of(op_type):
     """(name, the operator in a program, with its inputs)."""
-    for cases, reference, unchecked in all_facts()[op_type]:
+    for cases, reference, unchecked in facts_of_ops()[op_type]:
         for name, (inputs, attrs) in cases.items():
             items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
             if any(isinstance(item, Rows) for item in items):
@@ -91,7 +91,7 @@ def cases_of(op_type):
             yield name, OneOp(op_type, cast, attrs, counts, aliased=False), list(expected)
 
 
-@pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
+@pytest.mark.parametrize("op_type", sorted(set(facts_of_ops()) - LEFT_OUT))
 def test_operator(paddle, tmp_path, as_arrays, op_type):
     """What PaddlePaddle refuses, or leaves without value, is not compared; of every operator something is."""
     fetched, ours = {}, {}

@@ -1,0 +1,199 @@
+# Questions about what a record states, each held against what the operator does.
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from unittest import mock
+
+import numpy as np
+
+import harness
+import paddle_mini as pm
+from facts import Case, all_facts, cases_of, gradient_cases, listed
+from one_op import OneOp, Rows, array_of, with_array
+from paddle_mini.contracts import contract
+
+BY_CHANCE = {"dpsgd", "dropout", "gaussian_random", "truncated_gaussian_random", "uniform_random"}  # other numbers in each run
+LARGE = 5_003  # elements: three parts, the last one short
+
+
+def bits(outputs: Dict[str, Any]) -> Dict[str, Any]:
+    """Of each output its values: dtype, shape and bytes, rows, sequences."""
+    def one(value: Any) -> Tuple[Any, ...]:
+        numbers = array_of(value)
+        more = list(value.rows) if isinstance(value, Rows) else value.lod if isinstance(value, pm.LoDTensor) else []
+        return str(numbers.dtype), numbers.shape, numbers.tobytes(), more
+    return {port: [one(value) for value in listed(values)] for port, values in outputs.items()}
+
+
+def unlike(value: Any) -> Any:
+    """A value of the same kind and shape, with other numbers everywhere."""
+    numbers = array_of(value)
+    return with_array(value, np.full_like(numbers, np.nan) if numbers.dtype.kind == "f" else ~numbers)
+
+
+def spoiled(inputs: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+    """The inputs, where the last element of one of them is a number that some operators refuse."""
+    for port, value in inputs.items():
+        items = listed(value)
+        for i, item in enumerate(items):
+            numbers = array_of(item)
+            large = min(1e30, float(np.finfo(numbers.dtype).max)) if numbers.dtype.kind == "f" else 0
+            odd: Sequence[Any] = {"i": (-1, 0, 100), "f": (-1, large), "b": (False, True)}.get(numbers.dtype.kind, ())
+            for number in odd if numbers.size else ():
+                other = numbers.copy()
+                other.reshape(-1)[-1] = number
+                yield {**inputs, port: [*items[:i], with_array(item, other), *items[i + 1:]]}
+
+
+def check_memory(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+    """in_place, views, updates and inputs.shape_only."""
+    record = contract(op_type)
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    found = one.run()
+    expected = bits(found)
+    given = {port: [array_of(value) for value in listed(values)] for port, values in inputs.items()}
+    for source, port in record["views"]:
+        made = [array_of(value) for value in listed(found.get(port, []))]
+        if [value.nbytes for value in made] == [value.nbytes for value in given.get(source, [])]:
+            assert [value.tobytes() for value in made] == [value.tobytes() for value in given[source]], f"{port} is not a view of {source}"
+    if op_type in BY_CHANCE:
+        return
+    if record["in_place"] or record["views"]:
+        over = OneOp(op_type, inputs, attrs, counts, aliased=False, temporaries=True)
+        assert bits(over.run()) == expected, "outputs over inputs"
+    if any(source in inputs and port in counts for source, port in record["updates"]):
+        same = OneOp(op_type, inputs, attrs, counts)
+        assert bits(same.run()) == expected, "outputs in their inputs' variables"
+    for port in record["inputs"]:
+        if port["shape_only"] and port["name"] in inputs:
+            changed = inputs[port["name"]]
+            changed = [unlike(value) for value in changed] if isinstance(changed, list) else unlike(changed)
+            other = OneOp(op_type, {**inputs, port["name"]: changed}, attrs, counts, aliased=False)
+            assert bits(other.run()) == expected, f"{port['name']} is read"
+
+
+def check_refusals(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+    """checks_data: what was written before an operator that refuses its data is put back."""
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    one.put("steps", np.zeros(1, "float32"))
+    one.block.prepend_op("increment", {"X": "steps"}, {"Out": "steps"}, {"step": 1.0})
+    for others in spoiled(inputs):
+        for port, names in one.arguments.items():
+            for name, value in zip(names, listed(others[port])):
+                one.put(name, value)
+        before = one.scope.get("steps")
+        try:
+            one.executor.run(one.program, scope=one.scope)
+        except pm.Error as error:
+            assert one.scope.get("steps") == before, f"a refusal that the record does not tell of: {error}"
+
+
+def check_tiles(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> bool:
+    """tiled: in parts with another operator there are the bits that it makes alone. False: the case has no parts."""
+    size = array_of(listed(inputs["Param"])[0]).size
+    if size < 2 or any(isinstance(value, Rows) for value in inputs.values()):
+        return False
+    large = {port: np.resize(value, LARGE) if value.size == size else value for port, value in inputs.items()}
+    read = "Grad" if "Grad" in inputs else "Param"
+
+    def made(fuse: str) -> Dict[str, bytes]:
+        one = OneOp(op_type, large, attrs, counts)
+        one.put("zeros", np.zeros(LARGE, large[read].dtype))
+        one.put("rate", np.ones(1, large[read].dtype))
+        name = one.arguments[read][0]
+        one.block.prepend_op("sgd", {"Param": name, "Grad": "zeros", "LearningRate": "rate"}, {"ParamOut": name})
+        with mock.patch.dict(os.environ, PM_FUSE=fuse):
+            parts = f"in parts with it: {op_type}" in one.executor.plan_text(one.program, scope=one.scope)
+            assert parts == (fuse == "1"), "the plan has other parts"
+            one.executor.run(one.program, scope=one.scope)
+        return {name: one.scope.get(name).tobytes() for name in sorted(one.written)}
+
+    assert made("1") == made("0"), "in parts there are other bits"
+    return True
+
+
+def check_outputs(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+    """outputs.optional: without one the others have the same bits."""
+    if op_type in BY_CHANCE or len(counts) < 2:
+        return
+    record = contract(op_type)
+    states = {port for source, port in record["updates"] if source in inputs}  # are given with their inputs or not at all
+    optional = [port["name"] for port in record["outputs"] if port["optional"] and port["name"] in {*counts} - states]
+    whole = bits(OneOp(op_type, inputs, attrs, counts, aliased=False).run()) if optional else {}
+    for port in optional:
+        fewer = {name: count for name, count in counts.items() if name != port}
+        found = bits(OneOp(op_type, inputs, attrs, fewer, aliased=False).run())
+        assert found == {name: whole[name] for name in fewer}, f"without {port}"
+
+
+def untested(op_types: Sequence[str]) -> Iterator[Tuple[str, str, str]]:
+    """What records allow and no case does: (type, port, what)."""
+    for op_type in op_types:
+        record, cases = contract(op_type), list(cases_of(op_type))
+        for port in record["inputs"]:
+            name, given = port["name"], [case[1][port["name"]] for case in cases if port["name"] in case[1]]
+            if name in record["takes_rows"] and not any(isinstance(item, Rows) for value in given for item in listed(value)):
+                yield op_type, name, "takes rows"
+            if port["optional"] and (not given or len(given) == len(cases)):
+                yield op_type, name, "is optional"
+            if port["list"] and not any(isinstance(value, list) and len(value) > 1 for value in given):
+                yield op_type, name, "is a list"
+        for port in record["outputs"]:
+            given = [case[3].get(port["name"], 0) for case in cases]
+            if port["list"] and max(given, default=0) < 2:
+                yield op_type, port["name"], "is a list"
+
+
+def cases_and_gradients(op_type: str) -> Iterator[Case]:
+    """The cases that ask the operator itself: its own, or for a gradient those of its operator."""
+    plain = op_type[:-len("_grad")] if op_type.endswith("_grad") else op_type
+    for case in ((plain, *case[1:4]) for case in cases_of(plain)):
+        yield from [case] if plain == op_type else gradient_cases(*case, types={op_type})
+
+
+# --- of one operator, by all its cases -----------------------------------------------------------------
+
+def ask_values(op_type: str) -> None:
+    """The harness's questions about values, dtypes, shapes and sequences."""
+    for cases, reference, unchecked in all_facts()[op_type]:
+        for inputs, attrs in cases.values():
+            for dtype in harness._dtypes_to_test(op_type, inputs):
+                harness._ask_values(op_type, reference, inputs, attrs, dtype, unchecked, {"float16": 1, "float32": 1, "float64": 1}, True, ())
+
+
+def check_all_memory(op_type: str) -> None:
+    for case in cases_and_gradients(op_type):
+        check_memory(*case)
+
+
+def check_all_refusals(op_type: str) -> None:
+    for case in cases_and_gradients(op_type):
+        check_refusals(*case)
+
+
+def check_all_tiles(op_type: str) -> None:
+    if contract(op_type)["tiled"]:
+        assert [check_tiles(*case) for case in cases_and_gradients(op_type)].count(True) > 0, "no case has parts"
+
+
+def check_all_outputs(op_type: str) -> None:
+    for case in cases_and_gradients(op_type):
+        check_outputs(*case)
+
+
+def check_tested(op_type: str) -> None:
+    assert list(untested([op_type])) == []
+
+
+def check_place(op_type: str) -> None:
+    """on_gpu and cpu_only: a kernel for GPUs, or the reason for none."""
+    record = contract(op_type)
+    assert not record["has_kernels"] or record["on_gpu"] != bool(record["cpu_only"])
+
+
+def stated() -> List[str]:
+    """What a record states, by the names of contract(); of ports "inputs.list" and its like."""
+    record = contract("adam")
+    ports = [f"{side}.{fact}" for side in ("inputs", "outputs") for fact in record[side][0]]
+    return sorted([*(fact for fact in record if fact not in ("inputs", "outputs")), *ports])
