@@ -1,5 +1,5 @@
 // Memory that is not yet written can be filled with a pattern, so that a test sees when an operator reads or returns it:
-// new allocations, and, before each run, the memory of a plan's temporaries and scratch space.
+// new allocations, and, before each run, the memory of a plan's temporaries and scratch space, on devices too.
 #pragma once
 
 #include <cstddef>

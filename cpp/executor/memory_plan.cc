@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/fill_pattern.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -101,6 +103,13 @@ size_t bytes_of(const VarInfo& info) {
   Shape shape = info.shape;
   if (info.kind == VarKind::SelectedRows && shape.rank() > 0) shape[0] = info.row_count;
   return static_cast<size_t>(shape.numel()) * size_of(info.dtype);
+}
+
+void Arena::fill(size_t bytes) const {
+  if (fill_pattern() < 0) return;
+  if (!device_) return fill_with_pattern(data(), bytes);
+  std::vector<char> pattern(bytes, static_cast<char>(fill_pattern()));
+  device_->to_device(data(), pattern.data(), bytes);
 }
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {

@@ -22,6 +22,7 @@ class Arena {
     memory_ = device_ ? device_->allocate(bytes) : allocate(bytes);
     bytes_ = bytes;
   }
+  void fill(size_t bytes) const;  // with the pattern of core/fill_pattern.h, while no device is at work on it
 
  private:
   Accelerator* device_;

@@ -11,7 +11,7 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
   try {
     steps_ = make_steps(segment_, binding_);
     temporaries_ = std::make_unique<Temporaries>(segment_, binding_, steps_, std::move(arenas), scope);
-    temporaries_->bind(true);
+    temporaries_->bind();
     undo_plan_ = plan_undo(binding_, undo_, steps_.steps, on_devices, on_devices || placement_.replicated);
     for (Variable* variable : undo_plan_.saved) undo_.prepare(variable);
     if (on_devices) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <set>
 
+#include "core/fill_pattern.h"
 #include "core/takes_back.h"
 #include "executor/plan.h"
 #include "executor/site.h"
@@ -26,8 +27,8 @@ std::string name_of(const Step& step) {
 
 void Plan::prepare(const std::vector<Tensor>& feeds) {
   bool moved = binding_.move_to_devices();
-  // Devices may still be at work on what the run before left: no pattern is written there.
-  moved |= temporaries_->bind(!flow_.flow);
+  if (fill_pattern() >= 0) settle();  // devices may still be at work on what the run before left
+  moved |= temporaries_->bind();
   if (flow_.flow && moved) flow_.flow->forget_recordings();
   binding_.set_feeds(feeds);
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/fill_pattern.h"
 #include "executor/holders.h"
 #include "executor/site.h"
 
@@ -85,7 +84,7 @@ std::map<Place, std::vector<Temporaries::Allocation>> Temporaries::find_allocati
   return allocations;
 }
 
-bool Temporaries::bind(bool fill) {
+bool Temporaries::bind() {
   bool moved = false;
   for (auto& [place, use] : uses_) {
     try {
@@ -93,7 +92,7 @@ bool Temporaries::bind(bool fill) {
     } catch (const DeviceError& error) {
       fail_for_memory(use, error.what());
     }
-    if (fill && !use.arena->device()) fill_with_pattern(use.arena->data(), use.bytes);
+    use.arena->fill(use.bytes);
     if (use.bound == use.arena->data()) continue;
     use.bound = use.arena->data();
     for (const Allocation& one : use.allocations) one.location->bind(use.bound + one.offset);

@@ -13,8 +13,8 @@ class Temporaries {
   Temporaries(const Segment& segment, Binding& binding, const StepList& steps, std::shared_ptr<Arenas> arenas, const Scope& scope);
 
   // Reserves the arenas and binds variables to them where they have moved, since other plans use them too; true where that
-  // is so. With `fill`, memory of the host gets the pattern of PM_FILL. DeviceError names the operator that needs most.
-  bool bind(bool fill);
+  // is so. Memory gets the pattern of PM_FILL. DeviceError names the operator that needs most.
+  bool bind();
 
   // The bytes of a variable. Those of the scope, of the caller and of live_out have memory of their own; temporaries of a
   // place share theirs. Touch::memory is below memories().

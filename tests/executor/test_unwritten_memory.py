@@ -8,17 +8,11 @@ from facts import all_facts, cases_of
 from one_op import OneOp, Rows, array_of
 from paddle_mini import _core
 from paddle_mini.contracts import contract
-
-PATTERNS = (0x55, 0xAA)  # as floats a large number and a small one; as integers far out of any range
+from records import altered
+from unwritten import PATTERNS, filled, under_each
 
 # The values they give are random without a seed, or depend on what the same process did before.
 LEFT_OUT = {"print", "save", "load"}
-
-
-@pytest.fixture
-def fill():
-    yield _core.set_fill_pattern
-    _core.set_fill_pattern(-1)
 
 
 def bits(value):
@@ -53,29 +47,25 @@ def with_gradient(one):
 
 
 @pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
-def test_operators(op_type, fill):
+def test_operators(op_type):
     for name, inputs, attrs, counts, _ in cases_of(op_type):
         seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in contract(op_type)["attrs"]) else {}
         one = OneOp(op_type, inputs, {**attrs, **seeded}, counts, aliased=False)
         program, names = with_gradient(one)
-        results = []
-        for pattern in PATTERNS:
-            fill(pattern)
-            results.append([bits(value) for value in one.fetch(names, program)])
-        fill(-1)
+        results = under_each(lambda one=one, names=names, program=program: [bits(value) for value in one.fetch(names, program)])
         differ = [name for name, first, second in zip(names, *results) if first != second]
         assert not differ, f"{name}: {differ} hold what was in memory before"
 
 
 @pytest.mark.parametrize("mode, kept", [("LSTM", 6), ("GRU", 4), ("RNN_TANH", 1), ("RNN_RELU", 1)])
-def test_padding_of_rnn_is_zero_in_what_the_gradient_reads(mode, kept, fill):
+def test_padding_of_rnn_is_zero_in_what_the_gradient_reads(mode, kept):
     steps, batch, hidden, gates = 4, 3, 2, {"LSTM": 4, "GRU": 3}.get(mode, 1)
     inputs = {"Input": np.ones((steps, batch, 5), "float32"), "SequenceLength": np.array([2, 0, 4]),
               "PreState": [np.ones((1, batch, hidden), "float32")] * (2 if mode == "LSTM" else 1),
               "WeightList": [np.ones((gates * hidden, width), "float32") for width in (5, hidden)] + [np.ones(gates * hidden, "float32")] * 2}
     one = OneOp("rnn", inputs, {"mode": mode, "hidden_size": hidden, "input_size": 5}, {"Out": 1, "Reserve": 1, "State": len(inputs["PreState"])})
-    fill(0x55)
-    reserve = np.asarray(one.run()["Reserve"])
+    with filled(0x55):
+        reserve = np.asarray(one.run()["Reserve"])
     lines = [reserve[:steps * batch * 4 * hidden], reserve[steps * batch * 4 * hidden:]] if mode == "LSTM" else [reserve]
     assert reserve.size == steps * batch * kept * hidden
     for part in lines:
@@ -83,28 +73,41 @@ def test_padding_of_rnn_is_zero_in_what_the_gradient_reads(mode, kept, fill):
         assert not rows[2:, 0].any() and not rows[:, 1].any() and rows[:, 2].all()
 
 
-def test_training(fill):
+def trained(place):
+    """The scope after some steps, by name."""
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup), pm.unique_name.guard():
+        x, y = pm.layers.data("x", [-1, 6]), pm.layers.data("y", [-1, 1], dtype="int64")
+        hidden = pm.layers.fc(x, 8, act="relu")
+        loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(pm.layers.fc(hidden + pm.layers.fc(hidden, 8), 3), y))
+        pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.01), window_size=4).minimize(loss)
+    exe, scope = pm.Executor(place), pm.Scope()
+    pm.seed(3)
+    exe.run(startup, scope=scope)
+    random = np.random.default_rng(1)
+    for size in (5, 3, 5):
+        exe.run(main, {"x": random.normal(size=(size, 6)).astype("float32"), "y": random.integers(0, 3, (size, 1))}, [loss], scope)
+    return {name: scope.get(name).tobytes() for name in sorted(scope.names())}
+
+
+@pytest.mark.parametrize("place", [pm.CPUPlace(), pm.EmulatedPlace(0)], ids=str)
+def test_training(place):
     """Arenas that many steps share, gradients that are added up, optimizers with state, averages."""
-    results = []
-    for pattern in PATTERNS:
-        fill(pattern)
-        main, startup = pm.Program(), pm.Program()
-        with pm.program_guard(main, startup), pm.unique_name.guard():
-            x, y = pm.layers.data("x", [-1, 6]), pm.layers.data("y", [-1, 1], dtype="int64")
-            hidden = pm.layers.fc(x, 8, act="relu")
-            loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(pm.layers.fc(hidden + pm.layers.fc(hidden, 8), 3), y))
-            pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.01), window_size=4).minimize(loss)
-        exe, scope = pm.Executor(), pm.Scope()
-        pm.seed(3)
-        exe.run(startup, scope=scope)
-        random = np.random.default_rng(1)
-        for size in (5, 3, 5):
-            exe.run(main, {"x": random.normal(size=(size, 6)).astype("float32"), "y": random.integers(0, 3, (size, 1))}, [loss], scope)
-        results.append({name: scope.get(name).tobytes() for name in sorted(scope.names())})
-    assert results[0] == results[1]
+    first, second = under_each(lambda: trained(place))
+    assert first == second
 
 
-def test_the_pattern_is_in_fresh_memory(fill):
-    for pattern in PATTERNS:
-        fill(pattern)
-        assert _core.fresh_memory(1000) == bytes([pattern]) * 1000
+def test_the_pattern_is_in_fresh_memory():
+    assert under_each(lambda: _core.fresh_memory(1000)) == [bytes([pattern]) * 1000 for pattern in PATTERNS]
+
+
+def test_the_pattern_is_in_a_devices_temporaries_before_each_run():
+    """A value of which only the shape is looked at is not brought there: a kernel that reads it all the same finds what
+    its memory held."""
+    main = pm.Program()
+    with pm.program_guard(main):
+        out = pm.layers.scale(pm.layers.relu(pm.layers.data("x", [2, 3])), scale=2.0)
+    exe, feed = pm.Executor(pm.EmulatedPlace(0)), {"x": np.ones((2, 3), "float32")}
+    with altered("relu", {"inputs.shape_only": ["X"]}), filled(0x55):
+        for _ in range(2):
+            np.testing.assert_array_equal(exe.run(main, feed, [out])[0], 2 * np.frombuffer(b"\x55" * 24, "float32").reshape(2, 3))

@@ -1,0 +1,28 @@
+# Memory that has not been written yet, filled with one pattern and then another: what is computed must not depend on it.
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, List
+
+from paddle_mini import _core
+
+PATTERNS = (0x55, 0xAA)  # as floats a large number and a small one; as integers far out of any range
+
+
+@contextmanager
+def filled(pattern: int) -> Iterator[None]:
+    """Inside, unwritten memory holds this byte."""
+    _core.set_fill_pattern(pattern)
+    try:
+        yield
+    finally:
+        _core.set_fill_pattern(-1)
+
+
+def under_each(run: Callable[[], Any]) -> List[Any]:
+    """What run() gives under each pattern."""
+    results = []
+    for pattern in PATTERNS:
+        with filled(pattern):
+            results.append(run())
+    return results
