@@ -11,7 +11,8 @@ from paddle_mini.contracts import contract
 @contextmanager
 def altered(op_type: str, facts: Dict[str, Any]) -> Iterator[None]:
     """Inside, the record of the operator says this, by the names of contract(); "inputs.list" are the names of the inputs
-    that are lists. dtype_from is (port or "", whether it is an output); control is 0: it has none."""
+    that are lists. dtype_from is (port or "", whether it is an output); control is the address of a
+    function, 0 for none."""
     before = {}
     try:
         for fact, value in facts.items():

@@ -101,8 +101,7 @@ class OpSpec {
   // infer says which outputs are sequences. Elsewhere an output with as many rows as an input of
   // sequences has the same ones.
   OpSpec& decides_lod();
-  // Acts on names, blocks and arrays instead of computing tensors from tensors; see core/control.h. A
-  // record may have kernels as well: this then is for variables that are no tensors.
+  // Acts on names, blocks and arrays instead of computing tensors from tensors by kernels; see core/control.h.
   OpSpec& control(ControlFunction function);
   OpSpec& role(OpRole role);
   // Its kernels do all their work through launchers (math/map.h and its like), so compiled for a GPU they run there.

@@ -85,10 +85,11 @@ void OpSpec::check_record() const {
   located([&] {
     bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
     require<ProgramError>(!doc_.empty(), "doc is missing");
-    require<ProgramError>(infer_ || (control_ && !has_kernels()), "infer is missing");
+    require<ProgramError>(infer_ || control_, "infer is missing");
     require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(), "gradient, or the reason for none, is missing");
     require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "there is a gradient, and a reason for none");
     require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "kernels are missing");
+    require<ProgramError>(!control_ || !has_kernels(), "there are kernels, and a function instead of them (control)");
     require<ProgramError>(has_kernels() || !(checks_data_ || on_gpu_ || !dtype_port_.empty()), "kernels are spoken of, and missing");
     require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu() is said, and a reason why not");
     require_different_names(inputs_, "input");

@@ -88,15 +88,6 @@ void each_name(const std::vector<Slot>& slots, F f) {
   for (const Slot& slot : slots) for (const std::string& name : slot.arguments) if (name != kEmptyName) f(name);
 }
 
-bool is_control(const VerifiedProgram& program, int block, const VerifiedOp& op) {
-  if (!op.spec->control_function()) return false;
-  bool tensors = op.spec->has_kernels();
-  auto look = [&](const std::string& name) { tensors = tensors && holds_tensor(static_cast<VarKind>(program.find(block, name)->kind)); };
-  each_name(op.desc.inputs, look);
-  each_name(op.desc.outputs, look);
-  return !tensors;
-}
-
 // The names that each block reads or writes, blocks inside it included; those come after it.
 std::vector<std::unordered_set<std::string>> names_of_blocks(const VerifiedProgram& program) {
   std::vector<std::unordered_set<std::string>> names(program.blocks.size());
@@ -203,7 +194,7 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
         op.spec->complete(op.desc);
         check_names(program, block.idx, op.desc);
-        op.is_control = is_control(program, block.idx, op);
+        op.is_control = op.spec->control_function() != nullptr;
         each_name(op.desc.outputs, [&](const std::string& name) {
           bool changes = name != kEmptyName && outlives_runs(*program.find(block.idx, name)) && !leaves(op, name);
           if (changes) program.written.insert(name);

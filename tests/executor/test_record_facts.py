@@ -117,6 +117,7 @@ LIES = [
     ("relu", check_place, {"cpu_only": "because"}),
     ("sequence_pool", check_place, {"cpu_only": ""}),
     ("while", check_place, {"control": 0}),
+    ("relu", check_place, {"control": 1}),
     ("relu", check_place, {"no_gradient": "because"}),
     ("adam", check_place, {"no_gradient": ""}),
 ]
