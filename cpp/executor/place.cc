@@ -25,7 +25,7 @@ bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
 std::string missing_on(const Place& place, const OpSpec& spec, const OpSpec* there, DType dtype, bool rows) {
   std::string none = "no kernel on " + name_of(place) + ": ";
   if (rows) return none + "only the CPU has kernels for selected rows";
-  if (!there) return none + (spec.cpu_only_reason().empty() ? "it has not been written" : spec.cpu_only_reason());
+  if (!there) return none + (spec.cpu_only_reason().empty() ? "the library of kernels for GPUs lacks it" : spec.cpu_only_reason());
   if (there->kernel(dtype)) return "";
   return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ", list_kernel_dtypes(*there));
 }

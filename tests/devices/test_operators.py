@@ -27,10 +27,12 @@ def assert_alike(there, here, tolerances, what):
 
 
 def run_there(one):
+    """Skips what stays on the processor: for the reason that its record gives, selected rows, some dtypes."""
     try:
         return one.run()
     except pm.DeviceError as error:
-        if "no kernel" not in str(error):
+        reasons = [one.record["cpu_only"] or "there is no reason", "selected rows are worked on", "there are kernels for"]
+        if "no kernel" not in str(error) or not any(reason in str(error) for reason in reasons):
             raise
         pytest.skip(str(error).splitlines()[0])
 
