@@ -127,29 +127,29 @@ def check_outputs(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], c
         assert found == {name: whole[name] for name in fewer}, f"without {port}"
 
 
-def untested(op_types: Sequence[str]) -> Iterator[Tuple[str, str, str]]:
-    """What records allow and no case does: (type, port, what)."""
-    for op_type in op_types:
-        record, cases = contract(op_type), list(cases_of(op_type))
-        for port in record["inputs"]:
-            name, given = port["name"], [case[1][port["name"]] for case in cases if port["name"] in case[1]]
-            if name in record["takes_rows"] and not any(isinstance(item, Rows) for value in given for item in listed(value)):
-                yield op_type, name, "takes rows"
-            if port["optional"] and (not given or len(given) == len(cases)):
-                yield op_type, name, "is optional"
-            if port["list"] and not any(isinstance(value, list) and len(value) > 1 for value in given):
-                yield op_type, name, "is a list"
-        for port in record["outputs"]:
-            given = [case[3].get(port["name"], 0) for case in cases]
-            if port["list"] and max(given, default=0) < 2:
-                yield op_type, port["name"], "is a list"
-
-
 def cases_and_gradients(op_type: str) -> Iterator[Case]:
     """The cases that ask the operator itself: its own, or for a gradient those of its operator."""
     plain = op_type[:-len("_grad")] if op_type.endswith("_grad") else op_type
     for case in ((plain, *case[1:4]) for case in cases_of(plain)):
         yield from [case] if plain == op_type else gradient_cases(*case, types={op_type})
+
+
+def untested(op_types: Sequence[str]) -> Iterator[Tuple[str, str, str]]:
+    """What records allow and no case does: (type, port, what). A gradient's inputs are given as its operator's are."""
+    for op_type in op_types:
+        record, cases = contract(op_type), list(cases_and_gradients(op_type))
+        for port in record["inputs"]:
+            name = port["name"]
+            given = [items for items in (listed(case[1].get(name, [])) for case in cases) if items]
+            if name in record["takes_rows"] and not any(isinstance(item, Rows) for items in given for item in items):
+                yield op_type, name, "takes rows"
+            if port["optional"] and (not given or (len(given) == len(cases) and not op_type.endswith("_grad"))):
+                yield op_type, name, "is optional"
+            if port["list"] and max(map(len, given), default=0) < 2:
+                yield op_type, name, "is a list"
+        for port in record["outputs"]:
+            if port["list"] and max((case[3].get(port["name"], 0) for case in cases), default=0) < 2:
+                yield op_type, port["name"], "is a list"
 
 
 # --- of one operator, by all its cases -----------------------------------------------------------------

@@ -10,7 +10,6 @@ from paddle_mini import _core
 from numeric_gradients import analytic_gradients
 from one_op import OneOp, array, ints
 
-
 i32 = lambda *v: np.array(v, "int32")  # noqa: E731
 i64 = lambda *v: np.array(v, "int64")  # noqa: E731
 some = lambda *v: [np.array([n], "int32") for n in v]  # noqa: E731

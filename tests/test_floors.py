@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 # proto < core < cuda < math < {ops, program, optimizer} < executor < {capi, python, tools}: what each floor may include;
