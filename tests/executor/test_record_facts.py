@@ -147,17 +147,24 @@ def test_each_fact_has_a_lie():
     assert stated() == sorted({fact for _, _, facts in LIES for fact in facts} | set(NO_LIE))
 
 
-# Facts that are there to change something: without them another question fails.
-@pytest.mark.parametrize("fact, nothing", [("decides_lod", False), ("dtype_from", ("", False))])
-def test_what_is_said_is_needed(fact, nothing):
+# harness.py states neither types that differ nor sequences that go away; c_allreduce_sum refuses when another replica does.
+ASKED_ELSEWHERE = {"dtype_from": {"parameter_average"}, "decides_lod": {"ctc_align"}, "checks_data": {"c_allreduce_sum"}}
+
+
+@pytest.mark.parametrize("fact, nothing, question", [
+    ("decides_lod", False, ask_values), ("dtype_from", ("", False), ask_values), ("takes_rows", [], ask_values),
+    ("checks_data", False, check_all_refusals),
+])
+def test_what_is_said_is_needed(fact, nothing, question):
+    """Without it the question finds something wrong, whichever operator says it."""
     silent = []
-    asked_by_a_lie = {"parameter_average", "ctc_align"}  # harness.py states neither types that differ nor sequences that go away
-    for op_type in sorted(set(all_facts()) - asked_by_a_lie):
-        if not contract(op_type)[fact]:
+    for op_type in sorted(_core.op_types() if question == check_all_refusals else all_facts()):
+        plain = op_type[:-len("_grad")] if op_type.endswith("_grad") else op_type
+        if plain not in all_facts() or not contract(op_type)[fact] or op_type in ASKED_ELSEWHERE.get(fact, ()):
             continue
         try:
             with altered(op_type, {fact: nothing}):
-                ask_values(op_type)
+                question(op_type)
             silent.append(op_type)
         except (AssertionError, pm.Error):
             pass
