@@ -166,7 +166,7 @@ def test_ctrl_c_is_answered_and_leaves_a_whole_step():
     assert process.stdout.readline() == "running\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    word, *counts = process.communicate(timeout=30)[0].split()
+    word, *counts = process.communicate(timeout=300)[0].split()
     # One matrix product of this step takes some 20 ms, the step some seconds.
     assert word == "stopped" and counts[0] in ("0", counts[1])
 
