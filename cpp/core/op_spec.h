@@ -98,8 +98,8 @@ class OpSpec {
   OpSpec& reads_shape(const char* input);  // only the shape: the memory may serve something else by then
   OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
   OpSpec& checks_data();   // run() may refuse the data, say an id out of range: on a processor before it has written
-  // infer says which outputs are sequences. Elsewhere an output with as many rows as an input of
-  // sequences has the same ones.
+  // infer alone says which outputs are sequences, as they may have as many rows as an input by chance. Elsewhere an output
+  // to which infer gives none has those of an input of as many rows.
   OpSpec& decides_lod();
   // Acts on names, blocks and arrays instead of computing tensors from tensors by kernels; see core/control.h.
   OpSpec& control(ControlFunction function);
