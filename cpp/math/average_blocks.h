@@ -16,20 +16,28 @@ namespace paddle_mini {
 // So the average is kept as two numbers, a and b, with
 //   average = a + (c a + b) / S,
 // where S is the sum of all weights v so far, v = w S / (1 - w), and c is minus the sum of the weights v of this block.
-// A step is b <- b + v p; it touches a only where the block ends, after kBlockSteps steps or when S has doubled.
+// A step is b <- b + v p; it touches a only where the block ends, after block_length(w) steps or when S has doubled.
 // There a becomes the average, rounded, and b keeps what rounding left. Three things hold b's own rounding down:
 //   - c begins at half of what the block will add up, so that b runs from -c a to c a and not to twice as much;
-//   - S becomes (1 - w) / w there, so that weights are about 1;
+//   - S becomes (1 - w) / w there, so that weights are about 1, and a little more, another part of a sixteenth each time,
+//     so that roundings of a parameter that stands still are others in each block;
 //   - weights below 1/64 are dithered by a millionth, one for all elements, which S counts: the roundings of a
 //     parameter that stands still are then as random as those of one that moves (Roberts 1962), and cancel out.
 // Larger weights cannot be dithered so, since that would show in the average of parameters that jump. The roundings of
-// b, if all have one sign, add up to m/8 to m/4 digits of p for blocks of m steps, so their blocks are one step.
+// b, if all have one sign, add up to m/8 to m/4 digits of p in blocks of m steps, so their blocks are short.
 // With zeros for b and the sums the average is a, so the state of an average that was kept without blocks can go on.
-constexpr int kBlockSteps = 16;
-constexpr double kWideWeight = 1.0 / 64, kDither = 1.0 / (1 << 20), kGolden = 0.6180339887498949;
+constexpr int kBlockSteps = 16, kShortBlockSteps = 4;
+constexpr double kWideWeight = 1.0 / 8, kDitheredWeight = 1.0 / 64, kDither = 1.0 / (1 << 20), kGolden = 0.6180339887498949;
 
 // Kept as float64: S, c, the S at which the block ends, steps since the average began.
 enum AverageSum { kSum = 0, kShift, kEnd, kBlockCount, kAverageSums };
+
+// Another place between 0 and 1 for each step, evenly (Weyl).
+PM_HD inline double place(double step) { return step * kGolden - std::floor(step * kGolden); }
+
+PM_HD inline int block_length(double w) {
+  return w < kDitheredWeight ? kBlockSteps : w > kWideWeight ? 1 : kShortBlockSteps;
+}
 
 // What a step does to a and b.
 enum class Move { None, Begin, Add, EndBlock };
@@ -61,15 +69,14 @@ PM_HD BlockStep<T> block_step(const double* sums, double w) {
     end = 2 * before;
   }
   double v = w / (1 - w) * before;
-  bool is_wide = w >= kWideWeight;
-  if (!is_wide && sizeof(T) == sizeof(float)) {
-    double phase = steps * kGolden;
-    v *= 1 + (phase - std::floor(phase) - 0.5) * kDither;
+  int length = block_length(w);
+  if (w < kDitheredWeight && sizeof(T) == sizeof(float)) {
+    v *= 1 + (place(steps) - 0.5) * kDither;
   }
   step.weight = static_cast<T>(v);
   v = static_cast<double>(step.weight);
   double sum = before + v, shift = sums[kShift] - v;
-  bool ends = sum >= end || is_wide || std::fmod(steps, kBlockSteps) == 0;
+  bool ends = sum >= end || std::fmod(steps, length) == 0;
   step.move = ends ? Move::EndBlock : Move::Add;
   step.sums[kSum] = sum;
   step.sums[kShift] = shift;
@@ -79,9 +86,10 @@ PM_HD BlockStep<T> block_step(const double* sums, double w) {
   step.shift = static_cast<T>(shift);
   step.sum = static_cast<T>(sum);
   step.part = static_cast<T>(1 / sum);
-  double whole = (1 - w) / w, coming = std::min(whole * std::expm1(-kBlockSteps * std::log1p(-w)), whole);
+  double more = length == 1 ? 0 : place(steps) / 16, whole = (1 - w) / w * (1 + more);
+  double coming = std::min(whole * std::expm1(-length * std::log1p(-w)), whole);
   step.scale = static_cast<T>(whole / sum);
-  step.next = is_wide ? T(0) : static_cast<T>(coming / 2);
+  step.next = length == 1 ? T(0) : static_cast<T>(coming / 2);
   step.sums[kSum] = whole;
   step.sums[kShift] = static_cast<double>(step.next);
   step.sums[kEnd] = 2 * whole;
