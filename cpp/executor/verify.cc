@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/kept_statistics.h"
 #include "executor/site.h"
 #include "executor/structure.h"
 
@@ -21,7 +22,7 @@ bool leaves(const VerifiedOp& op, const std::string& name) {
     const AttrValue* value = op.desc.attr(attr);
     return value && std::get_if<bool>(value) && std::get<bool>(*value);
   };
-  if (!says("use_global_stats") && !(says("is_test") && !says("trainable_statistics"))) return false;
+  if (!uses_kept_statistics(says)) return false;
   auto updates = [&](const auto& pair) {
     return op.desc.input(pair.first) == op.desc.output(pair.second) && op.desc.output(pair.second)[0] == name;
   };

@@ -1,6 +1,7 @@
 // batch_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, channel by channel
 #include <cmath>
 
+#include "core/kept_statistics.h"
 #include "core/op_table.h"
 #include "math/batch_channels.h"
 
@@ -12,9 +13,9 @@ namespace paddle_mini {
 namespace {
 
 // Whether the statistics that are kept are used, and not those of this batch.
-bool uses_kept_statistics(const KernelInit& init) {
-  return init.attr<bool>("use_global_stats") ||
-         (init.attr<bool>("is_test") && !init.attr<bool>("trainable_statistics"));
+template <class Context>
+bool kept_statistics_used(const Context& c) {
+  return uses_kept_statistics([&](const char* attr) { return c.template attr<bool>(attr); });
 }
 
 template <class T>
@@ -35,7 +36,7 @@ struct BatchNormKernel : Kernel {
         variance(init, "Variance"), y(init, "Y"), mean_out(init, "MeanOut"), variance_out(init, "VarianceOut"),
         saved_mean(init, "SavedMean"), saved_variance(init, "SavedVariance"),
         layout(x.shape(), init.attr<std::string>("data_layout")), momentum(init.attr<float>("momentum")),
-        epsilon(init.attr<float>("epsilon")), kept(uses_kept_statistics(init)), factor(init, on_host()),
+        epsilon(init.attr<float>("epsilon")), kept(kept_statistics_used(init)), factor(init, on_host()),
         offset(init, on_host()), totals(init, on_host()) {}
 
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
@@ -124,7 +125,7 @@ struct BatchNormGradKernel : Kernel {
         kept_variance(init, "VarianceOut", optional_port), x_gradient(init, "X@GRAD", optional_port),
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         layout(x.shape(), init.attr<std::string>("data_layout")), epsilon(init.attr<float>("epsilon")),
-        kept(uses_kept_statistics(init)), center(init, on_host()), s(init, on_host()), p(init, on_host()),
+        kept(kept_statistics_used(init)), center(init, on_host()), s(init, on_host()), p(init, on_host()),
         q(init, on_host()), r(init, on_host()), to_bias(init, layout.channels), to_scale(init, layout.channels) {}
 
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
@@ -204,8 +205,7 @@ void infer_batch_norm_grad(InferContext& c) {
   require_channel_ports(c, {"Scale", "Bias", "SavedMean", "SavedVariance", "MeanOut", "VarianceOut"});
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
-  bool kept = c.attr<bool>("use_global_stats") || (c.attr<bool>("is_test") && !c.attr<bool>("trainable_statistics"));
-  require<ProgramError>(!kept || (c.has_input("MeanOut") && c.has_input("VarianceOut")),
+  require<ProgramError>(!kept_statistics_used(c) || (c.has_input("MeanOut") && c.has_input("VarianceOut")),
                         "inputs MeanOut and VarianceOut are needed where the statistics that are kept are used");
   gradients_like_inputs(c);
 }
