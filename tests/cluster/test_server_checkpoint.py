@@ -172,6 +172,21 @@ def test_when_checkpoints_are_written(tmp_path):
         checkpoint(Group(1, BOTH))
 
 
+def test_a_checkpoint_of_all_servers_stays_the_newest_until_something_changes(tmp_path):
+    now = [0.0]
+    group = Group(2, BOTH, directory=str(tmp_path), clock=lambda: now[0], checkpoint_seconds=60)
+    train(group, 0, 1)
+    for index in (0, 1):
+        checkpoint(group, index, timestamp=7)
+    for now[0], changes in ((100.0, False), (200.0, False), (300.0, True)):
+        if changes:
+            train(group, 1, 2)
+        for server in group.servers:
+            server.tick()
+        newest = [json.loads((tmp_path / f"server-{index}.json").read_text())["timestamp"] for index in (0, 1)]
+        assert (newest != [7, 7]) is changes
+
+
 def test_servers_write_at_the_same_moments(tmp_path):
     """Trainers wait for each server that writes: one that began again does not do so at a time of its own."""
     now = [100.0]

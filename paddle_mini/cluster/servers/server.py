@@ -38,6 +38,7 @@ class ParameterServer:
         self._received = self._given = 0  # bytes of arrays
         self._clock = clock
         self._tried = self._period()
+        self._asked_for: Optional[Tuple[int, int]] = None  # token and version of a checkpoint that was asked for
         self._checkpoints = ServerCheckpoints(directory, settings.job, index, settings.servers) if directory else None
         self._about_checkpoints: Dict[str, Any] = {
             "recovered": None, "newest": None, "seconds": 0.0, "errors": 0, "last_error": ""}
@@ -63,8 +64,10 @@ class ParameterServer:
 
     def tick(self) -> None:
         """Writes a checkpoint when another period of checkpoint_seconds has begun: at one moment at all servers, as
-        trainers wait for each that writes. What a disk refuses is logged and counted, and training goes on."""
-        if self.initialised and self._checkpoints and self._period() != self._tried:
+        trainers wait for each that writes. What a disk refuses is logged and counted, and training goes on. As long as
+        nothing has changed, one that was asked for stays the newest: it is of all servers together."""
+        changed = (self._token, self._updates.version) != self._asked_for
+        if self.initialised and self._checkpoints and self._period() != self._tried and changed:
             self._try_checkpoint()
 
     def _period(self) -> int:
@@ -176,7 +179,9 @@ class ParameterServer:
         self._require_initialised()
         if not self._checkpoints:
             raise StorageError(f"server {self.index} has no directory for checkpoints")
-        return {"checkpoint": self._write_checkpoint(self._checkpoints, timestamp)}, []
+        written = self._write_checkpoint(self._checkpoints, timestamp)
+        self._asked_for = self._token, self._updates.version
+        return {"checkpoint": written}, []
 
     def _try_checkpoint(self) -> None:
         try:
