@@ -23,6 +23,8 @@ TICK = 0.1
 """Seconds from one tick of a service to the next."""
 SHOWN = 0.5
 """Seconds after which Ray has shown what parts printed."""
+REST = 10.0
+"""Seconds in which a service that is to end finishes what it does."""
 NAMESPACE = "paddle_mini"
 _log = PartLogger(__name__)
 
@@ -105,6 +107,9 @@ class RayEngine(Engine):
             self._end(actor for actor, _ in self._trainers.values())
 
     def stop(self) -> None:
+        resting = [actor.rest.remote() for actor in self._services.values()]
+        if resting:
+            ray.wait(resting, num_returns=len(resting), timeout=REST)  # Ray kills a process a while after it is told to
         self._end(self._services.values())
         if self._own:
             time.sleep(SHOWN)
@@ -158,6 +163,10 @@ class _ServicePart:
             if self._service is None:
                 return Gone(f"it could not begin: {self._error}")
             return self._service.handle(header, arrays)
+
+    def rest(self) -> None:
+        """Nothing is done any more: when this returns, what was being written is written, and no file is open."""
+        self._lock.acquire()
 
     def _begin(self) -> None:
         """An actor whose constructor raises would be begun again at once, without end."""

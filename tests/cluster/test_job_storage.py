@@ -28,7 +28,7 @@ def small_disk(tmp_path):
     if made.returncode:
         pytest.skip(f"no disk can be mounted here: {made.stderr.strip()}")
     yield disk
-    subprocess.run(["umount", "--lazy", disk], check=True)
+    subprocess.run(["umount", disk], check=True)
 
 
 def fill(disk):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -76,6 +77,31 @@ def test_a_service_that_died_is_begun_again(engine):
     while isinstance(answers[-1], Gone):
         answers.append(echo(engine))
     assert answers[-1] == (b"!", [])
+
+
+class Writer(Echo):
+    """A service that writes for a while in each tick."""
+
+    def __init__(self, path, link):
+        super().__init__(link)
+        self._path = path
+
+    def tick(self):
+        with open(self._path, "a") as file:
+            print("begins", file=file, flush=True)
+            time.sleep(1)
+            print("ends", file=file)
+
+
+def test_a_service_finishes_what_it_writes_before_the_engine_ends(tmp_path):
+    engine, path = RayEngine(), tmp_path / "written"
+    engine.serve({"writer": partial(Writer, path)})
+    deadline = time.monotonic() + 60
+    while not path.read_text().endswith("begins\n"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    engine.stop()
+    assert path.read_text().splitlines()[-1] == "ends"
 
 
 def test_a_slow_service(engine):
