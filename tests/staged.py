@@ -42,7 +42,8 @@ def main():
     code = (f"import sys; sys.path[:] = [path for path in sys.path if path] + [{site!r}]; import pytest; "
             "sys.exit(pytest.main(sys.argv[1:]))")
     fixed = ["setarch", "-R"] if preload == "libtsan.so" else []  # where memory lies is not random: libtsan asks for it
-    command = [*fixed, sys.executable, "-S", "-c", code, "-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", *words[1:]]
+    # What a sanitizer writes before it ends the process must not be captured with it.
+    command = [*fixed, sys.executable, "-S", "-c", code, "-q", *(["--capture=sys"] if preload else []), "-p", "no:cacheprovider", "-p", "no:faulthandler", *words[1:]]
     sys.exit(subprocess.run(command, cwd=ROOT, env=environment(package, preload)).returncode)
 
 
