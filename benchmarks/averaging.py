@@ -9,7 +9,7 @@ from environments import NotInstalled, command_of, compiled
 from measuring import HERE, Row, Settings, in_turn, start
 from worker import Worker, WorkerError
 
-# What the same run's update loop takes moves 12 bytes for each parameter; so does an average alone, and 8 more in every 16th step.
+# What the same run's update loop takes moves 12 bytes a parameter; so does an average alone, and 8 more in every 16th step.
 UPDATE_BYTES, AVERAGE_BYTES = 12, 12.5
 # Each average behind an optimizer that has the parameter in its cache: it is read and written. A decay of 0.9, which the
 # fourth has, makes blocks of 4 steps.

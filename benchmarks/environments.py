@@ -4,7 +4,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, List, NamedTuple
+from typing import Dict, List, NamedTuple, Sequence
 
 FOLDER = Path(__file__).parent.parent / "build" / "bench"
 
@@ -24,7 +24,7 @@ class Peer(NamedTuple):
 
     environment: str
     script: str
-    arguments: List[str] = []
+    arguments: Sequence[str] = ()
 
 
 PEERS: Dict[str, Peer] = {

@@ -42,7 +42,7 @@ def checked(seconds):
 def best(function, repeat=7):
     """The median time of a call, in seconds, after two for warming up."""
     times = []
-    for number in range(repeat + 2):
+    for _ in range(repeat + 2):
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)

@@ -129,7 +129,7 @@ def resnet():
 
 def recurrent(x, work):
     """The output [time, batch, hidden] of layers of LSTM over x [time, batch, in]."""
-    time, batch, inputs = x.shape
+    _, batch, inputs = x.shape
     hidden, layers = workloads.LSTM_HIDDEN, workloads.LSTM_LAYERS
     names = [f"{layer}.{end}" for pair in (("wi", "wh"), ("bi", "bh")) for layer in range(layers) for end in pair]
     weights = [pm.layers.create_parameter(list(work.params[name].shape), name=name) for name in names]

@@ -64,7 +64,8 @@ def coverage():
         if golden.get(op_type):
             asked.append(f"{golden[op_type]} programs of PaddlePaddle")
         gradient = "no" if record["no_gradient"] else "yes"
-        yield f"| {op_type} | {', '.join(record['dtypes']) or 'any'} | {'cpu, gpu' if record['on_gpu'] else 'cpu'} | {gradient} | {', '.join(asked)} |"
+        places = "cpu, gpu" if record["on_gpu"] else "cpu"
+        yield f"| {op_type} | {', '.join(record['dtypes']) or 'any'} | {places} | {gradient} | {', '.join(asked)} |"
     yield ""
 
 

@@ -17,7 +17,7 @@ from .variable import Parameter, Variable, name_of
 
 GRAD = "@GRAD"
 
-Names = Optional[Iterable[Union[Variable, str]]]
+Names = Iterable[Variable | str] | None
 Description = Dict[str, Any]
 
 

@@ -1,4 +1,4 @@
-# The environment variables that the code reads, in C++ and in Python: what `paddle-mini doctor` prints and docs/security.md lists.
+# Environment variables that the code reads, in C++ and in Python: what `paddle-mini doctor` prints and docs/security.md lists.
 from __future__ import annotations
 
 import os

@@ -63,8 +63,8 @@ class Executor:
         program: None: the default main program. feed: values by name. Arrays, of other libraries too, must have
         the dtype of their variable; Python numbers and lists are converted. fetch_list: variables or names whose
         values come back, in order, as NumPy arrays of their own memory (selected rows as
-        SelectedRows, a tensor array as a list); one alone stands for a list of one. return_numpy: False: sequences come back as LoDTensor,
-        with their lod. scope: where persistable variables live; None: the global scope.
+        SelectedRows, a tensor array as a list); one alone stands for a list of one. return_numpy: False:
+        sequences come back as LoDTensor, with their lod. scope: where persistable variables live; None: the global scope.
         Raises ShapeError for a value that does not fit, OpError when an operator refuses its data,
         ProgramError when the program or a name is wrong; persistables then are as before the
         operator that refused.

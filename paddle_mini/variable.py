@@ -11,7 +11,7 @@ from .transaction import before_setting, on_undo
 if TYPE_CHECKING:
     from .block import Block
 
-Dtype = Union[str, int]  # a number where it is no element type
+Dtype = str | int  # a number where it is no element type
 
 
 class Variable:

@@ -47,12 +47,11 @@ def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradient
     is a LoDTensor. A reference gives a LoDTensor where the output must have sequences. float64: ports that
     are float64 whatever type is tested.
     """
-    questions = []
+    questions, wide = [], {**TOLERANCES["cpu"], **tolerance}
     if not float64:  # PaddlePaddle has no such operator
         FACTS.setdefault(op_type, []).append((cases, reference, unchecked))
     for name, (inputs, attrs) in cases.items():
         for dtype in _dtypes_to_test(op_type, inputs):
-            wide = {**TOLERANCES["cpu"], **tolerance}
             questions.append(pytest.param(
                 lambda i=inputs, a=attrs, d=dtype: _ask_values(op_type, reference, i, a, d, unchecked, wide,
                                                           open_shapes, float64),

@@ -44,8 +44,8 @@ def one(build):
 
 
 UNARY = ("abs acos asin asinh atan atanh brelu ceil celu cos cosh elu erf exp expm1 floor gelu hard_shrink hard_sigmoid hard_swish "
-         "is_empty isfinite isinf isnan l1_norm leaky_relu log log10 log1p log2 logsigmoid mean mish reciprocal relu relu6 round rsqrt "
-         "scale selu shape sigmoid sign silu sin sinh size softplus softsign sqrt square squared_l2_norm stanh swish tan tanh "
+         "is_empty isfinite isinf isnan l1_norm leaky_relu log log10 log1p log2 logsigmoid mean mish reciprocal relu relu6 round "
+         "rsqrt scale selu shape sigmoid sign silu sin sinh size softplus softsign sqrt square squared_l2_norm stanh swish tan tanh "
          "tanh_shrink thresholded_relu trunc pow softshrink assign zeros_like ones_like "
          "tril triu").split()
 BINARY = ("elementwise_add elementwise_div elementwise_fmax elementwise_fmin elementwise_max elementwise_min elementwise_mul "

@@ -130,7 +130,7 @@ def test_doctor(call):
 def test_mistakes_are_one_message(folder, call, monkeypatch, words, expected):
     path, _ = folder
     monkeypatch.chdir(path)
-    x, label = data()
+    _, label = data()
     (path / "cut.npy").write_bytes((path / "x.npy").read_bytes()[:-9])
     np.save(path / "objects.npy", np.array([None]))
     os.mkfifo(path / "pipe")

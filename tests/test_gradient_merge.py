@@ -97,7 +97,7 @@ def test_a_scheduler_steps_when_it_is_told():
     rates = [pm.lr.NoamDecay(4, 3) for _ in range(2)]
     merged = SmallModel(GradientMerge(O.SGD(rates[0]), K).minimize, "float64")
     large = SmallModel(O.SGD(rates[1]).minimize, "float64")
-    for step in range(3):
+    for _ in range(3):
         for number in range(K):
             merged.step(number)
         large_steps(large, 1)

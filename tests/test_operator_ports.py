@@ -29,7 +29,7 @@ UNKNOWN_PORTS = {
 UNKNOWN_ATTRS = {
     "adam": {"min_row_size_to_use_multithread"}, "adamw": {"min_row_size_to_use_multithread"},
     "coalesce_tensor": {"concated_ranks", "concated_shapes"},
-    **dict.fromkeys(["equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal"], {"force_cpu"}),
+    **dict.fromkeys(["equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal"], frozenset({"force_cpu"})),
     "fill_constant": {"place_type"},
     "hierarchical_sigmoid": {"epmap", "height_sections", "table_names", "trainer_id"},
     "lookup_table": {"height_sections", "epmap", "table_names", "slot", "is_test", "is_distributed", "entry", "remote_prefetch",

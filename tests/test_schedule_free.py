@@ -195,7 +195,7 @@ def test_its_average_has_statistics_and_a_model(tmp_path):
     assert (found.steps, found.updates, found.skipped, found.warming_up) == (40, 40, 0, False)
     np.testing.assert_allclose([found.effective_length, found.mean_age], [40, 19.5], rtol=1e-9)
     free.save(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
-    program, _, fetches = pm.io.load_inference_model(tmp_path / "m", scope=(scope := pm.Scope()))
+    program, _, _ = pm.io.load_inference_model(tmp_path / "m", scope=(scope := pm.Scope()))
     assert_same_bits({name: scope.get(name) for name in NAMES}, averages(free, model))
     assert program.provenance["scheme"] == "ScheduleFree()"
 

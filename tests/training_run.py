@@ -39,7 +39,8 @@ def optimizer_of(name, rate):
 class Run:
     """A network with dropout, a schedule and averages, in a scope and an executor of its own.
 
-    place: the executor's. optimizer, scheme: names of classes, schemes joined by "+"; the scheme is not that of AVERAGED optimizers. table: also looks rows up, with sparse gradients.
+    place: the executor's. optimizer, scheme: names of classes, schemes joined by "+"; the scheme is not that of AVERAGED
+    optimizers. table: also looks rows up, with sparse gradients.
     """
 
     def __init__(self, optimizer="Adam", scheme="Window", schedule=None, seed=3, size=5, table=False,

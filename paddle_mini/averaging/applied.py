@@ -129,7 +129,7 @@ class Applier:
             for kept in [average.counters, average.state, *member.kept()]:
                 _declare(block, kept)
             begin = len(block.ops)
-            self._append_value(lambda *op: block.insert_op(len(block.ops) - begin, *op), average, member, value)
+            self._append_value(lambda *op, begin=begin: block.insert_op(len(block.ops) - begin, *op), average, member, value)
         program.changed()
         return program
 

@@ -23,7 +23,7 @@ class Length:
         return f"fraction({self.part:g})" if self.steps is None else f"steps({self.steps:g})"
 
 
-Lengthy = Union[int, float, Length]
+Lengthy = int | float | Length
 
 
 def steps(n: float) -> Length:

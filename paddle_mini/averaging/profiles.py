@@ -14,7 +14,7 @@ import numpy as np
 from .._core import ProgramError
 from ..errors import shown
 
-Shape = Union[str, Callable[[np.ndarray], np.ndarray]]
+Shape = str | Callable[[np.ndarray], np.ndarray]
 
 SHAPES: Dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "linear": lambda x: 1 - x,

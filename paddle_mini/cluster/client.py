@@ -2,15 +2,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
+from types import MappingProxyType
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from .engine import Link, Request
 from .errors import ClusterError, StorageError, Timeout
 from .part_log import PartLogger
-from .wire import Arrays, Header, Reply, request, understood
+from .wire import Header, Reply, request, understood
 
 OnWait = Callable[[int, Header], None]
-Result = Union[Reply, ClusterError]
+Result = Reply | ClusterError
 _log = PartLogger(__name__)
 
 
@@ -19,8 +20,8 @@ class Ask(NamedTuple):
 
     service: str
     name: str
-    fields: Header = {}
-    arrays: Arrays = []
+    fields: Mapping[str, Any] = MappingProxyType({})
+    arrays: Sequence[Any] = ()
 
 
 class _Open:
@@ -57,7 +58,7 @@ class Client:
 
     def ask(self, service: str, name: str, arrays: Sequence[Any] = (), **fields: Any) -> Reply:
         """The reply of one service; an error in it is raised, and says where it is from."""
-        return required(self.ask_all([Ask(service, name, fields, list(arrays))]))[0]
+        return required(self.ask_all([Ask(service, name, fields, arrays)]))[0]
 
     def ask_all(self, asks: Sequence[Ask], on_wait: Optional[OnWait] = None) -> List[Result]:
         """The reply, or the error, of each service, in their order. on_wait(index, header) is called for each reply
@@ -91,7 +92,7 @@ class Client:
         return required([_understood(service, answer)])[0][0]
 
     def _message(self, ask: Ask) -> Request:
-        return Request(ask.service, request(self._job, ask.name, **ask.fields), ask.arrays)
+        return Request(ask.service, request(self._job, ask.name, **ask.fields), list(ask.arrays))
 
     def _result(self, one: _Open, answer: Any, on_wait: Optional[OnWait]) -> Optional[Result]:
         """None while the service is to be asked again."""

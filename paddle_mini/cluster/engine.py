@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Mapping, NamedTuple, Protocol, Sequence,
 from .errors import ClusterError
 from .wire import Arrays
 
-Answer = Union[Tuple[bytes, Arrays], ClusterError]
+Answer = tuple[bytes, Arrays] | ClusterError
 
 
 class Request(NamedTuple):

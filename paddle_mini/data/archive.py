@@ -67,7 +67,7 @@ def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
             inner.sort()
             for name in sorted(names):
                 full = os.path.join(folder, name)
-                yield full.replace(os.sep, "/"), lambda full=full: open(full, "rb", opener=open_regular)  # type: ignore[misc]
+                yield full.replace(os.sep, "/"), lambda full=full: open(full, "rb", opener=open_regular)  # type: ignore[misc]  # noqa: SIM115
     elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             for entry in packed.infolist():
@@ -79,7 +79,7 @@ def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
                 if part.isfile():
                     yield part.name, lambda part=part: tar.extractfile(part)  # type: ignore[misc]
     else:
-        yield path.replace(os.sep, "/"), lambda: open(path, "rb", opener=open_regular)
+        yield path.replace(os.sep, "/"), lambda: open(path, "rb", opener=open_regular)  # noqa: SIM115 (the caller closes the file)
 
 
 def _unpacked(name: str, read: Callable[[], IO[bytes]]) -> bytes:

@@ -1,4 +1,6 @@
 # Layer functions: each appends operators to the program that is being built and returns variables.
+# With a line for each name these would be 400 lines.
+# fmt: off
 from ..transaction import make_atomic
 from .activation import maxout, pow, prelu, softshrink
 from .attention import dot_product_attention, multi_head_attention, padding_mask

@@ -8,7 +8,7 @@ from ..variable import Variable
 from .emit import block, emit, emit_all, layer_name, require_variable, whole
 
 
-Chosen = Union[Tuple[Variable, Variable], Tuple[Variable, Variable, Variable]]
+Chosen = tuple[Variable, Variable] | tuple[Variable, Variable, Variable]
 
 
 def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Optional[Variable], scores: Variable, beam_size: int,

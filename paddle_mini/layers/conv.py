@@ -15,7 +15,7 @@ from .emit import (
     activation, add_bias, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole,
 )
 
-Size = Union[int, Sequence[int]]
+Size = int | Sequence[int]
 
 
 def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Union[Size, str] = 0,

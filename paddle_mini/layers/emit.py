@@ -16,7 +16,7 @@ from ..guards import default_main_program, default_startup_program
 from ..param_attr import ParamAttr
 from ..variable import Parameter, Variable
 
-Output = Union[Variable, List[Variable]]
+Output = Variable | list[Variable]
 
 
 def refuse(kind: Type[Error], message: str) -> NoReturn:

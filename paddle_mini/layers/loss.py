@@ -17,7 +17,8 @@ def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ig
     input: [..., classes] float. label: [..., 1] int64; rows where it is ignore_index give 0. With
     soft_label: the shape of input, the probability of each class; then Y = −Σ label log input.
     Returns [..., 1]. For logits, softmax_with_cross_entropy is faster and exact where a probability
-    is tiny; a warning says where input can be nothing else: the output of fc, say, without activation. Raises OpError at a run when a label is not a class.
+    is tiny; a warning says where input can be nothing else: the output of fc, say, without activation.
+    Raises OpError at a run when a label is not a class.
     """
     prefix = name or layer_name("cross_entropy")
     inputs = {"X": input, "Label": label}

@@ -9,7 +9,7 @@ import numpy as np
 from ..variable import Variable
 from .emit import emit, emit_all, from_front, known_dim, layer_name, require_variable, whole
 
-Axes = Union[int, Sequence[int]]
+Axes = int | Sequence[int]
 
 
 def reshape(x: Variable, shape: Sequence[int], name: Optional[str] = None) -> Variable:

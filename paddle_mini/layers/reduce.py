@@ -10,7 +10,7 @@ from ..errors import shown
 from ..variable import Variable
 from .emit import emit, layer_name, refuse
 
-Axes = Union[None, int, Sequence[int]]
+Axes = int | Sequence[int] | None
 
 
 def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:

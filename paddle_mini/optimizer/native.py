@@ -17,7 +17,7 @@ VERSION = 1
 """Of the interface, cpp/capi/paddle_optimizer.h."""
 ELEMENT_TYPES = {np.dtype(np.float32): 4, np.dtype(np.float64): 5}
 
-Ids = Union[np.ndarray, Sequence[int]]
+Ids = np.ndarray | Sequence[int]
 
 
 class BusyError(Error):

@@ -24,7 +24,7 @@ from ..variable import Parameter, Variable, name_of
 from .config import new_config, said_by
 
 Pairs = List[Tuple[Parameter, Variable]]
-Rate = Union[float, Variable, LRScheduler]
+Rate = float | Variable | LRScheduler
 
 
 class Minimizer(ABC):

@@ -23,7 +23,7 @@ from .averaged import Averaged
 from .optimizer import Minimizer, Pairs
 from .wrapper import chain, updated_by
 
-Schemes = Union[Scheme, Sequence[Scheme]]
+Schemes = Scheme | Sequence[Scheme]
 
 
 class ParameterAverage(Averaged):

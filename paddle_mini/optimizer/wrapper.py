@@ -15,7 +15,7 @@ from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Variable
 from .optimizer import Minimizer, Pairs, require_unchanged
 
-Step = Optional[Callable[[Pairs], None]]
+Step = Callable[[Pairs], None] | None
 
 
 class Around(Minimizer):

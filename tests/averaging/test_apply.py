@@ -63,9 +63,9 @@ def test_before_the_first_averaged_step_raw_values_stay(scheme):
     model = averaged_model(scheme, start_step=4)
     for number in range(3):
         before = model.values()
-        with pytest.warns(UserWarning, match="no step has been averaged yet, so the raw values stay") as caught:
-            with model.average.apply(model.exe, model.scope):
-                assert_same_bits(model.values(), before)
+        with (pytest.warns(UserWarning, match="no step has been averaged yet, so the raw values stay") as caught,
+              model.average.apply(model.exe, model.scope)):
+            assert_same_bits(model.values(), before)
         assert caught[0].filename == __file__
         assert_same_bits(model.values(), before)
         model.step(number)
@@ -90,10 +90,10 @@ def test_apply_does_not_nest_and_nothing_is_lost():
     before, averages = model.values(), applied(model)
     with model.average.apply(model.exe, model.scope):
         for again in (None, Uniform()):
-            with pytest.raises(pm.OpError, match=r"applied already: 'fc_0\.[bw]_0' holds one; leave that apply\(\), or "
-                                                 r"call restore\(\), first"):
-                with model.average.apply(model.exe, model.scope, again):
-                    pytest.fail("entered")
+            with (pytest.raises(pm.OpError, match=r"applied already: 'fc_0\.[bw]_0' holds one; leave that apply\(\), or "
+                                                  r"call restore\(\), first"),
+                  model.average.apply(model.exe, model.scope, again)):
+                pytest.fail("entered")
         assert_same_bits(model.values(), averages)
     assert_same_bits(model.values(), before)
     assert set_aside(model.scope) == []

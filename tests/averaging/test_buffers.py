@@ -33,7 +33,7 @@ class Normalized:
 
     def train(self, steps):
         x, label = data()
-        for step in range(steps):
+        for _ in range(steps):
             rows = np.random.RandomState(len(self.history)).permutation(len(x))[:8]
             self.exe.run(self.main, {"x": x[rows], "label": label[rows]}, scope=self.scope)
             self.history.append(self.values(STATISTICS))

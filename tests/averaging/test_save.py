@@ -105,7 +105,7 @@ def test_a_program_that_was_made_apart(tmp_path):
     """Any program that reads the parameters, such as one that was written for serving."""
     model = averaged_model(Uniform())
     train(model, 9)
-    with pm.program_guard(serving := pm.Program(), pm.Program()):
+    with pm.program_guard(pm.Program(), pm.Program()):
         x = pm.layers.data("x", [-1, 6])
         odds = pm.layers.softmax(pm.layers.fc(pm.layers.fc(x, 5, act="tanh"), 3))
     model.average.save(tmp_path / "m", [x], [odds], model.exe, scope=model.scope)

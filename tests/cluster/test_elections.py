@@ -1,4 +1,5 @@
 """Elections: one initialiser whose end all wait for, one saver a directory, by leases whose tokens rise."""
+import contextlib
 import tempfile
 
 import pytest
@@ -250,10 +251,8 @@ class Electing(RuleBasedStateMachine):
         self.job.clock.pass_by(seconds)
         for part, lives in (("trainer", self.lives), ("server", self.servers)) if heard else ():
             for number, life in lives.items():
-                try:
+                with contextlib.suppress(Gone):
                     self.job.beat(part, number, life)
-                except Gone:
-                    pass
 
     @rule()
     def restart(self):

@@ -8,7 +8,7 @@ from paddle_mini.data import DataFeeder, batch, shuffle
 
 def test_a_batch_of_rows():
     image = pm.layers.data("image", [-1, 1, 2, 2])
-    label = pm.layers.data("label", [-1, 1], dtype="int64")
+    pm.layers.data("label", [-1, 1], dtype="int64")
     words = pm.layers.data("words", [-1, 1], dtype="int64", lod_level=1)
     rows = [([1, 2, 3, 4], 7, [5, 6]), (np.zeros((2, 2)), 8, []), ([0] * 4, 9, [1])]
     feed = DataFeeder([image, "label", words]).feed(rows)

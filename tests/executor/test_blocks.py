@@ -73,14 +73,14 @@ def test_what_the_scope_holds_is_put_back_when_a_later_stretch_refuses():
 
 
 def test_a_value_that_is_missing_after_the_cut_is_refused_by_name():
-    main, startup, wanted = build(lambda numbers: numbers + pm.default_main_program().global_block().create_var(
+    main, _, wanted = build(lambda numbers: numbers + pm.default_main_program().global_block().create_var(
         "nowhere", shape=[-1], dtype="int64"))
     with pytest.raises(pm.OpError, match="'nowhere' has no value"):
         pm.Executor(pm.CPUPlace()).run(main, feed={"n": np.array([3])}, fetch_list=wanted, scope=pm.Scope())
 
 
 def test_a_shape_that_does_not_fit_after_the_cut_is_refused_with_its_line():
-    main, startup, wanted = build(lambda numbers: numbers + L.fill_constant([3], "int64", 1))
+    main, _, wanted = build(lambda numbers: numbers + L.fill_constant([3], "int64", 1))
     executor = pm.Executor(pm.CPUPlace())
     with pytest.raises(pm.ShapeError, match=r"elementwise_add[\s\S]*added at .*test_blocks.py"):
         executor.run(main, feed={"n": np.array([4])}, fetch_list=wanted, scope=pm.Scope())

@@ -1,4 +1,4 @@
-"""fuse: operators that run part by part with the one before them give the same bits, and only move where nothing stands in the way."""
+"""fuse: operators that run part by part with the one before them give the same bits, and move where nothing is in the way."""
 import numpy as np
 import pytest
 

@@ -80,7 +80,7 @@ def test_a_gradient_refuses_nothing_that_the_operator_accepted(changed):
     if changed:
         loss.block.append_op("scale", {"X": ids}, {"Out": ids}, {"scale": 30.0})
     pm.optimizer.SGD(1.0).minimize(loss, parameter_list=["b"])
-    exe, scope = pm.Executor(pm.CPUPlace()), pm.global_scope()
+    exe = pm.Executor(pm.CPUPlace())
     exe.run(pm.default_startup_program())
     assert (", keeps 400 bytes" in exe.plan_text(feed={"ids": np.array([1])})) == changed
     exe.run(feed={"ids": np.array([1])})

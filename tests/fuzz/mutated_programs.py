@@ -1,4 +1,4 @@
-"""Programs: fields and bytes of a ProgramDesc. What is accepted means the same when it is written again, and runs or is refused."""
+"""Programs: fields and bytes of a ProgramDesc. What is accepted means the same when written again, and runs or is refused."""
 import contextlib
 import signal
 from pathlib import Path

@@ -16,7 +16,7 @@ def accepted(call, *kinds):
     an error about memory that is not there is not a defect."""
     try:
         return True, call()
-    except (*(kinds or (pm.Error,)), MemoryError) as error:
+    except (*(kinds or (pm.Error,)), MemoryError) as error:  # noqa: B030 (kinds are classes of exceptions)
         if not isinstance(error, MemoryError):
             check_message(str(error))
         return False, error

@@ -37,7 +37,8 @@ def test_defects_are_found(defect, words, tmp_path):
     module = tmp_path / "mutated_nothing.py"
     module.write_text("import os, signal, time\n\nclass Mutants:\n    def __init__(self, folder):\n        self.count = folder / 'count'\n\n"
                       "    def run(self, rng):\n        number = int(self.count.read_text()) if self.count.exists() else 0\n"
-                      f"        self.count.write_text(str(number + 1))\n        if number == 4:\n            {defect}\n        return number % 2 == 0\n")
+                      f"        self.count.write_text(str(number + 1))\n        if number == 4:\n            {defect}\n"
+                      "        return number % 2 == 0\n")
     copy = tmp_path / "fuzz.py"
     copy.write_text(FUZZ.read_text().replace('KINDS = {', 'KINDS = {"nothing": "mutated_nothing", ').replace("SILENCE = 10.0", "SILENCE = 1.0"))
     done = subprocess.run([sys.executable, copy, "--kind", "nothing", "--mutants", "9"], capture_output=True, text=True, timeout=120)

@@ -198,7 +198,7 @@ def test_variables_called_feed_and_fetch(tmp_path):
     x = L.data("feed", [2])
     out = L.scale(x, scale=2.0, name="fetch")
     L.assign(out, pm.default_main_program().global_block().create_var("fetch", shape=[2]))
-    for step in range(2):
+    for _ in range(2):
         pm.io.save_inference_model(tmp_path / "m", ["feed"], ["fetch"], program=pm.default_main_program())
         model, feeds, fetches = pm.io.load_inference_model(tmp_path / "m")
         assert (feeds, [fetch.name for fetch in fetches]) == (["feed"], ["fetch"])
@@ -213,7 +213,7 @@ def test_what_paddlepaddle_keeps_of_parameters_is_kept(tmp_path):
     entries = {name: {"structured_name": f"layer.{name}", "stop_gradient": name.endswith("b_0"), "trainable": True} for name in model.parameters}
     (tmp_path / "m.pdiparams.info").write_bytes(pickle.dumps({**entries, "pruned": {"stop_gradient": True}}, protocol=2))
     loaded = pm.Scope()
-    program, feeds, fetches = pm.io.load_inference_model(tmp_path / "m", scope=loaded)
+    _, feeds, fetches = pm.io.load_inference_model(tmp_path / "m", scope=loaded)
     pm.io.save_inference_model(tmp_path / "again", feeds, fetches, scope=loaded)
     assert pickle.loads((tmp_path / "again.pdiparams.info").read_bytes()) == entries
     pm.io.save_inference_model(tmp_path / "again", [model.x], [model.logits], scope=model.scope)

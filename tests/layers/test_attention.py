@@ -148,7 +148,7 @@ def test_positions():
     waves = L.add_sinusoid_positions(sequences("y", 5), 7)
     short = RANDOM.normal(size=(3, 4, 5)).astype("float32")
     first, second = run(learned, waves, x=X, y=short)
-    table, fixed = parameters().values()
+    table, _ = parameters().values()
     np.testing.assert_allclose(first, X + table[:5], rtol=1e-6)
     angles = np.arange(4)[:, None] / 10000 ** (np.array([0, 0, 2, 2, 4]) / 5)
     expected = np.where(np.arange(5) % 2 == 0, np.sin(angles), np.cos(angles))

@@ -30,7 +30,7 @@ def field():
 
 
 def test_linear_chain_crf():
-    x, tags, loss = field()
+    _, _, loss = field()
     value, weight = run(loss, "moves", x=SCORES, tags=TAGS)
     assert weight.shape == (5, 3)
     wanted = [np.log(sum(np.exp(score(rows, path, weight)) for path in paths(rows))) - score(rows, right[:, 0], weight)
@@ -63,7 +63,7 @@ def test_padded_sequences_with_lengths_are_the_same():
 
 
 def test_a_field_learns_its_labels():
-    x, tags, loss = field()
+    _, _, loss = field()
     pm.optimizer.SGD(0.5).minimize(pm.layers.mean(loss))
     executor = start()
     losses = [executor.run(feed={"x": SCORES, "tags": TAGS}, fetch_list=[loss])[0].sum() for _ in range(100)]

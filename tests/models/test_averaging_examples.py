@@ -78,7 +78,7 @@ def test_the_results_are_those_of_the_settings(parts):
 
 def regressions(parts, x, y, rates):
     """w and its averages after a step for every row of x [steps, groups, d]."""
-    steps, groups, d = x.shape
+    _, groups, d = x.shape
     schemes = [Uniform(), Exponential(0.9)]
     build = parts["models"].least_squares(groups, len(rates), d)
     models = parts["models"].Models(build, pm.optimizer.SGD(1.0), schemes)

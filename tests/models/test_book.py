@@ -65,5 +65,5 @@ def test_original_files_and_a_model_that_stays(chapter, tmp_path):
     np.savetxt(tmp_path / "housing.data", np.column_stack([x, 20 + x.sum(1)]))
     loss = chapter("01").main(["--data", str(tmp_path), "--epochs", "60", "--out", str(tmp_path / "saved" / "line")])
     assert loss < 1.5
-    program, feeds, fetches = pm.io.load_inference_model(tmp_path / "saved" / "line", scope=pm.Scope())
+    _, feeds, fetches = pm.io.load_inference_model(tmp_path / "saved" / "line", scope=pm.Scope())
     assert feeds == ["x"] and fetches[0].shape == (-1, 1)

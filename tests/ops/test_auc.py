@@ -43,7 +43,7 @@ def batch(rows, buckets, steps, columns=2, **more):
     size = (steps + 1) * buckets + (1 if steps else 0)
     stat = {port: ints(size, high=5, seed=i) for i, port in enumerate(("StatPos", "StatNeg"))}
     if steps:
-        for port, value in stat.items():  # sums are those of the ring
+        for value in stat.values():  # sums are those of the ring
             value[steps * buckets:-1] = value[:steps * buckets].reshape(steps, buckets).sum(axis=0)
             value[-1] = 7
     else:

@@ -118,7 +118,7 @@ def test_configurations_that_are_refused(fields, why):
 
 
 def test_an_optimizer_without_its_message_has_its_defaults():
-    for name in config_class().Optimizer.keys():
+    for name in config_class().Optimizer.keys():  # noqa: SIM118 (an enumeration of protobuf)
         handle = create(config_class()(optimizer=name, **CONST).SerializeToString())
         assert handle and update(handle, np.ones(3, "float32")) == OK
         C.paddle_release_optimizer(handle)

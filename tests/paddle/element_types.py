@@ -1,6 +1,7 @@
 """Writes tests/element_types.json: the element types that PaddlePaddle 2.6.2's kernels for CPUs have, by operator.
 
-Run by the Python of PaddlePaddle's environment (CONTRIBUTING.md): build/bench/paddle/bin/python tests/paddle/element_types.py OPERATOR...
+Run by the Python of PaddlePaddle's environment (CONTRIBUTING.md):
+    build/bench/paddle/bin/python tests/paddle/element_types.py OPERATOR...
 Complex types are left out: there are none here.
 """
 import json

@@ -1,4 +1,4 @@
-"""PaddlePaddle's own averages, ModelAverage and ExponentialMovingAverage, as programs that it wrote: its numbers come out here."""
+"""PaddlePaddle's own averages, ModelAverage and ExponentialMovingAverage, as programs that it wrote: they give its numbers."""
 import numpy as np
 import pytest
 

@@ -13,7 +13,7 @@ PROGRAMS = [case for case in CASES if (case / "main.pb").exists() and not case.n
 
 @pytest.fixture(scope="module")
 def results(run_all, tmp_path_factory, as_arrays):
-    """By case: (fetches, what PaddlePaddle gives for its own bytes, for those written here, and for what is left for each fetch)."""
+    """By case: (fetches, what PaddlePaddle gives for its own bytes, for those written here, for what is left for each fetch)."""
     folder, asked, kinds = tmp_path_factory.mktemp("again"), {}, {}
     for case in PROGRAMS:
         meta, feeds = json.loads((case / "case.json").read_text()), case_values.load_npz(case / "feeds.npz")

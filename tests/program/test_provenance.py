@@ -68,7 +68,7 @@ def test_a_file_comes_back_byte_for_byte(model, tmp_path):
 def test_what_is_no_object_is_refused_where_it_is_read(model, text):
     program = pm.Program.from_bytes(with_text(model, text))
     with pytest.raises(pm.ProgramError, match="provenance is not a JSON object"):
-        program.provenance
+        _ = program.provenance
     assert model.exe.run(program, batch(0), [model.loss.name], model.scope)[0] == model.step()
 
 

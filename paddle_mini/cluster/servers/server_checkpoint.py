@@ -241,9 +241,9 @@ def _record(file: BinaryIO) -> bytes:
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     """The file, open for reading. StorageError, which names it, when its content is malformed."""
-    with told_storage(f"can't read '{path}'"):
-        with open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file:
-            try:
-                yield file
-            except Malformed as error:
-                raise StorageError(f"'{path}' is damaged: {error}") from None
+    with (told_storage(f"can't read '{path}'"),
+          open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file):
+        try:
+            yield file
+        except Malformed as error:
+            raise StorageError(f"'{path}' is damaged: {error}") from None

@@ -15,7 +15,7 @@ from ..wire import Arrays, Header
 
 Rows = Tuple[np.ndarray, np.ndarray]
 """Numbers of rows, int64, and their values, [rows, ...]."""
-Gradient = Union[np.ndarray, Rows]
+Gradient = np.ndarray | Rows
 Pulled = Tuple[Dict[str, np.ndarray], Dict[str, Rows]]
 _AT_ONCE = 200
 """Blocks in one message of an initialiser, whose headers are limited."""
