@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test fuzz test-paddle test-ray build cuda cuda-on-host test-gpu-on-host tsan asan bench wheel clean check-tools
+.PHONY: demo experiments test fuzz test-paddle test-ray build cuda cuda-on-host stub test-gpu-on-host tsan asan bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -52,6 +52,10 @@ cuda cuda-on-host: build
 	@flock build/.lock $(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
 	@$(VENV)/bin/cmake --install build --component paddle_mini_$(subst -,_,$@) --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 
+# The types of the C++ module as mypy and editors see them, from the module itself.
+stub: build $(VENV)/.lint
+	@$(PY) python/make_stub.py
+
 # The tests of tests/gpu where there is no GPU.
 test-gpu-on-host: cuda-on-host $(VENV)/.test
 	$(call say,running the tests of GPUs on the emulation)
@@ -86,7 +90,7 @@ $(VENV)/.installed: pyproject.toml | check-tools
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.ray: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(call say,installing what the $* needs)
 	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*?)\]", t, re.M).group(1))))')
 	@touch $@

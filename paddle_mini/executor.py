@@ -149,7 +149,8 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
     fetches = tuple(_fetch_name(item, variables) for item in fetch_list)
     wanted = tuple(_numpy_dtype(variables[name].dtype) for name in feed)
     call = program.handle(), tuple(feed), wanted, fetches
-    program._calls[(*feed, None, *fetch_list)] = call
+    key = (*feed, None, *fetch_list)
+    program._calls[key] = call
     return call
 
 

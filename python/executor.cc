@@ -25,9 +25,9 @@ py::object fetched_to_python(const Variable& variable) {
 class Executor {
  public:
   Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
-           std::shared_ptr<ThreadCommunicator> communicator, int rank, int64_t max_loop_steps)
-      : placement_(machine(), parse_place(place), cpu_fallback, communicator != nullptr),
-        devices_(machine(), placement_.place, std::move(communicator), rank) {
+           const std::optional<std::shared_ptr<ThreadCommunicator>>& communicator, int rank, int64_t max_loop_steps)
+      : placement_(machine(), parse_place(place), cpu_fallback, communicator.has_value()),
+        devices_(machine(), placement_.place, communicator.value_or(nullptr), rank) {
     devices_.may_touch_files(files);
     devices_.limit_loops(max_loop_steps);
     devices_.seed(seed ? *seed : std::random_device{}());
@@ -172,9 +172,10 @@ void define_executor(py::module_& m) {
            "Whoever waits for a replica, now or later, gets this as DeviceError.")
       .def("begin_anew", &ThreadCommunicator::begin_anew, "Forgets who has given up, while no replica runs.");
   py::class_<Executor>(m, "Executor")
-      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool, std::shared_ptr<ThreadCommunicator>, int, int64_t>(), py::arg("place"),
+      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool,
+                    const std::optional<std::shared_ptr<ThreadCommunicator>>&, int, int64_t>(), py::arg("place"),
            py::arg("seed") = py::none(), py::arg("files") = false, py::arg("allow_cpu_fallback") = false,
-           py::arg("communicator") = nullptr, py::arg("rank") = 0, py::arg("max_loop_steps") = 0)
+           py::arg("communicator") = py::none(), py::arg("rank") = 0, py::arg("max_loop_steps") = 0)
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
       .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),

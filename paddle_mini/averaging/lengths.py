@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Optional, TypeGuard
 
 from .._core import ProgramError
 from ..errors import shown
@@ -55,8 +55,8 @@ def steps_of(what: str, length: Any, least: float = 1) -> float:
     if isinstance(length, Length) and length.steps is None:
         raise ProgramError(f"{what}: a part of the run so far has no fixed length; write fraction({length.part}, "
                            "total_steps)")
-    number = length.steps if isinstance(length, Length) else length
-    if not _is_number(number) or number < least:
+    number: Any = length.steps if isinstance(length, Length) else length
+    if not is_number(number) or number < least:
         raise ProgramError(f"{what} is {shown(length)}, it must be at least {least:g} steps")
     return float(number)
 
@@ -71,11 +71,11 @@ def whole_steps(what: str, length: Any, least: int = 1) -> int:
     return max(least, round(number))
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _positive(function: str, name: str, value: Any) -> float:
-    if not _is_number(value) or value <= 0:
+    if not is_number(value) or value <= 0:
         raise ProgramError(f"{function}(): {name} is {shown(value)}, it must be a number above 0")
     return float(value)

@@ -129,7 +129,8 @@ class RunningAverage:
         for member in self.members:
             if member.stamps is None:
                 continue
-            gradient, values = gradients[member.parameter.name], member.parameter
+            gradient = gradients[member.parameter.name]
+            values: Variable | str = member.parameter
             if roles.device():
                 values = default_main_program().new_name(f"{member.parameter.name}_rows")
                 with roles.device_guard(None):

@@ -6,14 +6,13 @@ program. Where a length is asked for, a number means steps; averaging.steps, sam
 from __future__ import annotations
 
 import math
-import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any, Dict, Optional
 
 from .._core import ProgramError
 from ..errors import shown
-from .lengths import Length, Lengthy, steps_of, whole_steps
+from .lengths import Length, Lengthy, is_number, steps_of, whole_steps
 from .profiles import gamma_of
 
 MOST_STEPS = 2**62
@@ -78,7 +77,7 @@ class Window(Scheme):
         if self.size is not None:
             whole_steps("Window(size)", self.size)
             return
-        if not _is_number(self.rate) or not 0 < self.rate <= 1:
+        if not is_number(self.rate) or not 0 < self.rate <= 1:
             raise ProgramError(f"Window(rate={shown(self.rate)}): the rate is a part of all steps, above 0 and at most 1")
         least, most = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
         if least > most:
@@ -179,7 +178,7 @@ class Power(Scheme):
             raise ProgramError("Power takes either gamma=6.94 or relative_width=0.1")
         if self.gamma is not None:
             _at_least("Power", "gamma", self.gamma, 0)
-        elif not _is_number(self.relative_width) or not 0 < self.relative_width <= 12**-0.5:
+        elif not is_number(self.relative_width) or not 0 < self.relative_width <= 12**-0.5:
             raise ProgramError(f"Power(relative_width={shown(self.relative_width)}): it is above 0 and at most 0.2886, the "
                                "uniform average")
 
@@ -214,7 +213,7 @@ class Exponential(Scheme):
         if (self.decay is None) == (self.half_life is None):
             raise ProgramError("Exponential takes either a decay, as in Exponential(0.999), or half_life=1000")
         if self.decay is not None:
-            if not _is_number(self.decay) or not 0 <= self.decay < 1:
+            if not is_number(self.decay) or not 0 <= self.decay < 1:
                 raise ProgramError(f"Exponential({shown(self.decay)}): the decay is at least 0 and below 1")
         elif isinstance(self.half_life, Length) and self.half_life.part is not None:
             if self.half_life.part > math.log(2) or self.warmup is not None or not self.bias_correction:
@@ -233,7 +232,7 @@ class Exponential(Scheme):
             raise ProgramError(f"Exponential(warmup={shown(self.warmup)}): it is None, 'ratio' or (length, power), such as "
                                "(1, 2/3)") from None
         steps = steps_of("Exponential(warmup length)", length, 1e-3)
-        if not _is_number(power) or not 0 < power <= 1:
+        if not is_number(power) or not 0 < power <= 1:
             raise ProgramError(f"Exponential(warmup={shown(self.warmup)}): the power is above 0 and at most 1")
         return {"warmup": "power", "warmup_length": steps, "warmup_power": float(power)}
 
@@ -261,7 +260,7 @@ class BiasCorrected(Scheme):
     def __post_init__(self) -> None:
         for name in ("kappa", "eta"):
             value = getattr(self, name)
-            if not _is_number(value) or not 0 < value <= 1:
+            if not is_number(value) or not 0 < value <= 1:
                 raise ProgramError(f"BiasCorrected({name}={shown(value)}): it is above 0 and at most 1")
         _at_least("BiasCorrected", "rho", self.rho, 1)
         _at_least("BiasCorrected", "gamma", self.gamma, 0)
@@ -275,10 +274,6 @@ class BiasCorrected(Scheme):
         return {"rho": float(self.rho), "gamma": float(self.gamma) * every, "eta": float(self.eta)}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _at_least(scheme: str, name: str, value: Any, low: float) -> None:
-    if not _is_number(value) or value < low:
+    if not is_number(value) or value < low:
         raise ProgramError(f"{scheme}({name}={shown(value)}): it is a number, at least {low}")

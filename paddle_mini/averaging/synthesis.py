@@ -217,7 +217,7 @@ def _solve(steps: np.ndarray, used: List[Checkpoint], target: Any, last: int) ->
         columns = [checkpoint.profile(part) for checkpoint in used[:-1]] + [share(target, last, part)]
         rows = (np.stack(columns, 1) - used[-1].profile(part)[:, None]) * np.sqrt(size)[:, None]
         # QR, not a Gram matrix: its condition would be the square.
-        factor = np.linalg.qr(np.concatenate([factor, rows]), mode="r")
+        factor = np.linalg.qr(np.concatenate([factor, rows]), mode="r")  # type: ignore[assignment]
     others = np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=None)[0]
     shares = np.append(others, 1 - math.fsum(others))
     shares[np.abs(shares) < SMALLEST * np.abs(shares).max()] = 0

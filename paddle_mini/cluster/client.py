@@ -123,10 +123,12 @@ class Client:
 
 def required(results: Sequence[Result]) -> List[Reply]:
     """The replies; the first error among them is raised."""
+    replies = []
     for result in results:
         if isinstance(result, ClusterError):
             raise result
-    return list(results)
+        replies.append(result)
+    return replies
 
 
 def _understood(service: str, answer: Any) -> Result:

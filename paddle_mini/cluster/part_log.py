@@ -36,7 +36,7 @@ def speaking(part: str) -> Iterator[None]:
         _part.reset(before)
 
 
-class PartLogger(logging.LoggerAdapter):  # type: ignore[type-arg]  # is generic for type checkers only, in Python 3.10
+class PartLogger(logging.LoggerAdapter):  # is generic for type checkers only, in Python 3.10
     """The logger of a module whose code runs in parts."""
 
     def __init__(self, name: str):

@@ -27,7 +27,8 @@ def load(path: Path) -> DataSet:
     for part, batches in parts.items():
         if not batches:
             raise ProgramError(f"'{path}' has no file {part}_batch{'_1' if part == 'data' else ''}")
-    return DataSet(*(_images(*(np.concatenate(arrays) for arrays in zip(*parts[part]))) for part in parts))
+    train, test = (_images(*(np.concatenate(arrays) for arrays in zip(*batches))) for batches in parts.values())
+    return DataSet(train, test)
 
 
 def synthetic(seed: int = 0, train: int = 1600, test: int = 200) -> DataSet:

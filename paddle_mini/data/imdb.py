@@ -55,5 +55,5 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
 
 def _data_set(train: List[Review], test: List[Review], rare: int) -> DataSet:
     known = vocabulary(count(words for words, _ in train), last=[UNKNOWN], more_than=rare)
-    return DataSet(*([(numbers(words, known), label) for words, label in reviews] for reviews in (train, test)),
-                   {"words": known})
+    learnt, asked = ([(numbers(words, known), label) for words, label in reviews] for reviews in (train, test))
+    return DataSet(learnt, asked, {"words": known})

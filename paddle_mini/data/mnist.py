@@ -33,7 +33,7 @@ def load(path: Path) -> DataSet:
     """From a folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
     t10k-labels-idx1-ubyte, each plain or .gz. ProgramError when one is missing or damaged."""
     arrays = [_array(name, content) for name, content in zip(_FILES, named_members(path, *_FILES))]
-    return DataSet(*(_images(*arrays[i:i + 2]) for i in (0, 2)))
+    return DataSet(_images(*arrays[:2]), _images(*arrays[2:]))
 
 
 def synthetic(seed: int = 0, train: int = 4000, test: int = 500) -> DataSet:

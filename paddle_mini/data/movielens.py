@@ -8,7 +8,7 @@ Harper and Konstan, "The MovieLens Datasets", 2015.
 from __future__ import annotations
 
 import re
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Collection, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def synthetic(seed: int = 0, users: int = 200, films: int = 120, ratings: int = 
 
 def _data_set(people: Dict[str, Person], films: Dict[str, _Film], ratings: Sequence[Rating], test_ratio: float,
               seed: int) -> DataSet:
-    columns = {
+    columns: Mapping[str, Collection[str]] = {
         "users": people, "genders": [person[0] for person in people.values()],
         "ages": [person[1] for person in people.values()], "jobs": [person[2] for person in people.values()],
         "films": films, "kinds": [kind for film in films.values() for kind in film.kinds],
@@ -88,7 +88,7 @@ def _data_set(people: Dict[str, Person], films: Dict[str, _Film], ratings: Seque
     return DataSet(*parts, known)
 
 
-def _numbered(values: Sequence[str]) -> Vocabulary:
+def _numbered(values: Collection[str]) -> Vocabulary:
     return {value: number for number, value in enumerate(sorted(set(values), key=lambda value: (len(value), value)))}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .. import _core
 from .._core import ProgramError
@@ -38,7 +38,7 @@ def parameter_info_file(prefix: str, program: Program, names: List[str]) -> Tupl
     return prefix + ".pdiparams.info", data
 
 
-def _entry(program: Program, name: str) -> Dict[str, Any]:
+def _entry(program: Program, name: str) -> Mapping[str, Any]:
     var = program.global_block().var(name)
     new = {"structured_name": name, "stop_gradient": var.stop_gradient}
     if isinstance(var, Parameter):

@@ -1,7 +1,7 @@
 # Writes pickled states (.pdparams, .pdopt), and what PaddlePaddle's jit.save keeps of parameters, operation by operation.
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Mapping
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def state_pieces(state: Dict[str, np.ndarray]) -> List[bytes]:
     return [MARK_OF_CHECKSUM, crc32c(*parts).to_bytes(4, "little"), *parts]
 
 
-def info_pickle(entries: Dict[str, Dict[str, Any]]) -> bytes:
+def info_pickle(entries: Mapping[str, Mapping[str, Any]]) -> bytes:
     """A dict of dicts of strings and bools, pickled with protocol 2."""
     parts = [b"\x80\x02}("]
     for name, entry in entries.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 import io
 import math
 import pickletools
-from typing import Any, Dict, Iterable, List, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Tuple
 
 import numpy as np
 
@@ -68,6 +68,7 @@ def pickled_state(data: bytes) -> Dict[str, Any]:
     if checked:
         stream.seek(_BEHIND_MARK + len(POP))
     try:
+        argument: Any  # of the type that the operation has
         for number, (operation, argument, place) in enumerate(pickletools.genops(stream)):
             if operation.name == "PROTO" and (place or not 2 <= argument <= 5) or \
                     number == 0 and operation.name != "PROTO" and not checked:

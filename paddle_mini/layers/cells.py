@@ -146,7 +146,7 @@ def rnn(cell: RNNCell, inputs: Variable, initial_states: Any = None, sequence_le
         for old, new in zip(flatten_structure(before), flatten_structure(after)):
             loop.update_memory(old, new)
         loop.output(output, *flatten_structure(after))
-    outputs, *states = loop()
+    outputs, *states = loop()  # type: ignore[misc]
     first, end = ([0], [1]) if is_reverse else ([-1], [2 ** 31 - 1])
     last = iter([squeeze(slice(state, [0], first, end), [0]) for state in states])
     final = map_structure(lambda _: next(last), initial_states)

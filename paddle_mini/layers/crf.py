@@ -39,7 +39,7 @@ def crf_decoding(input: Variable, param_attr: Any, label: Optional[Variable] = N
     """
     with at_users_line():
         weight_name = ParamAttr.of(param_attr).name
-    weight = default_main_program().global_block().vars.get(weight_name)
+    weight = default_main_program().global_block().vars.get(weight_name or "")
     if weight is None:
         refuse(ProgramError, f"crf_decoding: there is no parameter {shown(weight_name)}: param_attr must name the weight of "
                              "linear_chain_crf")

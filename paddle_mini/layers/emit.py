@@ -197,7 +197,7 @@ def from_front(x: Any, axis: Any, added: int = 0) -> Any:
     if isinstance(axis, (list, tuple, np.ndarray)):
         return [from_front(x, one, added) for one in axis]
     rank = len(x.shape) + added if isinstance(x, Variable) and x.shape_known else 0
-    return axis + rank if isinstance(axis, numbers.Integral) and -rank <= axis < 0 else axis
+    return axis + rank if isinstance(axis, numbers.Integral) and -rank <= int(axis) < 0 else axis
 
 
 def _check_attrs(op_type: str, attrs: Mapping[str, Any]) -> None:

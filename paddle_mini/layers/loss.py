@@ -57,7 +57,7 @@ def _are_logits(x: Variable) -> bool:
 
 def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
                                numeric_stable_mode: bool = True, return_softmax: bool = False, axis: int = -1,
-                               name: Optional[str] = None):
+                               name: Optional[str] = None) -> Any:
     """Loss = log Σ exp(logits) − logits[label], the cross entropy of softmax(logits).
 
     logits: [..., classes] float. label: the shape of logits with 1 class, int64; with soft_label the

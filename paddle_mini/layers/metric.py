@@ -21,13 +21,13 @@ def accuracy(input: Variable, label: Variable, k: int = 1, name: Optional[str] =
 
 
 def topk(input: Variable, k: int, axis: int = -1, largest: bool = True, sorted: bool = True,
-         name: Optional[str] = None):
+         name: Optional[str] = None) -> Tuple[Variable, Variable]:
     """The k greatest (or least) elements along an axis: (values, int64 indices), each with k
     elements along it. Raises ShapeError when the axis has fewer than k elements."""
     outputs = emit_all("top_k_v2", {"X": input}, {"k": k, "axis": axis, "largest": largest, "sorted": sorted},
                        name=name or layer_name("topk"))
     outputs["Indices"].stop_gradient = True  # type: ignore[union-attr]
-    return outputs["Out"], outputs["Indices"]
+    return outputs["Out"], outputs["Indices"]  # type: ignore[return-value]
 
 
 def auc(input: Variable, label: Variable, curve: str = "ROC", num_thresholds: int = 4095, slide_steps: int = 0,

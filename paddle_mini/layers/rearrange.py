@@ -49,7 +49,8 @@ def split(input: Variable, num_or_sections: Union[int, Sequence[int]], dim: int 
     else:
         count = whole("split", "num_or_sections", num_or_sections)
         attrs = {"sections": [], "num": count}
-    return emit_all("split", {"X": input}, {**attrs, "axis": from_front(input, dim)}, name=name, outputs={"Out": count})["Out"]
+    made = emit_all("split", {"X": input}, {**attrs, "axis": from_front(input, dim)}, name=name, outputs={"Out": count})
+    return made["Out"]  # type: ignore[return-value]
 
 
 def stack(x: Sequence[Variable], axis: int = 0, name: Optional[str] = None) -> Variable:
@@ -61,14 +62,16 @@ def unstack(x: Variable, axis: int = 0, num: Optional[int] = None, name: Optiona
     """The positions along an axis, without the axis. num: how many there are; None: as the shape says."""
     require_variable("unstack", x)
     count = known_dim(x, axis, "unstack") if num is None else whole("unstack", "num", num)
-    return emit_all("unstack", {"X": x}, {"axis": axis, "num": count}, name=name, outputs={"Y": count})["Y"]
+    made = emit_all("unstack", {"X": x}, {"axis": axis, "num": count}, name=name, outputs={"Y": count})
+    return made["Y"]  # type: ignore[return-value]
 
 
 def unbind(input: Variable, axis: int = 0, name: Optional[str] = None) -> List[Variable]:
     """The positions along an axis, without the axis, whose length must be known."""
     require_variable("unbind", input)
     count = known_dim(input, axis, "unbind")
-    return emit_all("unbind", {"X": input}, {"axis": axis}, name=name, outputs={"Out": count})["Out"]
+    made = emit_all("unbind", {"X": input}, {"axis": axis}, name=name, outputs={"Out": count})
+    return made["Out"]  # type: ignore[return-value]
 
 
 def expand(x: Variable, expand_times: Sequence[int], name: Optional[str] = None) -> Variable:

@@ -135,6 +135,7 @@ class StaticRNN:
             refuse(ProgramError, f"StaticRNN: memory '{printable(missing[0])}' is never updated")
         reads, writes = outer_reads_and_writes(inside)
         outer = self._outer
+        assert outer is not None  # step() has set it
         if writes:
             refuse(ProgramError, f"StaticRNN: a step writes '{printable(writes[0])}', which is outside; use memory and step_output")
         steps = self._inputs[0].shape[0]
@@ -143,4 +144,4 @@ class StaticRNN:
             "recurrent", {"inputs": self._inputs, "initial_states": self._initial, "parameters": reads},
             {"outputs": self._results, "step_scopes": step_scopes(outer)},
             {"sub_block": inside.idx, "ex_states": [var.name for var in self._before],
-             "states": [var.name for var in self._after], "has_states": bool(self._before), "reverse": self.reverse})
+             "states": [var.name for var in self._after if var is not None], "has_states": bool(self._before), "reverse": self.reverse})

@@ -80,7 +80,7 @@ def number(owner: Any, what: str, value: Any, low: float = -math.inf, above: flo
 
 def whole(owner: Any, what: str, value: Any, low: int = 1) -> int:
     """The value as an int; ProgramError when it is no whole number or below `low`."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= low:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= low:
         return int(value)
     raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be a whole number, at least {low}")
 

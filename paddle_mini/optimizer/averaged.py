@@ -4,7 +4,8 @@ from __future__ import annotations
 from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 from .._core import ProgramError, Scope
-from ..averaging.applied import Applied, Applier
+from .._core import Applied
+from ..averaging.applied import Applier
 from ..averaging.batch_norm import batch_statistics, moving_statistics
 from ..averaging.export import save_models
 from ..averaging.schemes import Scheme

@@ -83,14 +83,16 @@ class LossScaling(Wrapper):
     def append(self, pairs: Pairs, updated: Variable) -> List[Operator]:
         program = default_main_program()
         block, scale = program.current_block(), self.loss_scaling
+        assert scale is not None  # check() refuses gradients that are not scaled
         found = block.create_var(program.new_name("find_infinite_scale"), dtype="bool", shape=[1], stop_gradient=True)
         sparse = [gradient for _, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS]
         checked = [_elements(block, gradient) for _, gradient in pairs]
         block.append_op("check_finite_and_unscale", {"X": checked, "Scale": scale},
                         {"Out": checked, "FoundInfinite": found})
-        inverse = _append(block, "reciprocal", scale) if sparse else None
-        for gradient in sparse:
-            block.append_op("elementwise_mul", {"X": gradient, "Y": inverse}, {"Out": gradient})
+        if sparse:
+            inverse = _append(block, "reciprocal", scale)
+            for gradient in sparse:
+                block.append_op("elementwise_mul", {"X": gradient, "Y": inverse}, {"Out": gradient})
         if self.use_dynamic_loss_scaling:
             self._append_rule(block, checked, found)
         block.append_op("logical_not", {"X": found}, {"Out": updated})

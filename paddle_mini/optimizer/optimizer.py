@@ -108,7 +108,8 @@ class Optimizer(Minimizer):
         self.learning_rate = learning_rate if isinstance(learning_rate, (Variable, LRScheduler)) else finite(
             "learning_rate", learning_rate, low=0.0)
         self.parameter_list = parameter_list
-        self.regularization = L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization
+        self.regularization: Regularizer | None = (  # a type checker takes a float for no numbers.Real
+            L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization)  # type: ignore[assignment]
         self.grad_clip = grad_clip
         self.name = name
         self._rates: Dict[Tuple[int, str], Variable] = {}
@@ -242,7 +243,7 @@ class Optimizer(Minimizer):
 
 def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:
     """The number as a float; ProgramError when it is none, not finite, or not in [low, below)."""
-    if isinstance(value, numbers.Real) and math.isfinite(value) and low <= value < below:
+    if isinstance(value, numbers.Real) and math.isfinite(value) and low <= float(value) < below:
         return float(value)
     limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
     raise ProgramError(f"{what} is {shown(value)}, it must be a finite number{limits}")
