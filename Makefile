@@ -44,11 +44,11 @@ build: $(VENV)/.installed
 	@cmp -s build/pm_run $(VENV)/bin/pm_run || install build/pm_run $(VENV)/bin/pm_run
 
 # Kernels for GPUs, beside the other libraries; needs nvcc of CUDA 13. On the host: the same kernels, emulated for tests.
-cuda: CUDA := ON
-cuda-on-host: CUDA := OFF
+cuda: PRESET := cuda
+cuda-on-host: PRESET := release
 cuda cuda-on-host: build
 	$(call say,compiling the kernels for GPUs)
-	@flock build/.lock $(VENV)/bin/cmake -S . -B build -DPM_CUDA=$(CUDA) >/dev/null
+	@flock build/.lock $(VENV)/bin/cmake --preset $(PRESET) >/dev/null
 	@flock build/.lock $(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
 	@$(VENV)/bin/cmake --install build --component paddle_mini_$(subst -,_,$@) --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 
@@ -64,22 +64,20 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 # The queues of devices and threads that share a scope, under ThreadSanitizer; takes some minutes.
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
-	$(call sanitized,tsan,thread,)
+	$(call sanitized,tsan)
 	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted"
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
 ASAN_TESTS ?= tests/ops tests/executor tests/io tests/golden tests/averaging tests/optimizer_library tests/program
 asan: build $(VENV)/.test
 	$(call say,building and testing with AddressSanitizer and UndefinedBehaviorSanitizer)
-	$(call sanitized,asan,address$(comma)undefined -fno-sanitize-recover=undefined,--target paddle_mini_optimizer)
+	$(call sanitized,asan,--target paddle_mini_optimizer)
 	@$(PY) tests/staged.py --preload libasan.so build/asan $(ASAN_TESTS)
 
-# A build of its own, build/FOLDER, with -fsanitize=WHAT: kernels of this machine's level, the Python module, MORE.
-comma := ,
+# A build of a preset in a folder of its own: kernels of this machine's level, the Python module, MORE.
 define sanitized
-	@$(VENV)/bin/cmake -G Ninja -S . -B build/$(1) -DCMAKE_BUILD_TYPE=Sanitized -DCMAKE_CXX_FLAGS="-fsanitize=$(2) -g1 -O1" -DCMAKE_C_FLAGS="-fsanitize=$(2) -g1 -O1" \
-		-DCMAKE_PREFIX_PATH="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" -DPython_EXECUTABLE="$(abspath $(PY))" >/dev/null
-	@$(VENV)/bin/cmake --build build/$(1) --target paddle_mini_kernels_$$($(PY) cpp/core/processor_level.py) --target _core $(3)
+	@$(VENV)/bin/cmake --preset $(1) >/dev/null
+	@$(VENV)/bin/cmake --build build/$(1) --target paddle_mini_kernels_$$($(PY) cpp/core/processor_level.py) --target _core $(2)
 endef
 
 $(VENV)/.installed: pyproject.toml | check-tools
