@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test fuzz test-paddle test-ray build cuda cuda-on-host stub test-gpu-on-host tsan asan bench wheel clean check-tools
+.PHONY: demo experiments test lint format fuzz test-paddle test-ray build cuda cuda-on-host stub test-gpu-on-host tsan asan bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -18,6 +18,20 @@ experiments: build $(VENV)/.demo
 test: build $(VENV)/.test
 	$(call say,running the tests)
 	@$(PY) -m pytest $(TESTS)
+
+# What is wrong with style and types; `make format` mends what can be mended without thinking.
+SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.cu' '*.h'
+lint: $(VENV)/.lint
+	$(call say,checking style and types)
+	@$(VENV)/bin/ruff check --quiet
+	@$(VENV)/bin/ruff format --check
+	@$(SOURCES) | xargs $(VENV)/bin/clang-format --dry-run -Werror
+	@$(VENV)/bin/mypy
+
+format: $(VENV)/.lint
+	@$(VENV)/bin/ruff check --fix --quiet || true
+	@$(VENV)/bin/ruff format --quiet
+	@$(SOURCES) | xargs $(VENV)/bin/clang-format -i
 
 # Mutated programs, files, messages and configurations, for so many minutes; says how to make a finding again.
 MINUTES ?= 1

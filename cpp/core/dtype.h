@@ -30,6 +30,7 @@ template <class T>
 struct dtype_of;
 
 // Numbers of two bytes: kept and converted (half.h), nothing is computed in them.
+// clang-format off: tables
 struct Float16 { uint16_t bits; };
 struct BFloat16 { uint16_t bits; };
 template <>
@@ -53,5 +54,6 @@ template <>
 struct dtype_of<uint8_t> { static constexpr DType value = DType::UInt8; };
 template <>
 struct dtype_of<int8_t> { static constexpr DType value = DType::Int8; };
+// clang-format on
 
 }  // namespace paddle_mini

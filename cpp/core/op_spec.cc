@@ -135,6 +135,7 @@ AttrCheck one_of(std::vector<std::string> choices) {
   };
 }
 
+// clang-format off: a table of setters
 OpSpec& OpSpec::doc(std::string text) { doc_ = std::move(text); return *this; }
 OpSpec& OpSpec::input(const char* name, const char* doc) { inputs_.push_back({name, doc, false, false}); return *this; }
 OpSpec& OpSpec::shape_input(const char* name, const char* doc) { return input(name, doc).reads_shape(name); }
@@ -190,6 +191,7 @@ OpSpec& OpSpec::reads_shape(const char* input) { shape_ports_.push_back(input); 
 OpSpec& OpSpec::takes_rows(const char* input) { row_ports_.push_back(input); return *this; }
 OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
 OpSpec& OpSpec::decides_lod() { decides_lod_ = true; return *this; }
+// clang-format on
 void OpSpec::set_kernel(DType dtype, KernelFactory factory) {
   require<ProgramError>(kernels_.emplace(dtype, factory).second, "record of '", type_, "': two kernels for ", name_of(dtype));
 }
