@@ -1,0 +1,105 @@
+"""The maintainers' documents agree with the code: diagrams of folders, functions and files that are named, words of the glossary."""
+import ast
+import functools
+import pathlib
+import re
+
+import pytest
+from test_floors import BELOW, MODULES, module_imports, name_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def edges(heading):
+    """The arrows of the first diagram below a heading of architecture.md."""
+    section = (DOCS / "architecture.md").read_text().split(f"\n## {heading}\n")[1]
+    diagram = re.search(r"^```mermaid\n(.*?)^```$", section, re.S | re.M).group(1)
+    return set(re.findall(r"^ +([\w/]+) --> ([\w/]+)$", diagram, re.M))
+
+
+def test_the_diagram_of_cpp_is_what_may_be_included():
+    assert edges("Folders of C++") == {(folder, other) for folder, below in BELOW.items() for other in below - {folder}}
+
+
+def folder_of(module):
+    """"cluster/servers" for paddle_mini.cluster.servers.held, "" for paddle_mini.program."""
+    parts = module.split(".")[1:]
+    return "/".join(parts if (ROOT / "paddle_mini").joinpath(*parts).is_dir() else parts[:-1])
+
+
+def test_the_diagram_of_python_is_what_is_imported():
+    pairs = {(folder_of(name_of(path)), folder_of(target)) for path in MODULES for target in module_imports(path)}
+    assert edges("Folders of Python") == {(folder, other) for folder, other in pairs if folder and other and folder != other}
+
+
+# What the code defines: for `path:name` in a page.
+
+@functools.lru_cache(maxsize=None)
+def python_names(path):
+    found = set()
+
+    def visit(node, prefix):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
+                found.add(prefix + child.name)
+                visit(child, f"{prefix}{child.name}.")
+            elif isinstance(child, (ast.Assign, ast.AnnAssign)):
+                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+                found.update(prefix + target.id for target in targets if isinstance(target, ast.Name))
+    visit(ast.parse(path.read_text()), "")
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def cpp_text(path):
+    return re.sub(r"//[^\n]*", "", path.read_text())
+
+
+def bodies_of(text, kind):
+    """From each brace that opens a class, structure or enumeration of this name to the one that closes it."""
+    bodies = []
+    for begin in re.finditer(rf"^\s*(?:class|struct|enum class|enum) {kind}\b[^;{{]*{{", text, re.M):
+        depth, end = 1, begin.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        bodies.append(text[begin.start():end])
+    return "\n".join(bodies)
+
+
+def cpp_defines(path, name):
+    text = cpp_text(path)
+    *outer, last = name.split("::")
+    if outer:
+        return bool(re.search(rf"\b{outer[-1]}(<\w+>)?::{last}\(", text) or re.search(rf"\b{last}\(", bodies_of(text, outer[-1])))
+    function = rf"^(?:\w[\w:<>,&* ]*[ &*]|){last}\("
+    constant = rf"^(?:inline )?(?:constexpr|const) [^;(]*\b{last}\b"
+    return bool(bodies_of(text, last) or re.search(function, text, re.M) or re.search(constant, text, re.M))
+
+
+def defines(path, name):
+    if path.suffix == ".py":
+        return name in python_names(path)
+    return cpp_defines(path, name)
+
+
+NAMED = re.compile(r"`((?:cpp|python|paddle_mini|proto|tests|docs|examples|benchmarks)/[\w./-]+?)(?::([A-Za-z_][\w.:]*))?`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_and_functions_that_are_named_exist(page):
+    missing = [f"{path}:{name}" for path, name in NAMED.findall(page.read_text())
+               if "NAME" not in path and (not (ROOT / path).exists() or name and not defines(ROOT / path, name))]
+    assert missing == []
+
+
+def test_what_is_not_there_is_found_missing():
+    """The test above can fail: names of other files, of members that are not there, of what only a comment says."""
+    run = ROOT / "cpp/executor/run.cc"
+    assert defines(run, "Plan::run") and not defines(run, "Plan::bind_scope") and not defines(run, "Session::run")
+    assert defines(ROOT / "python/executor.cc", "Executor::run") and not defines(ROOT / "python/executor.cc", "Executor::apply")
+    wire = ROOT / "paddle_mini/cluster/wire.py"
+    assert defines(wire, "answer") and not defines(wire, "Client.ask") and not defines(wire, "stamp")
+    assert sum(1 for _, name in NAMED.findall((DOCS / "architecture.md").read_text()) if name) > 50
