@@ -103,3 +103,13 @@ def test_what_is_not_there_is_found_missing():
     wire = ROOT / "paddle_mini/cluster/wire.py"
     assert defines(wire, "answer") and not defines(wire, "Client.ask") and not defines(wire, "stamp")
     assert sum(1 for _, name in NAMED.findall((DOCS / "architecture.md").read_text()) if name) > 50
+
+
+def test_each_decision_has_its_parts_and_is_listed():
+    records = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+    assert [int(path.name[:4]) for path in records] == list(range(1, len(records) + 1))
+    for path in records:
+        assert re.findall(r"^\*\*([\w ]+)\.\*\* ", path.read_text(), re.M) == ["Context", "Choice", "Measured", "What would change it"], path.name
+    listed = re.findall(r"^(\d+)\. \[(.*)\]\((.*)\)$", (DOCS / "decisions/README.md").read_text(), re.M)
+    titles = [path.read_text().split("\n")[0][2:].split(". ", 1) for path in records]
+    assert listed == [(number, title, path.name) for (number, title), path in zip(titles, records)]
