@@ -5,7 +5,7 @@ import pathlib
 import re
 
 import pytest
-from test_floors import BELOW, MODULES, module_imports, name_of
+from test_floors import BELOW, MODULES, SOURCES, module_imports, name_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -113,3 +113,23 @@ def test_each_decision_has_its_parts_and_is_listed():
     listed = re.findall(r"^(\d+)\. \[(.*)\]\((.*)\)$", (DOCS / "decisions/README.md").read_text(), re.M)
     titles = [path.read_text().split("\n")[0][2:].split(". ", 1) for path in records]
     assert listed == [(number, title, path.name) for (number, title), path in zip(titles, records)]
+
+
+def terms():
+    """Of each line of the glossary: the word, and the identifiers of its second column."""
+    rows = re.findall(r"^\| ([^|]+) \| (`[^|]+) \| [^|]+ \| [^|]*\|$", (DOCS / "glossary.md").read_text(), re.M)
+    return [(word, re.findall(r"`([^`]+)`", code)) for word, code in rows]
+
+
+def test_each_term_of_the_glossary_is_in_the_code():
+    cpp = {word for path in SOURCES for word in re.findall(r"\w+", cpp_text(path))}
+    python = {word for path in [*MODULES, ROOT / "tests/harness.py"] for word in re.findall(r"\w+", path.read_text())}
+    assert len(terms()) > 60
+    assert [term for word, code in terms() for term in code if term not in cpp | python] == []
+
+
+def test_each_word_of_the_glossary_stands_there_once():
+    words = [word for word, _ in terms()]
+    assert sorted(set(words)) == sorted(words)
+    lines = [line for line in (DOCS / "glossary.md").read_text().splitlines() if line.startswith("| ") and "in the code" not in line]
+    assert len(lines) == len(words), "a line without four columns, or without an identifier"
