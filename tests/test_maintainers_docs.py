@@ -47,7 +47,7 @@ def python_names(path):
                 visit(child, f"{prefix}{child.name}.")
             elif isinstance(child, (ast.Assign, ast.AnnAssign)):
                 targets = child.targets if isinstance(child, ast.Assign) else [child.target]
-                found.update(prefix + target.id for target in targets if isinstance(target, ast.Name))
+                found.update(prefix + name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
     visit(ast.parse(path.read_text()), "")
     return found
 
