@@ -7,6 +7,8 @@ import re
 import pytest
 from test_floors import BELOW, MODULES, SOURCES, module_imports, name_of
 
+from paddle_mini.cluster.coordinator.meeting import Meeting
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
@@ -21,6 +23,21 @@ def edges(heading):
 
 def test_the_diagram_of_cpp_is_what_may_be_included():
     assert edges("Folders of C++") == {(folder, other) for folder, below in BELOW.items() for other in below - {folder}}
+
+
+def requests_of(module):
+    """The names in the table `self._requests` of a service's class."""
+    tree = ast.parse((ROOT / "paddle_mini/cluster" / module).read_text())
+    tables = [node.value for node in ast.walk(tree)
+              if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute) and node.target.attr == "_requests"]
+    return {key.value for table in tables for key in table.keys if key is not None}
+
+
+def test_the_messages_of_a_job_are_all_named():
+    section = (DOCS / "architecture.md").read_text().split("\n## The messages of a job\n")[1].split("\n## ")[0]
+    services = [requests_of(f"{name}.py") for name in ("coordinator/coordinator", "servers/server", "servers/reducer")]
+    assert all(services)
+    assert set.union({*Meeting.REQUESTS}, *services) - set(re.findall(r"\w+", section)) == set()
 
 
 def folder_of(module):
