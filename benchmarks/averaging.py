@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import workloads
 from environments import NotInstalled, command_of, compiled
@@ -19,8 +20,8 @@ FUSED_BYTES, SHORT_BLOCK_BYTES = 8.5, 10
 class Times(NamedTuple):
     """Seconds a step by name, and why others have none."""
 
-    seconds: Dict[str, float]
-    absent: Dict[str, str]
+    seconds: dict[str, float]
+    absent: dict[str, str]
 
     def of_bytes(self, moved: float) -> float:
         """Seconds that so many bytes a parameter take at the speed of the update loop."""
@@ -40,7 +41,7 @@ def averaging(settings: Settings) -> Iterator[Row]:
 
 
 # What fused and separate move, for each parameter: (b + 8) / (b + 12) is the ideal ratio.
-OPTIMIZERS: Dict[str, Tuple[int, Optional[float]]] = {"sgd": (12, 0.85), "momentum": (20, None), "adam": (28, 0.92)}
+OPTIMIZERS: dict[str, tuple[int, float | None]] = {"sgd": (12, 0.85), "momentum": (20, None), "adam": (28, 0.92)}
 
 
 def alone_and_behind(tensors: int, settings: Settings) -> Iterator[Row]:
@@ -138,10 +139,10 @@ def disk(settings: Settings) -> Iterator[Row]:
                   "write and fsync", speed[write], speed[name] / speed[write])
 
 
-def timed(asked: Dict[str, Tuple[str, str]], settings: Settings, steps: int = 1) -> Times:
+def timed(asked: dict[str, tuple[str, str]], settings: Settings, steps: int = 1) -> Times:
     """asked: runtime and workload by name; they take turns. WorkerError where it is ours that fails."""
-    workers: Dict[str, Worker] = {}
-    absent: Dict[str, str] = {}
+    workers: dict[str, Worker] = {}
+    absent: dict[str, str] = {}
     try:
         for name, (runtime, workload) in asked.items():
             try:
@@ -161,21 +162,21 @@ def timed(asked: Dict[str, Tuple[str, str]], settings: Settings, steps: int = 1)
             worker.close()
 
 
-def _command(runtime: str) -> List[str]:
+def _command(runtime: str) -> list[str]:
     if runtime == "stream":
         return compiled(HERE / "stream.c")
     return [sys.executable, str(HERE / "ours_averaging.py")] if runtime == "ours" else command_of(runtime)
 
 
-def _ours(*workload_names: str) -> Dict[str, Tuple[str, str]]:
+def _ours(*workload_names: str) -> dict[str, tuple[str, str]]:
     return {name: ("ours", name) for name in workload_names}
 
 
-def _bound(figure: str, seconds: float, times: Times, moved: float, wanted: str = "", bar: Optional[float] = None) -> Row:
+def _bound(figure: str, seconds: float, times: Times, moved: float, wanted: str = "", bar: float | None = None) -> Row:
     return _at_most(figure, seconds, f"{moved} bytes at STREAM update", times.of_bytes(moved), wanted, bar)
 
 
-def _at_most(figure: str, seconds: float, peer: str, theirs: float, wanted: str = "", bar: Optional[float] = None,
+def _at_most(figure: str, seconds: float, peer: str, theirs: float, wanted: str = "", bar: float | None = None,
              note: str = "") -> Row:
     ratio = seconds / theirs
     met = None if bar is None else ratio <= bar

@@ -11,8 +11,8 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List
 
 import cluster_job
 from cluster_bare import SHAPES
@@ -26,7 +26,7 @@ BAR, START_BARS = 0.6, {"ray": 15.0, "threads": 0.2}
 ENGINES = tuple(START_BARS)
 
 
-def job(engine: str, steps: int, computes: bool) -> List[Timing]:
+def job(engine: str, steps: int, computes: bool) -> list[Timing]:
     import paddle_mini as pm
 
     return pm.cluster.run(cluster_job.train, **PARTS_OF_JOB, engine=engine, args=(steps, computes)).returned
@@ -40,9 +40,9 @@ def seconds_to_begin(engine: str) -> float:
     return max(pm.cluster.run(cluster_job.begin, **PARTS_OF_JOB, engine=engine).returned) - begin
 
 
-def in_rounds(steps: int, rounds: int, core: str) -> Dict[str, List[object]]:
+def in_rounds(steps: int, rounds: int, core: str) -> dict[str, list[object]]:
     """What each measurement gave, once a round in turn."""
-    found: Dict[str, List[object]] = {}
+    found: dict[str, list[object]] = {}
 
     def note(name: str, measure: Callable[[], object]) -> None:
         print(f"== {name}", file=sys.stderr)
@@ -68,7 +68,7 @@ def in_rounds(steps: int, rounds: int, core: str) -> Dict[str, List[object]]:
     return found
 
 
-def rows(found: Dict[str, List[object]]) -> Iterator[Row]:
+def rows(found: dict[str, list[object]]) -> Iterator[Row]:
     speeds = {name: statistics.median(one if isinstance(one, float) else rate(one) for one in values) / 1e6
               for name, values in found.items() if not name.endswith("begins")}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any, Callable, List, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import ray
@@ -22,7 +23,7 @@ def random_ids(count: int) -> np.ndarray:
     return np.sort(np.random.default_rng(count).permutation(TABLE_ROWS)[:count]).astype(np.int64)
 
 
-def filled(message: Message) -> List[np.ndarray]:
+def filled(message: Message) -> list[np.ndarray]:
     """Arrays as a message has them: numbers of rows, which rise, and values."""
     return [random_ids(shape[0]) if dtype == "<i8" else np.full(shape, 1e-3, dtype) for shape, dtype in message.sent]
 
@@ -39,10 +40,10 @@ class Server:
                     np.zeros((TABLE_ROWS, *shape[1:]) if of_table else shape, dtype))
             before = dtype
 
-    def pull(self, rows: List[np.ndarray]) -> List[np.ndarray]:
+    def pull(self, rows: list[np.ndarray]) -> list[np.ndarray]:
         return [array.copy() for array in self.dense] + [table[some] for table, some in zip(self.tables, rows)]
 
-    def push(self, arrays: List[np.ndarray]) -> None:
+    def push(self, arrays: list[np.ndarray]) -> None:
         dense, tables, left = iter(self.dense), iter(self.tables), iter(arrays)
         for array in left:
             if array.dtype == np.int64:
@@ -55,11 +56,11 @@ class Server:
 class Trainer:
     """steps: pull from all servers at once, then, computes, the model's forward and backward pass, then push."""
 
-    def __init__(self, servers: Sequence[Any], pulls: List[Message], pushes: List[Message], computes: bool):
+    def __init__(self, servers: Sequence[Any], pulls: list[Message], pushes: list[Message], computes: bool):
         self.servers, self.computes = servers, _model() if computes else lambda step: None
         self.rows, self.gradients = [filled(one) for one in pulls], [filled(one) for one in pushes]
 
-    def steps(self, count: int) -> List[float]:
+    def steps(self, count: int) -> list[float]:
         """When each ended, and before them, when the first one began."""
         ends = [time.monotonic()]
         for step in range(count):

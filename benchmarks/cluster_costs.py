@@ -11,29 +11,30 @@ import os
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any
 
 import numpy as np
+
+import paddle_mini as pm
 from cluster_job import train
 from cluster_sim import Costs
 from measuring import HERE
-from run import processor_facts
-from worker import ONE_THREAD
-
-import paddle_mini as pm
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.engine import Answer, Link, Request
 from paddle_mini.cluster.servers.held import Part, mean
-from paddle_mini.cluster.trainers.remote_parameters import Held, RemoteParameters
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo
+from paddle_mini.cluster.trainers.remote_parameters import Held, RemoteParameters
 from paddle_mini.cluster.wire import request
+from run import processor_facts
+from worker import ONE_THREAD
 
 RESULT = HERE / "results" / "cluster_costs.json"
 ELEMENTS, ROWS, TABLE = 1 << 20, 4096, 1_000_000
@@ -63,9 +64,9 @@ class DirectLink(Link):
     def __init__(self, server: ParameterServer):
         self._server, self.inside = server, 0.0
 
-    def send(self, requests: Sequence[Request], timeout: float) -> List[Answer]:
+    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
         begin = time.perf_counter()
-        answers: List[Answer] = [self._server.handle(one.header, one.arrays) for one in requests]
+        answers: list[Answer] = [self._server.handle(one.header, one.arrays) for one in requests]
         self.inside += time.perf_counter() - begin
         return answers
 
@@ -88,15 +89,15 @@ class OneServer:
         self.parameters.give([0], 1, self.values)
         self._draw, self._step = np.random.default_rng(0), 0
 
-    def seconds(self, name: str, large: bool = False, rows: bool = False) -> Tuple[float, float]:
+    def seconds(self, name: str, large: bool = False, rows: bool = False) -> tuple[float, float]:
         """Of a "pull" or a "push" of all small parameters and these: at the client, at the server. The rows are others
         each time, as those of batches are."""
-        names = [one for one in self.values if one.startswith("small") or large and one == "large"]
+        names = [one for one in self.values if one.startswith("small") or (large and one == "large")]
         samples = []
         for _ in range(TIMES):
             some = self._draw.integers(0, TABLE, ROWS)
             numbers = dict.fromkeys(TABLES if rows else (), np.unique(some))
-            gradients: Dict[str, Any] = {one: np.full_like(self.values[one], 1e-3) for one in names}
+            gradients: dict[str, Any] = {one: np.full_like(self.values[one], 1e-3) for one in names}
             gradients.update({one: (some, np.full((ROWS, TABLES[one]), 1e-3, np.float32)) for one in numbers})
             self.link.inside, begin = 0.0, time.perf_counter()
             if name == "pull":
@@ -151,7 +152,7 @@ def costs_of_ray(threads: Costs) -> Costs:
     import ray
 
     class Echo:
-        def give(self, header: bytes, arrays: List[np.ndarray], size: int) -> List[np.ndarray]:
+        def give(self, header: bytes, arrays: list[np.ndarray], size: int) -> list[np.ndarray]:
             return [np.ones(size // BLOCKS, np.uint8) for _ in range(BLOCKS)] if size else []
 
     ray.init(address="local", include_dashboard=False, log_to_driver=False, object_store_memory=1 << 30)
@@ -184,13 +185,13 @@ def processor_seconds() -> float:
             parents[int(path.parent.name)], worked[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:13]))
 
     def is_ours(process: int) -> bool:
-        return process == os.getpid() or process in parents and is_ours(parents[process])
+        return process == os.getpid() or (process in parents and is_ours(parents[process]))
 
     ticks = sum(count for process, count in worked.items() if is_ours(process))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def coordinator_seconds(trainers: int) -> Dict[str, float]:
+def coordinator_seconds(trainers: int) -> dict[str, float]:
     """Of one trainer's requests, when a coordinator knows so many and each has 10 tasks. ask_save: of one that is not
     elected."""
     with tempfile.TemporaryDirectory() as directory:
@@ -214,10 +215,10 @@ def coordinator_seconds(trainers: int) -> Dict[str, float]:
             "join": least_seconds(lambda: ask("join", key=f"new {next(joins)}"))}
 
 
-def of_a_step(engine: str, trainers: int, servers: int) -> Dict[str, float]:
+def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
     """Of a job of wide & deep: processor time of a trainer's step, at all parts together, and of what a trainer does by
     itself (compute); and the job's steps a second, which are fewer where others use the machine."""
-    samples: List[Tuple[float, float]] = []
+    samples: list[tuple[float, float]] = []
     ended = threading.Event()
 
     def sample() -> None:

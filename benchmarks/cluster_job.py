@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import workloads
 
 import paddle_mini as pm
+import workloads
 
 POOL = 16
 """Batches that are trained on in turn, so that steps name different rows."""
@@ -16,8 +17,8 @@ WARM = 24
 """Steps before those that count: every plan is made by then."""
 PARTS = ("pull", "write rows", "forward and backward", "push")
 
-Arrays = List[np.ndarray]
-Shapes = List[Tuple[Tuple[int, ...], str]]
+Arrays = list[np.ndarray]
+Shapes = list[tuple[tuple[int, ...], str]]
 
 
 class Message(NamedTuple):
@@ -32,9 +33,9 @@ class Timing(NamedTuple):
     """ends: when each step ended, on a clock of the machine. parts: seconds of each step, by PARTS. messages: of one
     step, those of its pull and those of its push. joined: when the trainer could begin."""
 
-    ends: List[float]
-    parts: Dict[str, List[float]]
-    messages: List[List[Message]]
+    ends: list[float]
+    parts: dict[str, list[float]]
+    messages: list[list[Message]]
     joined: float
 
 
@@ -45,12 +46,12 @@ def rate(timings: Sequence[Timing]) -> float:
     return sum(count * step_bytes(one.messages) for count, one in zip(steps, timings)) / (end - begin)
 
 
-def step_bytes(messages: List[List[Message]]) -> int:
+def step_bytes(messages: list[list[Message]]) -> int:
     shapes = [shape for some in messages for one in some for shape in one.sent + one.received]
     return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
 
 
-def build() -> Tuple[Any, List[Dict[str, np.ndarray]]]:
+def build() -> tuple[Any, list[dict[str, np.ndarray]]]:
     """The loss, minimized by two optimizers, ftrl for the wide part and adagrad for the deep one, and batches. Values
     are not those of workloads.wide_deep(), but sizes, and ids' distribution, are."""
     work = workloads.wide_deep()
@@ -70,7 +71,7 @@ def build() -> Tuple[Any, List[Dict[str, np.ndarray]]]:
     return loss, _batches(work.feeds)
 
 
-def _batches(feeds: Dict[str, np.ndarray]) -> List[Dict[str, np.ndarray]]:
+def _batches(feeds: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     draw = np.random.default_rng(9)
     return [{**feeds, "ids": draw.integers(0, 1_000_000, feeds["ids"].shape)} for _ in range(POOL)]
 
@@ -86,8 +87,8 @@ def train(steps: int, computes: bool) -> Timing:
     way = trainer._way  # its parts are timed from here, so that a step need not know of clocks
     if not computes:
         way._exe = _Remembering(exe)
-    messages: List[List[Message]] = []
-    parts: Dict[str, List[float]] = {name: [] for name in PARTS}
+    messages: list[list[Message]] = []
+    parts: dict[str, list[float]] = {name: [] for name in PARTS}
     ends = []
     for step in range(WARM + steps):
         if step == WARM - 1:
@@ -125,7 +126,7 @@ class _Remembering:
 class _Recording:
     """A link that notes what passes to and from servers."""
 
-    def __init__(self, link: Any, messages: List[List[Message]]):
+    def __init__(self, link: Any, messages: list[list[Message]]):
         self.link, self._messages = link, messages
 
     def send(self, requests: Any, timeout: float) -> Any:
@@ -141,7 +142,7 @@ def _shapes(arrays: Arrays) -> Shapes:
     return [(array.shape, array.dtype.str) for array in arrays]
 
 
-def _time_parts(way: Any, parts: Dict[str, List[float]]) -> None:
+def _time_parts(way: Any, parts: dict[str, list[float]]) -> None:
     """Every call is timed; of a step's tables, all together."""
     def timed(owner: Any, name: str, part: str, first: bool = True) -> None:
         call: Callable[..., Any] = getattr(owner, name)

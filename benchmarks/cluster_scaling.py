@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Dict, Iterator, List, NamedTuple
+from typing import Any, NamedTuple
 
 from cluster_costs import RESULT
 from cluster_sim import Cluster, Costs, Job, Model
 from measuring import HERE
 
-FACTS: Dict[str, Any] = json.loads(RESULT.read_text())
+FACTS: dict[str, Any] = json.loads(RESULT.read_text())
 RAY = Costs(**FACTS["ray"])
 WIDE = Model("wide & deep", compute=FACTS["measured"]["threads 1+1"]["compute"], dense=1.97e6, rows=6634, row_bytes=68,
              table=68e6)
@@ -49,12 +50,12 @@ def simulated(model: Model, cluster: Cluster, steps: float) -> Outcome:
     return Outcome(efficiency, f"{name}, {share:.0%} busy" if share > 0.5 else "–", job)
 
 
-def table(headings: List[str], lines: Iterator[List[Any]]) -> str:
+def table(headings: list[str], lines: Iterator[list[Any]]) -> str:
     written = [headings, ["---"] * len(headings), *lines]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in written)
 
 
-def validation() -> Iterator[List[Any]]:
+def validation() -> Iterator[list[Any]]:
     """Processor time, as the machine was not the jobs' alone."""
     for name, measured in FACTS["measured"].items():
         engine, parts = name.split()
@@ -66,7 +67,7 @@ def validation() -> Iterator[List[Any]]:
                f"{measured['steps']:.0f}", f"{job.steps / 60.0:.0f}"]
 
 
-def growth() -> Iterator[List[Any]]:
+def growth() -> Iterator[list[Any]]:
     for model in MODELS:
         for trainers in (10, 100, 1000, 10_000):
             servers = max(1, trainers // 10)
@@ -77,7 +78,7 @@ def growth() -> Iterator[List[Any]]:
                    f"{one.efficiency:.0%}", one.limit, stale]
 
 
-def modes() -> Iterator[List[Any]]:
+def modes() -> Iterator[list[Any]]:
     for trainers in (10, 100, 1000):
         for mode, local_steps in (("async", 1), ("sync", 1), ("delta", 10), ("delta", 100)):
             cluster = Cluster(trainers, max(1, trainers // 10), mode, local_steps)
@@ -95,7 +96,7 @@ def with_servers(servers: int, seconds: float, **facts: Any) -> Outcome:
     return Outcome(job.steps / seconds / (plain.steps / 100.0), "", job)
 
 
-def disks() -> Iterator[List[Any]]:
+def disks() -> Iterator[list[Any]]:
     for servers in (8, 64, 256):
         for together in (True, False):
             one = with_servers(servers, 3600.0, checkpoint_seconds=600.0, together=together)
@@ -103,7 +104,7 @@ def disks() -> Iterator[List[Any]]:
             yield [servers, f"{seconds:.1f} s", "together" if together else "each by itself", f"{one.efficiency:.0%}"]
 
 
-def failures() -> Iterator[List[Any]]:
+def failures() -> Iterator[list[Any]]:
     """Beside a job that writes checkpoints at the same moments, and in which nothing fails."""
     for servers in (8, 64, 512):
         facts = {"checkpoint_seconds": 600.0, "together": True}
@@ -114,7 +115,7 @@ def failures() -> Iterator[List[Any]]:
                f"{one.job.lost / applied:.2%}"]
 
 
-def saving() -> Iterator[List[Any]]:
+def saving() -> Iterator[list[Any]]:
     for model in MODELS:
         cluster = Cluster(1, 32)
         whole = model.dense + model.table
@@ -122,7 +123,7 @@ def saving() -> Iterator[List[Any]]:
         yield [model.name, f"{whole / 1e9:.2g} GB", f"{link:.2g} s", f"{server:.2g} s", f"{whole / cluster.disk:.2g} s"]
 
 
-def coordinator() -> Iterator[List[Any]]:
+def coordinator() -> Iterator[list[Any]]:
     for count, seconds in FACTS["coordinator"].items():
         trainers = int(count)
         beats = trainers * seconds["beat"] / Cluster(trainers, trainers // 10).beat_seconds

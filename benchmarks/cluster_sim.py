@@ -17,11 +17,10 @@ What is assumed:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Dict, Iterator, List, Optional
 
 from discrete_events import Latch, Process, Queue, Simulation
-
 from paddle_mini.cluster.job_settings import JobSettings
 
 SAMPLED = 8
@@ -84,10 +83,10 @@ class Cluster:
     latency: float = 1e-4
     disk: float = 5e8
     state: float = 2.0
-    checkpoint_seconds: Optional[float] = None
+    checkpoint_seconds: float | None = None
     together: bool = False
-    save_seconds: Optional[float] = None
-    mean_life: Optional[float] = None
+    save_seconds: float | None = None
+    mean_life: float | None = None
     restart: float = 5.0
     lease: float = 10.0
 
@@ -161,7 +160,7 @@ class Job:
             if cluster.mean_life is not None:
                 begin(self._fail(server, cluster.mean_life / self.scale))
 
-    def run(self, seconds: float, warm: float = 0.0) -> "Job":
+    def run(self, seconds: float, warm: float = 0.0) -> Job:
         """Of the job's time; what is counted, and how busy queues were, is of those after `warm`."""
         self.simulation.run(warm)
         for queue in self.queues():
@@ -174,14 +173,14 @@ class Job:
         for group in self.groups().values():
             yield from group
 
-    def groups(self) -> Dict[str, List[Queue]]:
+    def groups(self) -> dict[str, list[Queue]]:
         """What may be the limit."""
         own = {"trainers' links": [link for one in self.trainers for link in (one.sends, one.receives)],
                "servers' links": [link for one in self.servers for link in (one.machine.sends, one.machine.receives)],
                "trainers' cores": [one.cores for one in self.trainers]}
         return {**own, "servers": [one.handler for one in self.servers], "coordinator": [self.coordinator]}
 
-    def busy(self) -> Dict[str, float]:
+    def busy(self) -> dict[str, float]:
         """How much of the time, 0 ... 1, the busiest of each group was used."""
         return {name: max(one.busy / one.places for one in group) / self.seconds
                 for name, group in self.groups().items()}
@@ -210,16 +209,16 @@ class Job:
         spread = self.model.spread
         return self.model.compute * self.simulation.random.lognormvariate(-spread * spread / 2, spread)
 
-    def _life(self, mean: Optional[float]) -> float:
+    def _life(self, mean: float | None) -> float:
         return math.inf if mean is None else self.simulation.random.expovariate(1 / mean)
 
-    def _ask_all(self, machine: Machine, request: Request, step: int, versions: List[int]) -> Process:
+    def _ask_all(self, machine: Machine, request: Request, step: int, versions: list[int]) -> Process:
         answered = Latch(self.simulation, len(self.servers))
         for index in range(len(self.servers)):
             self.simulation.begin(self._ask(machine, index, request, step, versions, answered))
         yield answered
 
-    def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: List[int],
+    def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: list[int],
              answered: Latch) -> Process:
         server, costs, pause = self.servers[index], self.costs, 0.0
         while True:
@@ -243,7 +242,7 @@ class Job:
         yield from machine.cores.use(self.scale * costs.client_byte * received)
         answered.done()
 
-    def _handled(self, server: Server, index: int, request: Request, versions: List[int]) -> float:
+    def _handled(self, server: Server, index: int, request: Request, versions: list[int]) -> float:
         """What a request does to a server, and the seconds of a core that this takes."""
         work = request.work + self.costs.server_byte * (request.sent + request.received)
         if request.name == "pull":

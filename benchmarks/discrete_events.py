@@ -4,7 +4,8 @@ from __future__ import annotations
 import heapq
 import random
 from collections import deque
-from typing import Any, Deque, Generator, List, Tuple
+from collections.abc import Generator
+from typing import Any
 
 Process = Generator[Any, None, None]
 """Yields seconds, as a float, to wait, or a Queue or Latch that it waits for."""
@@ -16,7 +17,7 @@ class Simulation:
 
     def __init__(self, seed: int):
         self.now, self.random = 0.0, random.Random(seed)
-        self._events: List[Tuple[float, int, Process]] = []
+        self._events: list[tuple[float, int, Process]] = []
         self._count = 0
 
     def begin(self, process: Process, after: float = 0.0) -> None:
@@ -41,7 +42,7 @@ class Queue:
 
     def __init__(self, simulation: Simulation, places: int = 1):
         self._simulation, self._free, self.places = simulation, places, places
-        self._waiting: Deque[Process] = deque()
+        self._waiting: deque[Process] = deque()
         self.busy = self.stayed = 0.0
         self.entered = 0
 
@@ -75,7 +76,7 @@ class Latch:
 
     def __init__(self, simulation: Simulation, count: int):
         self._simulation, self._left = simulation, count
-        self._waiting: List[Process] = []
+        self._waiting: list[Process] = []
 
     def admits(self, process: Process) -> bool:
         if self._left > 0:

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Sequence
+from typing import NamedTuple
 
 FOLDER = Path(__file__).parent.parent / "build" / "bench"
 
 # One environment each; newer or older ones are other figures. onnxruntime-training imports torch.
-PACKAGES: Dict[str, List[str]] = {
+PACKAGES: dict[str, list[str]] = {
     "torch": ["torch==2.13.0", "numpy==2.4.6"],
     "timm": ["timm==1.0.31", "torch==2.13.0", "numpy==2.4.6"],
     "paddle": ["paddlepaddle==2.6.2", "numpy==1.26.4", "setuptools==65.5.0"],
@@ -27,7 +28,7 @@ class Peer(NamedTuple):
     arguments: Sequence[str] = ()
 
 
-PEERS: Dict[str, Peer] = {
+PEERS: dict[str, Peer] = {
     "torch eager": Peer("torch", "torch_eager.py"),
     "paddle static": Peer("paddle", "paddle_static.py"),
     "onnxruntime training": Peer("onnxruntime", "onnxruntime_training.py"),
@@ -66,13 +67,13 @@ def python_of(environment: str) -> Path:
     return python
 
 
-def command_of(name: str) -> List[str]:
+def command_of(name: str) -> list[str]:
     """The command line that starts a peer."""
     peer = PEERS[name]
     return [str(python_of(peer.environment)), str(Path(__file__).parent / "peers" / peer.script), *peer.arguments]
 
 
-def compiled(source: Path, *options: str) -> List[str]:
+def compiled(source: Path, *options: str) -> list[str]:
     """The command line of a C program, compiled for this machine; `options` of gcc, after the source."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     program = FOLDER / source.stem
@@ -81,7 +82,7 @@ def compiled(source: Path, *options: str) -> List[str]:
     return [str(program)]
 
 
-def _call(command: List[str]) -> None:
+def _call(command: list[str]) -> None:
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     except OSError as error:

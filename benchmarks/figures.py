@@ -4,7 +4,8 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-from typing import Callable, Dict, Iterator, NamedTuple, Optional
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import workloads
 from averaging import averaging
@@ -20,11 +21,11 @@ class Comparison(NamedTuple):
     unit: str
     per_second: float  # seconds a step times this are the unit
     steps: int         # of one round
-    bars: Dict[str, Optional[float]]  # times as fast as this peer; None: only shown
-    limit: Optional[float] = None     # in the unit
+    bars: dict[str, float | None]  # times as fast as this peer; None: only shown
+    limit: float | None = None     # in the unit
 
 
-COMPARISONS: Dict[str, Comparison] = {
+COMPARISONS: dict[str, Comparison] = {
     "tiny_mlp": Comparison(
         "MLP 64-128-10, batch 32, sgd", "ms/step", 1e3, 100,
         {"torch eager": 4.0, "paddle static": 8.0, "onnxruntime training": 1.0, "jax.jit": 1.0}),
@@ -55,8 +56,8 @@ COMPARISONS: Dict[str, Comparison] = {
 
 def compare(workload: str, settings: Settings) -> Iterator[Row]:
     facts = COMPARISONS[workload]
-    workers: Dict[str, Worker] = {}
-    absent: Dict[str, str] = {}
+    workers: dict[str, Worker] = {}
+    absent: dict[str, str] = {}
     try:
         try:
             workers["ours"] = start_ours(workload, settings)
@@ -99,7 +100,7 @@ OPTIMIZER_BYTES = {"sgd": 12, "momentum": 20, "adam": 28}
 def optimizers(name: str, settings: Settings) -> Iterator[Row]:
     """The optimizer's step alone, and STREAM in the same rounds."""
     elements = workloads.OPTIMIZER_ELEMENTS
-    stream: Dict[str, Worker] = {}
+    stream: dict[str, Worker] = {}
     for kernel in ("triad", "update"):
         stream[kernel] = start("stream", compiled(HERE / "stream.c"), kernel, settings)
     for tensors in workloads.OPTIMIZER_TENSORS:
@@ -147,7 +148,7 @@ def import_time(settings: Settings) -> Iterator[Row]:
     yield Row("import paddle_mini", "s", seconds, bar="≤ 0.3 s", met=seconds <= 0.3)
 
 
-FIGURES: Dict[str, Callable[[Settings], Iterator[Row]]] = {
+FIGURES: dict[str, Callable[[Settings], Iterator[Row]]] = {
     **{name: lambda settings, name=name: compare(name, settings) for name in COMPARISONS},
     **{name: lambda settings, name=name: optimizers(name, settings) for name in OPTIMIZER_BYTES},
     "averaging": averaging,

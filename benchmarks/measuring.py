@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import statistics
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, Dict, List, NamedTuple, Optional
+from typing import NamedTuple
 
 from environments import FOLDER
 from worker import Worker, WorkerError
@@ -17,12 +18,12 @@ class Row(NamedTuple):
 
     figure: str
     unit: str
-    ours: Optional[float]
+    ours: float | None
     peer: str = ""
-    theirs: Optional[float] = None
-    ratio: Optional[float] = None
+    theirs: float | None = None
+    ratio: float | None = None
     bar: str = ""
-    met: Optional[bool] = None
+    met: bool | None = None
     note: str = ""
 
 
@@ -31,9 +32,9 @@ class Settings(NamedTuple):
     core: int | str  # a number, or as taskset names several
 
 
-def in_turn(measures: Dict[str, Callable[[], float]], rounds: int) -> Dict[str, float]:
+def in_turn(measures: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
     """The median of each, measured once a round in turn, so that a slow minute hits all alike."""
-    times: Dict[str, List[float]] = {name: [] for name in measures}
+    times: dict[str, list[float]] = {name: [] for name in measures}
     for measure in measures.values():
         measure()
     for _ in range(rounds):
@@ -46,7 +47,7 @@ def start_ours(workload: str, settings: Settings) -> Worker:
     return start("ours", [sys.executable, str(HERE / "ours.py")], workload, settings)
 
 
-def start(name: str, command: List[str], workload: str, settings: Settings) -> Worker:
+def start(name: str, command: list[str], workload: str, settings: Settings) -> Worker:
     FOLDER.mkdir(parents=True, exist_ok=True)
     worker = Worker(command, settings.core, FOLDER / f"{name.replace(' ', '_')}.log")
     try:

@@ -7,8 +7,9 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, NamedTuple
+from typing import NamedTuple
 
 from environments import PACKAGES, NotInstalled, command_of, compiled
 from measuring import HERE, Row, Settings, in_turn, start
@@ -26,14 +27,14 @@ FUSED_IN_TORCH = ("sgd", "momentum", "adam", "adamw", "adagrad")
 class Setting(NamedTuple):
     settings: Settings
     elements: int
-    command: List[str]  # starts optimizer_library.c
+    command: list[str]  # starts optimizer_library.c
 
     def library(self, workload: str, cores: str = "") -> Worker:
         settings = self.settings._replace(core=cores) if cores else self.settings
         return start("optimizer_library", self.command, workload, settings)
 
 
-def timed(workers: Dict[str, Worker], steps: Dict[str, int], rounds: int) -> Dict[str, float]:
+def timed(workers: dict[str, Worker], steps: dict[str, int], rounds: int) -> dict[str, float]:
     """Seconds a step of each, by name; then the workers are closed."""
     def one(name: str) -> Callable[[], float]:
         return lambda: workers[name].seconds(steps.get(name, 1))
@@ -45,7 +46,7 @@ def timed(workers: Dict[str, Worker], steps: Dict[str, int], rounds: int) -> Dic
             worker.close()
 
 
-def torch_beside(workers: Dict[str, Worker], name: str, elements: int, settings: Settings) -> str:
+def torch_beside(workers: dict[str, Worker], name: str, elements: int, settings: Settings) -> str:
     """PyTorch's optimizer among the workers, if it agrees with ours about the parameter; or why it is not."""
     try:
         worker = start("torch optimizers", command_of("torch.optim fused"), f"{name}:{elements}", settings)
@@ -142,11 +143,11 @@ def state(now: Setting) -> Iterator[Row]:
         yield Row(f"{what} a state of {1e3 * gigabytes:.3g} MB", "GB/s", achieved, "a copy", speed, achieved / speed)
 
 
-FIGURES: Dict[str, Callable[[Setting], Iterator[Row]]] = {
+FIGURES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "update": update, "call": call, "threads": threads, "rows": rows, "state": state}
 
 
-def library_command(prefix: Path) -> List[str]:
+def library_command(prefix: Path) -> list[str]:
     """optimizer_library.c, linked with the library of a prefix."""
     environment = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
     command = ["pkg-config", "--cflags", "--libs", "paddle_mini_optimizer"]
@@ -179,7 +180,7 @@ def main() -> None:
     arguments = parser.parse_args()
     now = Setting(Settings(arguments.rounds, arguments.core), arguments.elements,
                   library_command(arguments.prefix or package_prefix()))
-    found: List[Row] = []
+    found: list[Row] = []
     for name in arguments.only or FIGURES:
         print(f"== measuring {name}", file=sys.stderr)
         found += FIGURES[name](now)

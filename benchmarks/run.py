@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Dict, List
 
 from environments import PACKAGES
 from figures import FIGURES, Row, Settings
@@ -25,7 +24,7 @@ def main() -> None:
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
     settings = Settings(arguments.rounds, arguments.core)
-    rows: List[Row] = []
+    rows: list[Row] = []
     for name in arguments.only or FIGURES:
         print(f"== measuring {name}", file=sys.stderr)
         rows += FIGURES[name](settings)
@@ -41,7 +40,7 @@ def main() -> None:
         print(f"== written to {path}", file=sys.stderr)
 
 
-def markdown(rows: List[Row]) -> str:
+def markdown(rows: list[Row]) -> str:
     """One table, columns as wide as their widest cell."""
     lines = [cells(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(HEADINGS, *lines)]
@@ -57,18 +56,18 @@ def cells(row: Row) -> tuple:
             row.bar, verdict)
 
 
-def processor_facts() -> Dict[str, str]:
+def processor_facts() -> dict[str, str]:
     """What /proc/cpuinfo says about the first processor."""
     text = Path("/proc/cpuinfo").read_text().split("\n\n")[0]
     return {key.strip(): value.strip() for key, value in (line.split(":", 1) for line in text.splitlines() if ":" in line)}
 
 
-def slug(processor: Dict[str, str]) -> str:
+def slug(processor: dict[str, str]) -> str:
     name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*", " ", processor.get("model name", "unknown"))
     return "-".join(re.findall(r"[a-z0-9]+", f"{name} family {processor.get('cpu family')} model {processor.get('model')}".lower()))
 
 
-def report(processor: Dict[str, str], settings: Settings, table: str) -> str:
+def report(processor: dict[str, str], settings: Settings, table: str) -> str:
     peers = "\n".join(f"* {name}: {', '.join(packages)}" for name, packages in PACKAGES.items())
     vectors = next((name for name in ("avx512f", "avx2") if name in processor.get("flags", "").split()), "neither AVX-512 nor AVX2")
     return (f"# {processor.get('model name')} (family {processor.get('cpu family')}, model {processor.get('model')}, {vectors})\n\n"

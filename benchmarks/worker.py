@@ -9,8 +9,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Callable, List, Mapping, Sequence
 
 Run = Callable[[int], float]
 
@@ -70,7 +70,7 @@ class Worker:
         self.process.stdin.close()
         self.process.wait()
 
-    def _ask(self, request: str) -> List[str]:
+    def _ask(self, request: str) -> list[str]:
         try:
             self.process.stdin.write(request + "\n")
             answer = self.process.stdout.readline()

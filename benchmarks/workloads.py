@@ -1,11 +1,12 @@
 # What every runtime computes: shapes, data and initial values, in NumPy. Rules of the steps stand beside them.
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Tuple
+import itertools
+from typing import NamedTuple
 
 import numpy as np
 
-Layer = Tuple[np.ndarray, np.ndarray]  # weight, bias
+Layer = tuple[np.ndarray, np.ndarray]  # weight, bias
 
 
 class Training(NamedTuple):
@@ -16,7 +17,7 @@ class Training(NamedTuple):
 
     x: np.ndarray      # float32
     label: np.ndarray  # int64 [batch]
-    layers: List[Layer]
+    layers: list[Layer]
     rate: float
 
 
@@ -47,7 +48,7 @@ def lenet() -> Training:
                     [_layer(draw, shape) for shape in shapes], rate=1e-4)
 
 
-Arrays = Dict[str, np.ndarray]
+Arrays = dict[str, np.ndarray]
 
 
 class Model(NamedTuple):
@@ -146,7 +147,7 @@ def wide_deep() -> Model:
     draw, rows = np.random.default_rng(7), 1_000_000
     params = {"wide_table": np.zeros((rows, 1), np.float32), "deep_table": _normal(draw, (rows, 16), 0.1)}
     sizes = [26 * 16 + 13, 400, 400, 400, 1]
-    for i, (inputs, outputs) in enumerate(zip(sizes, sizes[1:])):
+    for i, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
         params.update(_linear(draw, f"deep{i}", inputs, outputs, (2 / inputs) ** 0.5))
     params.update(_linear(draw, "wide", 13, 1, 13 ** -0.5))
     feeds = {"ids": draw.integers(0, rows, (256, 26)), "dense": _normal(draw, (256, 13), 1.0),
@@ -189,13 +190,13 @@ WINDOW = 10_000
 CHECKPOINT_BYTES = 400_000_000
 
 
-def _mlp(sizes: List[int], batch: int, rate: float) -> Training:
+def _mlp(sizes: list[int], batch: int, rate: float) -> Training:
     draw = np.random.default_rng(1)
-    layers = [_layer(draw, shape) for shape in zip(sizes, sizes[1:])]
+    layers = [_layer(draw, shape) for shape in itertools.pairwise(sizes)]
     return Training(_normal(draw, (batch, sizes[0]), 1.0), draw.integers(0, sizes[-1], batch), layers, rate)
 
 
-def _layer(draw: np.random.Generator, shape: Tuple[int, ...]) -> Layer:
+def _layer(draw: np.random.Generator, shape: tuple[int, ...]) -> Layer:
     filters = len(shape) == 4  # [out, in, height, width]; else [in, out]
     fan_in = int(np.prod(shape[1:])) if filters else shape[0]
     outputs = shape[0] if filters else shape[1]
@@ -210,5 +211,5 @@ def _norm(name: str, size: int) -> Arrays:
     return {f"{name}.w": np.ones(size, np.float32), f"{name}.b": np.zeros(size, np.float32)}
 
 
-def _normal(draw: np.random.Generator, shape: Tuple[int, ...], spread: float) -> np.ndarray:
+def _normal(draw: np.random.Generator, shape: tuple[int, ...], spread: float) -> np.ndarray:
     return (spread * draw.standard_normal(shape)).astype(np.float32)

@@ -13,10 +13,10 @@ import sys
 import time
 
 import numpy as np
-from comparison import interval, paired, plus_minus, print_table, progress, set_rate
 from sklearn.datasets import load_digits
 
 import paddle_mini as pm
+from comparison import interval, paired, plus_minus, print_table, progress, set_rate
 from paddle_mini.averaging import Exponential, Uniform, Window
 
 # Fixed before the first run and not tuned: lengths of averages were not chosen on test data.

@@ -8,8 +8,7 @@
     exe.run(pm.default_startup_program())
     value, = exe.run(feed={"x": array}, fetch_list=[y])
 """
-from . import clip, initializer, layers, lr, optimizer, regularizer, unique_name
-from . import averaging, data, devices, io, nets
+from . import averaging, clip, cluster, data, devices, initializer, io, layers, lr, nets, optimizer, regularizer, unique_name
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
@@ -24,7 +23,6 @@ from .program import Program
 from .roles import device_guard, op_role_guard
 from .scope import LoDTensor, Scope, SelectedRows, global_scope, scope_guard
 from .variable import Parameter, Variable
-from . import cluster
 
 __version__ = "0.1.0"
 

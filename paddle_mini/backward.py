@@ -3,7 +3,8 @@
 # The steps are PaddlePaddle's, and so are the names: x@GRAD, and those of gradient_names.py.
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from . import _core, dtypes, roles
 from ._core import printable
@@ -18,12 +19,12 @@ from .variable import Parameter, Variable, name_of
 GRAD = "@GRAD"
 
 Names = Iterable[Variable | str] | None
-Description = Dict[str, Any]
+Description = dict[str, Any]
 
 
 @atomic
 def append_backward(loss: Variable, parameter_list: Names = None,
-                    no_grad_set: Names = None) -> List[Tuple[Parameter, Variable]]:
+                    no_grad_set: Names = None) -> list[tuple[Parameter, Variable]]:
     """Appends the operators that compute d(loss)/d(parameter) for every parameter that leads to the
     loss and is trainable.
 
@@ -48,8 +49,8 @@ def append_backward(loss: Variable, parameter_list: Names = None,
 
 
 @atomic
-def gradients(targets: Union[Variable, Sequence[Variable]], inputs: Union[Variable, Sequence[Variable]],
-              target_gradients: Any = None, no_grad_set: Names = None) -> List[Optional[Variable]]:
+def gradients(targets: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable],
+              target_gradients: Any = None, no_grad_set: Names = None) -> list[Variable | None]:
     """Appends the operators that compute the gradient of the sum of `targets` with respect to each
     of `inputs`, even where their stop_gradient is set.
 
@@ -66,8 +67,8 @@ def gradients(targets: Union[Variable, Sequence[Variable]], inputs: Union[Variab
     return [block.var(made[var.name]) if var.name in made else None for var in input_list]
 
 
-def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable]], stops: Set[str],
-            wanted: Optional[Set[str]]) -> Dict[str, str]:
+def _append(block: Block, targets: list[Variable], seeds: list[Variable | None], stops: set[str],
+            wanted: set[str] | None) -> dict[str, str]:
     """Appends everything; returns the gradient's name for each variable that got one."""
     program = block.program
     before_setting(vars(program), "backward_count")
@@ -86,9 +87,9 @@ def _append(block: Block, targets: List[Variable], seeds: List[Optional[Variable
     return {name: names.gradient(name + GRAD) for name in produced}
 
 
-def _of_ops(path: List[Operator], produced: Set[str], reached: Set[str], block: int) -> List[Description]:
+def _of_ops(path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
     """The operators for a list of forward operators, the last one first; `block` is where they will stand."""
-    descriptions: List[Description] = []
+    descriptions: list[Description] = []
     for op in reversed(path):
         if runs_block(op):
             descriptions += block_gradient(op, produced, reached, block, _of_ops, _append_all)
@@ -97,7 +98,7 @@ def _of_ops(path: List[Operator], produced: Set[str], reached: Set[str], block: 
     return descriptions
 
 
-def _append_all(block: Block, descriptions: List[Description]) -> None:
+def _append_all(block: Block, descriptions: list[Description]) -> None:
     with roles.op_role_guard(roles.BACKWARD):
         for description in with_sums(descriptions, block.idx):
             declare(block, description)
@@ -116,12 +117,12 @@ def _block_of(var: Variable) -> Block:
     return block
 
 
-def _stops(block: Block, no_grad_set: Names) -> Set[str]:
+def _stops(block: Block, no_grad_set: Names) -> set[str]:
     stops = {var.name for var in block.vars.values() if var.stop_gradient}
     return stops | _names_of(no_grad_set or ())
 
 
-def _names_of(items: Any) -> Set[str]:
+def _names_of(items: Any) -> set[str]:
     return {name_of(item) for item in ([items] if isinstance(items, (str, Variable)) else items)}
 
 
@@ -133,7 +134,7 @@ def _require_parameters(names: Iterable[str], block: Block) -> None:
                                      f"it has {', '.join(there) or 'none'}")
 
 
-def _op_path(block: Block, targets: Set[str], stops: Set[str]) -> List[Operator]:
+def _op_path(block: Block, targets: set[str], stops: set[str]) -> list[Operator]:
     """The operators that lead to the targets, in order."""
     relevant, path = set(targets), []
     for op in reversed(block.ops):
@@ -145,7 +146,7 @@ def _op_path(block: Block, targets: Set[str], stops: Set[str]) -> List[Operator]
     return path[::-1]
 
 
-def _reached(block: Block, path: List[Operator], stops: Set[str], wanted: Optional[Set[str]]) -> Set[str]:
+def _reached(block: Block, path: list[Operator], stops: set[str], wanted: set[str] | None) -> set[str]:
     """The variables that need a gradient, because something to differentiate by leads to them: the
     `wanted` ones, or, when None, all with which the path begins."""
     def floating(name: str) -> bool:
@@ -161,10 +162,10 @@ def _reached(block: Block, path: List[Operator], stops: Set[str], wanted: Option
     return reached
 
 
-def _seed(target: Variable, seed: Optional[Variable]) -> Description:
+def _seed(target: Variable, seed: Variable | None) -> Description:
     """The operator that gives a target's own gradient: `seed`, or ones."""
-    inputs: List[Tuple[str, List[str]]] = []
-    attrs: Dict[str, Any] = {}
+    inputs: list[tuple[str, list[str]]] = []
+    attrs: dict[str, Any] = {}
     if seed is not None:
         op_type, inputs = "assign", [("X", [seed.name])]
     elif -1 in target.shape:
@@ -176,7 +177,7 @@ def _seed(target: Variable, seed: Optional[Variable]) -> Description:
     return {"type": op_type, "inputs": inputs, "outputs": [("Out", [target.name + GRAD])], "attrs": attrs}
 
 
-def _gradient_ops(op: Operator, produced: Set[str], reached: Set[str]) -> List[Description]:
+def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[Description]:
     """The operators for one forward operator; `produced` are the variables that have a gradient."""
     counts = op.type == "increment" and op.block.idx
     if not counts and (produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names)):
@@ -186,8 +187,8 @@ def _gradient_ops(op: Operator, produced: Set[str], reached: Set[str]) -> List[D
         candidates = _core.gradient(forward)
     except _core.Error as error:
         raise located(error, forward, op.callstack) from None
-    result: List[Description] = []
-    filled: Set[str] = set()
+    result: list[Description] = []
+    filled: set[str] = set()
     for candidate in candidates:
         if op.block.idx and not any(_plain(name) for _, names in candidate["outputs"] for name in names):
             # No gradient but what takes a step of a counter back, for those that are read with it.
@@ -212,7 +213,7 @@ def _gradient_ops(op: Operator, produced: Set[str], reached: Set[str]) -> List[D
     return result
 
 
-def _attrs_of(op: Operator, attrs: Any) -> Dict[str, Any]:
+def _attrs_of(op: Operator, attrs: Any) -> dict[str, Any]:
     """Attributes of a gradient operator: a backward role, and the forward operator's device and
     line of the user."""
     result = {name: value for name, _, value in attrs
@@ -227,9 +228,9 @@ def _plain(name: str) -> str:
     return name[:-len(GRAD)] if name.endswith(GRAD) else ""
 
 
-def _tell_role_vars(block: Block, pairs: List[Tuple[Parameter, Variable]]) -> None:
+def _tell_role_vars(block: Block, pairs: list[tuple[Parameter, Variable]]) -> None:
     """op_role_var of the operator that last writes a parameter's gradient."""
-    told: Dict[int, List[str]] = {}
+    told: dict[int, list[str]] = {}
     writers = {name: i for i, op in enumerate(block.ops) for name in op.output_names}
     for parameter, gradient in pairs:
         told.setdefault(writers[gradient.name], []).extend([parameter.name, gradient.name])
@@ -237,5 +238,5 @@ def _tell_role_vars(block: Block, pairs: List[Tuple[Parameter, Variable]]) -> No
         block.ops[i].set_attr("op_role_var", names)
 
 
-def _as_list(value: Any) -> List[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -2,7 +2,8 @@
 # that runs it.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Set, Tuple
+from collections.abc import Callable
+from typing import Any
 
 from . import dtypes
 from .block import Block
@@ -10,17 +11,17 @@ from .operator import EMPTY_NAME, Operator
 
 GRAD = "@GRAD"
 
-Description = Dict[str, Any]
-OfOps = Callable[[List[Operator], Set[str], Set[str], int], List[Description]]
-AppendAll = Callable[[Block, List[Description]], None]
+Description = dict[str, Any]
+OfOps = Callable[[list[Operator], set[str], set[str], int], list[Description]]
+AppendAll = Callable[[Block, list[Description]], None]
 
 
 def runs_block(op: Operator) -> bool:
     return op.type in ("while", "conditional_block", "recurrent")
 
 
-def block_gradient(op: Operator, produced: Set[str], reached: Set[str], parent: int, of_ops: OfOps,
-                   append_all: AppendAll) -> List[Description]:
+def block_gradient(op: Operator, produced: set[str], reached: set[str], parent: int, of_ops: OfOps,
+                   append_all: AppendAll) -> list[Description]:
     """The operators that compute the gradient of one that runs a block; as backward._gradient_ops.
     Makes the block that they run, inside block `parent`."""
     if produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names):
@@ -30,7 +31,7 @@ def block_gradient(op: Operator, produced: Set[str], reached: Set[str], parent: 
 
 
 class _BlockGradient:
-    def __init__(self, op: Operator, produced: Set[str], reached: Set[str], parent: int, of_ops: OfOps,
+    def __init__(self, op: Operator, produced: set[str], reached: set[str], parent: int, of_ops: OfOps,
                  append_all: AppendAll):
         self.op, self.produced, self.reached, self.parent = op, produced, reached, parent
         self.of_ops, self.append_all = of_ops, append_all
@@ -39,17 +40,17 @@ class _BlockGradient:
         self.reads = [name for port in self.read_ports() for name in op.input(port)]
         self.writes = list(op.output(self.written_port()))
 
-    def read_ports(self) -> List[str]:
+    def read_ports(self) -> list[str]:
         return ["X"] if self.op.type == "while" else ["Input"]
 
     def written_port(self) -> str:
         return "Out"
 
-    def next_of(self, received: Set[str]) -> Set[str]:
+    def next_of(self, received: set[str]) -> set[str]:
         """What a step has to give a gradient for, since the step after it reads it and `received` one."""
         return received & set(self.writes) & set(self.reads) if self.op.type == "while" else set()
 
-    def make(self) -> List[Description]:
+    def make(self) -> list[Description]:
         inner = self.reached_inside()
         targets = self.with_gradient() & inner
         block = self.gradient_block()
@@ -68,11 +69,11 @@ class _BlockGradient:
         self.append_all(block, descriptions)
         return self.zeros(targets) + [self.operator(block, targets, descriptions)]
 
-    def with_gradient(self) -> Set[str]:
+    def with_gradient(self) -> set[str]:
         """Those of its outputs that have a gradient."""
         return self.produced.intersection(self.writes)
 
-    def reached_inside(self) -> Set[str]:
+    def reached_inside(self) -> set[str]:
         """The variables that need a gradient inside; what a step writes is what the next one reads."""
         inner = self.begins()
         while True:
@@ -85,10 +86,10 @@ class _BlockGradient:
             if len(inner) == before:
                 return inner
 
-    def begins(self) -> Set[str]:
+    def begins(self) -> set[str]:
         return {name for name in [*self.reads, *self.writes] if name in self.reached}
 
-    def fed_back(self, inner: Set[str]) -> Set[str]:
+    def fed_back(self, inner: set[str]) -> set[str]:
         """What the next step reads of `inner` under another name."""
         return set()
 
@@ -96,7 +97,7 @@ class _BlockGradient:
         var = self.body.find_var(name)
         return var is not None and dtypes.is_float(var.dtype) and not var.stop_gradient
 
-    def ended(self, targets: Set[str], descriptions: List[Description]) -> List[Description]:
+    def ended(self, targets: set[str], descriptions: list[Description]) -> list[Description]:
         """Zeros where the block overwrites without reading: the gradient ends there, for what was before."""
         given = {name for description in descriptions for _, names in description["outputs"] for name in names}
         rest = sorted(name for name in targets.intersection(self.reads)
@@ -110,7 +111,7 @@ class _BlockGradient:
         return {"type": "fill_any_like", "inputs": [("X", [name])], "outputs": [("Out", [name + GRAD])],
                 "attrs": {"value": 0.0, "op_callstack": self.op.callstack}}
 
-    def zeros(self, targets: Set[str]) -> List[Description]:
+    def zeros(self, targets: set[str]) -> list[Description]:
         """For what has no gradient from outside. Arrays begin without elements."""
         missing = sorted(name for name in targets - self.produced if self.kind(name) == dtypes.TENSOR)
         return [self.zeros_like(name) for name in missing]
@@ -118,7 +119,7 @@ class _BlockGradient:
     def gradient_block(self) -> Block:
         return self.program.add_block(self.parent, self.body.idx)
 
-    def operator(self, block: Block, targets: Set[str], descriptions: List[Description]) -> Description:
+    def operator(self, block: Block, targets: set[str], descriptions: list[Description]) -> Description:
         given = {name for description in descriptions for _, names in description["outputs"] for name in names}
         given |= self.passing(targets)
         inputs = [(port, list(names)) for port, names in self.op.inputs.items() if port != "Condition"]
@@ -143,53 +144,53 @@ class _BlockGradient:
         """The name inside of what a port reads."""
         return self.op.input(port)[i]
 
-    def passing(self, targets: Set[str]) -> Set[str]:
+    def passing(self, targets: set[str]) -> set[str]:
         """Gradients that enter and, where no step runs, leave as they are."""
         return {name + GRAD for name in targets}
 
-    def entering(self, targets: Set[str]) -> List[str]:
+    def entering(self, targets: set[str]) -> list[str]:
         return [name + GRAD for name in sorted(targets)]
 
 
 class _RecurrentGradient(_BlockGradient):
     """Of the operator `recurrent`, which says which states a step hands to the next one."""
 
-    def read_ports(self) -> List[str]:
+    def read_ports(self) -> list[str]:
         return ["inputs", "initial_states", "parameters"]
 
     def written_port(self) -> str:
         return "outputs"
 
-    def state_pairs(self) -> List[Tuple[str, str]]:
+    def state_pairs(self) -> list[tuple[str, str]]:
         return list(zip(self.op.attr("ex_states"), self.op.attr("states")))
 
-    def begins(self) -> Set[str]:
+    def begins(self) -> set[str]:
         return super().begins() | {ex for ex, initial in zip(self.op.attr("ex_states"), self.op.input("initial_states"))
                                    if initial in self.reached}
 
-    def fed_back(self, inner: Set[str]) -> Set[str]:
+    def fed_back(self, inner: set[str]) -> set[str]:
         return {ex for ex, state in self.state_pairs() if state in inner}
 
-    def with_gradient(self) -> Set[str]:
+    def with_gradient(self) -> set[str]:
         # All: zeros() gives those that nothing reads. The state of the last step would have no gradient in PaddlePaddle.
         return set(self.writes)
 
-    def next_of(self, received: Set[str]) -> Set[str]:
+    def next_of(self, received: set[str]) -> set[str]:
         return {state for ex, state in self.state_pairs() if ex in received}
 
-    def ended(self, targets: Set[str], descriptions: List[Description]) -> List[Description]:
+    def ended(self, targets: set[str], descriptions: list[Description]) -> list[Description]:
         return []
 
-    def zeros(self, targets: Set[str]) -> List[Description]:
+    def zeros(self, targets: set[str]) -> list[Description]:
         return [self.zeros_like(name) for name in self.writes if name not in self.produced]
 
     def inside(self, port: str, i: int) -> str:
         return self.op.attr("ex_states")[i] if port == "initial_states" else self.op.input(port)[i]
 
-    def passing(self, targets: Set[str]) -> Set[str]:
+    def passing(self, targets: set[str]) -> set[str]:
         return set()
 
-    def entering(self, targets: Set[str]) -> List[str]:
+    def entering(self, targets: set[str]) -> list[str]:
         return [name + GRAD for name in self.writes]
 
 

@@ -1,8 +1,9 @@
 # Block: operators and the variables they name; what layer functions append to.
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _core, callsite, dtypes, roles
 from ._core import printable
@@ -25,17 +26,17 @@ class Block:
         self.idx = index
         self.parent_idx = parent_index
         self.forward_block_idx = -1
-        self.vars: Dict[str, Variable] = {}
-        self.ops: List[Operator] = []
-        self._other: Dict[str, Any] = {}
+        self.vars: dict[str, Variable] = {}
+        self.ops: list[Operator] = []
+        self._other: dict[str, Any] = {}
 
     def has_var(self, name: str) -> bool:
         """Whether this block, not a parent, has the variable."""
         return name in self.vars
 
-    def find_var(self, name: str) -> Optional[Variable]:
+    def find_var(self, name: str) -> Variable | None:
         """The variable of this block, its forward block or one around it."""
-        block: Optional[Block] = self
+        block: Block | None = self
         while block is not None:
             if name in block.vars:
                 return block.vars[name]
@@ -51,7 +52,7 @@ class Block:
             raise _core.ProgramError(f"block {self.idx} has no variable '{printable(name)}'{near(name, self.vars)}")
         return found
 
-    def create_var(self, name: Optional[str] = None, **facts: Any) -> Variable:
+    def create_var(self, name: str | None = None, **facts: Any) -> Variable:
         """A new variable; facts are those of Variable: dtype, shape, persistable, …"""
         if name is None:
             name = self.program.new_name("tmp")
@@ -75,9 +76,9 @@ class Block:
         self._add_var(parameter)
         return parameter
 
-    def append_op(self, type: str, inputs: Optional[Mapping[str, Any]] = None,
-                  outputs: Optional[Mapping[str, Any]] = None,
-                  attrs: Optional[Mapping[str, Any]] = None) -> Operator:
+    def append_op(self, type: str, inputs: Mapping[str, Any] | None = None,
+                  outputs: Mapping[str, Any] | None = None,
+                  attrs: Mapping[str, Any] | None = None) -> Operator:
         """Adds an operator at the end.
 
         Ports take variables, names or lists of them. The operator is held against its record, and
@@ -86,14 +87,14 @@ class Block:
         """
         return self.insert_op(len(self.ops), type, inputs, outputs, attrs)
 
-    def insert_op(self, index: int, type: str, inputs: Optional[Mapping[str, Any]] = None,
-                  outputs: Optional[Mapping[str, Any]] = None,
-                  attrs: Optional[Mapping[str, Any]] = None) -> Operator:
+    def insert_op(self, index: int, type: str, inputs: Mapping[str, Any] | None = None,
+                  outputs: Mapping[str, Any] | None = None,
+                  attrs: Mapping[str, Any] | None = None) -> Operator:
         """As append_op, before the operator that is at `index` now."""
         all_attrs = {**roles.current(), **(attrs or {})}
         if "op_callstack" not in all_attrs:
             all_attrs["op_callstack"] = callsite.user_callstack()
-        description: Dict[str, Any] = {"type": type, "inputs": slots(inputs or {}),
+        description: dict[str, Any] = {"type": type, "inputs": slots(inputs or {}),
                                        "outputs": slots(outputs or {})}
         try:
             description["attrs"] = typed_attrs(type, all_attrs)
@@ -109,9 +110,9 @@ class Block:
         self.program.changed()
         return op
 
-    def prepend_op(self, type: str, inputs: Optional[Mapping[str, Any]] = None,
-                   outputs: Optional[Mapping[str, Any]] = None,
-                   attrs: Optional[Mapping[str, Any]] = None) -> Operator:
+    def prepend_op(self, type: str, inputs: Mapping[str, Any] | None = None,
+                   outputs: Mapping[str, Any] | None = None,
+                   attrs: Mapping[str, Any] | None = None) -> Operator:
         """As append_op, before all others."""
         return self.insert_op(0, type, inputs, outputs, attrs)
 
@@ -122,7 +123,7 @@ class Block:
         del self.ops[index]
         self.program.changed()
 
-    def _infos(self, inputs: Any) -> Dict[str, Dict[str, Any]]:
+    def _infos(self, inputs: Any) -> dict[str, dict[str, Any]]:
         infos = {}
         for port, names in inputs:
             for name in names:
@@ -144,7 +145,7 @@ class Block:
                 raise _core.ShapeError(f"output would be {info['shape']} {info['dtype']}, but "
                                        f"'{printable(name)}' is {list(var.shape)} {var.dtype} and persistable")
 
-    def _set_info(self, name: str, info: Dict[str, Any]) -> None:
+    def _set_info(self, name: str, info: dict[str, Any]) -> None:
         var = self.find_var(name)
         if var is None:
             self._add_var(Variable.from_info(self, name, info))
@@ -164,7 +165,7 @@ class Block:
         self.program.changed()
         return var
 
-    def describe(self) -> Dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         return {"unknown": b"", **self._other, "idx": self.idx, "parent_idx": self.parent_idx,
                 "forward_block_idx": self.forward_block_idx,
                 "vars": [var.describe() for var in self.vars.values()],

@@ -8,7 +8,6 @@ import re
 import sys
 import sysconfig
 import traceback
-from typing import List
 
 from ._core import printable
 
@@ -18,7 +17,7 @@ _INSTALLED = re.compile(rf"{re.escape(sysconfig.get_path('stdlib'))}/|.*/(site|d
 _FRAME = re.compile(r'\s*File "(?P<path>[^"]*)", line (?P<line>\d+)')
 
 
-def user_callstack() -> List[str]:
+def user_callstack() -> list[str]:
     """The innermost frame outside this package, as two entries: place and code. One frame, because
     the frames around it are this package's, or say nothing about the operator, and callstacks are
     the largest part of a program's bytes."""
@@ -32,13 +31,13 @@ def user_callstack() -> List[str]:
     return [f'  File "{_short(path)}", line {line}, in {frame.f_code.co_name}', f"    {code}"]
 
 
-def place_of(callstack: List[str]) -> str:
+def place_of(callstack: list[str]) -> str:
     """"train.py:21", or "" when there is no callstack."""
     match = next((match for match in map(_FRAME.match, reversed(callstack)) if match), None)
     return printable(f"{match['path']}:{match['line']}") if match else ""
 
 
-def added_at(callstack: List[str]) -> str:
+def added_at(callstack: list[str]) -> str:
     """The last line of an error: "\\n  added at train.py:21: y = ...", or ""."""
     place = place_of(callstack)
     if not place:

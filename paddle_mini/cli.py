@@ -6,8 +6,9 @@ import os
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -28,7 +29,7 @@ EPILOG = ("Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the 
           "PM_DEBUG=1 shows tracebacks.")
 
 
-def main(words: Optional[Sequence[str]] = None) -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Does what the command line says; returns the exit status."""
     arguments = _parser().parse_args(words)
     try:
@@ -173,7 +174,7 @@ def _show(arguments: argparse.Namespace) -> None:
         print(_plan(program, dict(arguments.plan)))
 
 
-def _plan(program: pm.Program, shapes: Dict[str, List[int]]) -> str:
+def _plan(program: pm.Program, shapes: dict[str, list[int]]) -> str:
     """The plan depends on shapes and dtypes, so zeros do for all values."""
     scope, variables = pm.Scope(), program.global_block().vars
     for name in pm.io.parameters.parameter_names(program):
@@ -223,7 +224,7 @@ def _read_program(prefix: str) -> pm.Program:
     return program
 
 
-def _read_feeds(pairs: List[Tuple[str, str]]) -> Dict[str, np.ndarray]:
+def _read_feeds(pairs: list[tuple[str, str]]) -> dict[str, np.ndarray]:
     feeds = {}
     for name, path in pairs:
         with open(path, "rb", opener=open_regular) as file:
@@ -237,7 +238,7 @@ def _read_feeds(pairs: List[Tuple[str, str]]) -> Dict[str, np.ndarray]:
     return feeds
 
 
-def _batches(feeds: Dict[str, np.ndarray], size: Optional[int]) -> Iterator[Dict[str, np.ndarray]]:
+def _batches(feeds: dict[str, np.ndarray], size: int | None) -> Iterator[dict[str, np.ndarray]]:
     """What each step is fed, without end."""
     if size is None:
         while True:
@@ -255,7 +256,7 @@ def _batches(feeds: Dict[str, np.ndarray], size: Optional[int]) -> Iterator[Dict
             yield {name: array[first:first + size] for name, array in feeds.items()}
 
 
-def _fetches(program: pm.Program, asked: List[str]) -> List[str]:
+def _fetches(program: pm.Program, asked: list[str]) -> list[str]:
     names = [name for item in asked for name in item.split(",")]
     return names or fetch_names(program)
 
@@ -272,14 +273,14 @@ def _file_name(name: str) -> str:
     return "_" if plain in (".", "..") else plain
 
 
-def _pair(word: str) -> Tuple[str, str]:
+def _pair(word: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not (name and equals and value):
         raise argparse.ArgumentTypeError(f"'{printable(word)}' is not NAME=FILE")
     return name, value
 
 
-def _shape(word: str) -> Tuple[str, List[int]]:
+def _shape(word: str) -> tuple[str, list[int]]:
     name, dims = _pair(word)
     try:
         return name, [_whole(dim) for dim in dims.split(",") if dim]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from . import dtypes
 from ._core import ProgramError, printable
@@ -10,7 +10,7 @@ from .block import Block
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
 
-Pairs = List[Tuple[Parameter, Variable]]
+Pairs = list[tuple[Parameter, Variable]]
 
 
 class GradientClip(ABC):
@@ -26,7 +26,7 @@ class GradientClip(ABC):
     def clip(self, pairs: Pairs) -> Pairs:
         """Appends the clipping; returns the pairs with the clipped gradients."""
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         """The fields of OptimizerConfig (proto/optimizer.proto) that clip alike."""
         raise ProgramError(f"{type(self).__name__}: an object of the C library sees the gradient of one parameter and "
                            "clips it by value or by its own norm")
@@ -35,7 +35,7 @@ class GradientClip(ABC):
 class GradientClipByValue(GradientClip):
     """Each element of a gradient is brought into [min, max]; min=None: −max."""
 
-    def __init__(self, max: float, min: Optional[float] = None):
+    def __init__(self, max: float, min: float | None = None):
         self.max = float(max)
         self.min = -self.max if min is None else float(min)
         if self.min > self.max:
@@ -48,7 +48,7 @@ class GradientClipByValue(GradientClip):
                                    "clip by norm, or set need_clip=False in its ParamAttr")
         return _each(pairs, "clip", min=self.min, max=self.max)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         if self.min != -self.max:
             raise ProgramError(f"GradientClipByValue: the C library clips to [-max, max], not to [{self.min}, "
                                f"{self.max}]")
@@ -64,7 +64,7 @@ class GradientClipByNorm(GradientClip):
     def clip(self, pairs: Pairs) -> Pairs:
         return _each(pairs, "clip_by_norm", max_norm=self.clip_norm)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         return {"clip_norm": self.clip_norm}
 
 

@@ -1,24 +1,25 @@
 # The records of operators as C++ states them, each asked for once.
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Dict, FrozenSet, List, Mapping, Tuple
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
 from . import _core, dtypes
 
 # Attributes that every operator may have, with their types; they say nothing about what it computes.
 GENERIC: Mapping[str, int] = _core.generic_attributes()
 
-TypedAttrs = List[Tuple[str, int, Any]]
+TypedAttrs = list[tuple[str, int, Any]]
 
 
-@lru_cache(maxsize=None)
-def contract(op_type: str) -> Dict[str, Any]:
+@cache
+def contract(op_type: str) -> dict[str, Any]:
     """The record of an operator; ProgramError, with the nearest names, when there is none."""
     return _core.contract(op_type)
 
 
-@lru_cache(maxsize=None)
+@cache
 def attr_types(op_type: str) -> Mapping[str, int]:
     """The types of its attributes. A gradient operator has all those of its operator, which PaddlePaddle's may ask for."""
     types = {attr["name"]: attr["type"] for attr in contract(op_type)["attrs"]}
@@ -27,12 +28,12 @@ def attr_types(op_type: str) -> Mapping[str, int]:
     return {**GENERIC, **inherited, **types}
 
 
-@lru_cache(maxsize=None)
-def _op_types() -> FrozenSet[str]:
+@cache
+def _op_types() -> frozenset[str]:
     return frozenset(_core.op_types())
 
 
-@lru_cache(maxsize=None)
+@cache
 def defaults(op_type: str) -> Mapping[str, Any]:
     return {attr["name"]: attr["default"] for attr in contract(op_type)["attrs"]
             if not attr["required"]}

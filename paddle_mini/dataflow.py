@@ -1,7 +1,8 @@
 # What blocks of a program read and write, and which operators the value of a variable depends on.
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Set, Tuple
+from collections.abc import Iterable
+from typing import Any
 
 from . import dtypes, roles
 from ._core import ProgramError, printable
@@ -10,18 +11,18 @@ from .operator import EMPTY_NAME
 _TRAINING = roles.BACKWARD | roles.OPTIMIZE | roles.LR_SCHEDULE
 
 
-def blocks_of(op: Any) -> List[int]:
+def blocks_of(op: Any) -> list[int]:
     """The indices of the blocks that an operator runs."""
     one = [value for attr_type, value in op._attrs.values() if attr_type == dtypes.BLOCK]
     return one + [index for attr_type, values in op._attrs.values() if attr_type == dtypes.BLOCKS for index in values]
 
 
-def outer_reads_and_writes(inside: Any) -> Tuple[List[str], List[str]]:
+def outer_reads_and_writes(inside: Any) -> tuple[list[str], list[str]]:
     """The variables around a block that its operators read before they write them, and those they
     write; blocks inside it included."""
-    made: Set[str] = set()
-    reads: List[str] = []
-    writes: List[str] = []
+    made: set[str] = set()
+    reads: list[str] = []
+    writes: list[str] = []
 
     def walk(here: Any) -> None:
         for op in here.ops:
@@ -65,7 +66,7 @@ class _Access:
         self.if_there |= self.writes
 
 
-def needed_ops(block: Any, feeds: List[str], fetches: List[str]) -> List[int]:
+def needed_ops(block: Any, feeds: list[str], fetches: list[str]) -> list[int]:
     """The indices of the operators of block 0 that a run of the program with `feeds` needs for `fetches`.
 
     The analysis is that of live variables, backwards over the block. A feed gives a variable its value before the first
@@ -78,11 +79,11 @@ def needed_ops(block: Any, feeds: List[str], fetches: List[str]) -> List[int]:
 
 
 class _LiveVariables:
-    def __init__(self, block: Any, feeds: List[str], fetches: List[str]):
+    def __init__(self, block: Any, feeds: list[str], fetches: list[str]):
         self.block, self.feeds, self.fetches = block, feeds, fetches
         self.accesses = [_Access(block, op) if op.type not in ("feed", "fetch") else None for op in block.ops]
         self.given = {*feeds, *(name for name, var in block.vars.items() if var.persistable)}
-        self.first_write: Dict[str, int] = {}
+        self.first_write: dict[str, int] = {}
         replaced = set()
         inputs = {name for op in block.ops if op.type == "feed" for name in op.output_names}
         for i, access in self.in_order():
@@ -93,10 +94,10 @@ class _LiveVariables:
             inputs |= access.reads  # before it is written
         self.replaced = replaced
 
-    def in_order(self) -> List[Tuple[int, _Access]]:
+    def in_order(self) -> list[tuple[int, _Access]]:
         return [(i, access) for i, access in enumerate(self.accesses) if access]
 
-    def needed(self) -> List[int]:
+    def needed(self) -> list[int]:
         kept, begin = self.live(self.fetches, set(range(len(self.accesses))))
         missing = sorted(name for name in begin - self.given if self.block.var(name).kind != dtypes.TENSOR_ARRAY)
         if missing:
@@ -110,7 +111,7 @@ class _LiveVariables:
                 return sorted(kept)
             kept, begin = kept | changing, begin | before
 
-    def live(self, end: Iterable[str], candidates: Set[int]) -> Tuple[Set[int], Set[str]]:
+    def live(self, end: Iterable[str], candidates: set[int]) -> tuple[set[int], set[str]]:
         """Of the candidates those on which the variables `end` depend, and the variables that are read before any write."""
         live, kept = set(end), set()
         for i, access in reversed(self.in_order()):
@@ -124,7 +125,7 @@ class _LiveVariables:
     def has_value(self, name: str, i: int) -> bool:
         return name in self.given or self.first_write.get(name, i) < i
 
-    def runnable(self) -> Set[int]:
+    def runnable(self) -> set[int]:
         """The operators, but for those of training, whose inputs are fed, persistable or computed."""
         there = set(self.given)
         found = set()

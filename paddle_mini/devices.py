@@ -1,7 +1,7 @@
 # Devices: how much memory they have in use, how many GPUs there are, and what emulated ones are like.
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from . import _core
 from ._core import ProgramError
@@ -33,8 +33,8 @@ def gpu_count() -> int:
     return _core.gpu_count()
 
 
-def emulate(index: int = 0, bandwidth: Optional[float] = None, latency: float = 0.0, memory: int = 1 << 34,
-            staging: int = 1 << 26, delays: Optional[int] = None, most_delay: float = 50e-6) -> None:
+def emulate(index: int = 0, bandwidth: float | None = None, latency: float = 0.0, memory: int = 1 << 34,
+            staging: int = 1 << 26, delays: int | None = None, most_delay: float = 50e-6) -> None:
     """Makes EmulatedPlace(index) like this, while no program runs there.
 
     bandwidth: of its link to the host, bytes a second in either direction; None: as fast as memory. latency: seconds that

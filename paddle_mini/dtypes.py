@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, List, Optional, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def typed(name: str, attr_type: int, value: Any) -> Any:
 def guessed_type(name: str, value: Any) -> int:
     """The attribute type of a Python value, for attributes that no record knows."""
     if isinstance(value, (list, tuple)):
-        items: Tuple[Tuple[type, int], ...] = ((bool, BOOLEANS), (int, INTS), (float, FLOATS))
+        items: tuple[tuple[type, int], ...] = ((bool, BOOLEANS), (int, INTS), (float, FLOATS))
         for kind, attr_type in items:
             if value and all(isinstance(item, kind) for item in value):
                 return attr_type
@@ -102,11 +102,11 @@ def _not_of_type(name: str, attr_type: int, value: Any) -> ProgramError:
     return ProgramError(f"attribute '{printable(name)}' is {shown(value)}, it must be {expected}")
 
 
-def is_float(dtype: Optional[Any]) -> bool:
+def is_float(dtype: Any | None) -> bool:
     return dtype in FLOAT_NAMES
 
 
-def shape_list(shape: Any) -> List[int]:
+def shape_list(shape: Any) -> list[int]:
     """[2, -1] for (2, -1), np.array([2, -1]) and so on; an int is one dimension."""
     if isinstance(shape, (int, np.integer)):
         shape = [shape]

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-from typing import List, Tuple
 
 VARIABLES = {
     "PM_CPU": "v2, v3 or v4: the kernel library for this level of CPUs; by default the best that runs",
@@ -25,6 +24,6 @@ def value_of(name: str) -> str:
     return os.environ.get(name, "")
 
 
-def described() -> List[Tuple[str, str, str]]:
+def described() -> list[tuple[str, str, str]]:
     """(name, value, what it does) of all."""
     return [(name, value_of(name), does) for name, does in VARIABLES.items()]

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any, Iterable, List, Mapping
+from typing import Any
 
 from . import _core, callsite
 from ._core import printable
@@ -58,7 +59,7 @@ def printable_lines(text: str) -> str:
     return _few(printable(line, 500) for line in text.splitlines() if line.strip()) or "no reason is given"
 
 
-def located(error: _core.Error, op: Mapping[str, Any], callstack: List[str]) -> _core.Error:
+def located(error: _core.Error, op: Mapping[str, Any], callstack: list[str]) -> _core.Error:
     """The error with the operator and the user's line that it is about, unless it has them."""
     message = str(error)
     if "\n  in op " in message:

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._core import Error, OpError, ProgramError, ShapeError, printable
+from ._core import Error, ProgramError, ShapeError, printable
 from .errors import listed, near, shown
 from .guards import default_main_program
 from .place import CPUPlace, Place
@@ -42,8 +43,8 @@ class Executor:
     that are kept on the processor, may go on behind it; scope.get and everything else that looks at the scope waits.
     """
 
-    def __init__(self, place: Optional[Place] = None, files: bool = False, allow_cpu_fallback: bool = False,
-                 max_loop_steps: Optional[int] = None):
+    def __init__(self, place: Place | None = None, files: bool = False, allow_cpu_fallback: bool = False,
+                 max_loop_steps: int | None = None):
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({shown(place)}): give CPUPlace() or CUDAPlace(0)")
@@ -52,12 +53,12 @@ class Executor:
         self._core = self._new_core(state().seed, bool(files), self.allow_cpu_fallback)
         state().executors.add(self)
 
-    def _new_core(self, seed: Optional[int], files: bool, cpu_fallback: bool) -> Any:
+    def _new_core(self, seed: int | None, files: bool, cpu_fallback: bool) -> Any:
         return _core.Executor(self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0)
 
-    def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
-            fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None,
-            return_numpy: bool = True) -> List[Any]:
+    def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None,
+            fetch_list: Sequence[Variable | str] | None = None, scope: Any = None,
+            return_numpy: bool = True) -> list[Any]:
         """Runs every operator of a program once.
 
         program: None: the default main program. feed: values by name. Arrays, of other libraries too, must have
@@ -111,8 +112,8 @@ class Executor:
         """Goes on from a random_state(), with the same bits; OpError for any other text."""
         self._core.set_random_state(state)
 
-    def plan_text(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
-                  fetch_list: Optional[Sequence[Union[Variable, str]]] = None, scope: Any = None,
+    def plan_text(self, program: Program | None = None, feed: Mapping[str, Any] | None = None,
+                  fetch_list: Sequence[Variable | str] | None = None, scope: Any = None,
                   stage: str = "plan") -> str:
         """What run would do with the same arguments, as a table; needs the values that a run needs.
 
@@ -128,7 +129,7 @@ class Executor:
         return self._core.plan_text(handle, scope if scope is not None else global_scope(), names, values, fetches, stage)
 
 
-Call = Tuple[Any, Tuple[str, ...], Tuple[Any, ...], Tuple[str, ...]]
+Call = tuple[Any, tuple[str, ...], tuple[Any, ...], tuple[str, ...]]
 
 
 def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Call:
@@ -164,7 +165,7 @@ def _as_fetches(fetch_list: Any) -> Any:
     return fetch_list
 
 
-def _loop_bound(max_loop_steps: Optional[int]) -> Optional[int]:
+def _loop_bound(max_loop_steps: int | None) -> int | None:
     if max_loop_steps is None:
         return None
     whole = isinstance(max_loop_steps, numbers.Integral) and not isinstance(max_loop_steps, bool)
@@ -185,7 +186,7 @@ def _require_scope(scope: Any) -> None:
         raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope") from None
 
 
-def _fetch_name(item: Any, variables: Dict[str, Variable]) -> str:
+def _fetch_name(item: Any, variables: dict[str, Variable]) -> str:
     name = item.name if isinstance(item, Variable) else item
     if not isinstance(name, str):
         raise ProgramError(f"fetch_list holds {shown(item)}, which is neither a variable nor a name")
@@ -194,7 +195,7 @@ def _fetch_name(item: Any, variables: Dict[str, Variable]) -> str:
     return name
 
 
-def _listed(data: List[str]) -> str:
+def _listed(data: list[str]) -> str:
     return f"; its data are {listed(data)}" if data else "; it takes no data"
 
 

@@ -2,24 +2,24 @@
 # grad/x@GRAD at a second call.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any
 
 from .operator import EMPTY_NAME
 
-Description = Dict[str, Any]
+Description = dict[str, Any]
 
 
 class GradientNames:
     """What the gradient of a variable is called: marked where an earlier call took the name."""
 
-    def __init__(self, taken: Set[str], mark: str):
+    def __init__(self, taken: set[str], mark: str):
         self.taken, self.mark = taken, mark
 
     def gradient(self, name: str) -> str:
         return self.mark + name if name in self.taken else name
 
 
-def renamed(descriptions: List[Description], names: GradientNames) -> List[Description]:
+def renamed(descriptions: list[Description], names: GradientNames) -> list[Description]:
     if not names.taken:
         return descriptions
     written = {name for description in descriptions for _, outs in description["outputs"] for name in outs}
@@ -32,14 +32,14 @@ def renamed(descriptions: List[Description], names: GradientNames) -> List[Descr
             for description in descriptions]
 
 
-def with_sums(descriptions: List[Description], block_index: int) -> List[Description]:
+def with_sums(descriptions: list[Description], block_index: int) -> list[Description]:
     """Where a gradient is written more than once, each writer gets a name of its own, and a sum is
     put before the first reader, or at the end."""
-    result: List[Description] = []
-    parts: Dict[str, List[Tuple[List[str], int, Any]]] = {}  # where each part of a gradient is written, and its line
-    renames: Dict[str, int] = {}
+    result: list[Description] = []
+    parts: dict[str, list[tuple[list[str], int, Any]]] = {}  # where each part of a gradient is written, and its line
+    renames: dict[str, int] = {}
 
-    def rename(names: List[str], i: int) -> None:
+    def rename(names: list[str], i: int) -> None:
         number = renames.get(name, 0)
         renames[name] = number + 1
         names[i] = f"{name}@RENAME@block{block_index}@{number}"
@@ -58,7 +58,7 @@ def with_sums(descriptions: List[Description], block_index: int) -> List[Descrip
             add_up(name)
         outputs = [(slot, list(names)) for slot, names in description["outputs"]]
         result.append({**description, "outputs": outputs})
-        for names, i, name in [(names, i, name) for _, names in outputs for i, name in enumerate(names)]:
+        for names, i, name in [(written, i, name) for _, written in outputs for i, name in enumerate(written)]:
             if name == EMPTY_NAME:
                 continue
             if description["type"] == "write_to_array" or any(name in read for _, read in description["inputs"]):

@@ -1,8 +1,8 @@
 # program_guard: which program, and which startup program, layer functions append to.
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Iterator, Optional
 
 from . import unique_name
 from ._core import ProgramError
@@ -25,7 +25,7 @@ def default_startup_program() -> Program:
 
 
 @contextmanager
-def program_guard(main_program: Program, startup_program: Optional[Program] = None) -> Iterator[None]:
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
     """Layer functions inside append to these programs; without a startup program, to the startup
     program of outside."""
     for program in (main_program, startup_program):

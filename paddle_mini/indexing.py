@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, List, Tuple
+from typing import Any
 
 from ._core import ProgramError, ShapeError, printable
 from .arithmetic import append
@@ -11,7 +11,7 @@ from .transaction import atomic
 # As the end of a slice: beyond every dimension, at the back; and at the front, where strided_slice goes backwards.
 _BACK, _FRONT = 2**31 - 1, -1
 
-Cut = Tuple[int, int, int, int]  # axis, start, end, stride
+Cut = tuple[int, int, int, int]  # axis, start, end, stride
 
 
 @atomic
@@ -19,9 +19,9 @@ def item(x: Any, key: Any) -> Any:
     """x[key] as NumPy has it, for whole numbers, slices of whole numbers, `...` and None, which makes a
     new axis. ShapeError when there is no such axis or position, ProgramError for other keys."""
     keys = _one_for_each_axis(x, key if isinstance(key, tuple) else (key,))
-    cuts: List[Cut] = []
-    dropped: List[int] = []
-    new: List[int] = []
+    cuts: list[Cut] = []
+    dropped: list[int] = []
+    new: list[int] = []
     axis = kept = 0
     for part in keys:
         if part is None:
@@ -40,7 +40,7 @@ def item(x: Any, key: Any) -> Any:
     return append(out, "unsqueeze2", {"X": out}, "XShape", axes=new) if new else out
 
 
-def _one_for_each_axis(x: Any, keys: Tuple[Any, ...]) -> List[Any]:
+def _one_for_each_axis(x: Any, keys: tuple[Any, ...]) -> list[Any]:
     """The keys, None aside, one for each axis: `...` written out."""
     dots = [place for place, key in enumerate(keys) if key is Ellipsis]
     if len(dots) > 1:
@@ -52,14 +52,14 @@ def _one_for_each_axis(x: Any, keys: Tuple[Any, ...]) -> List[Any]:
     return [*keys[:place], *[slice(None)] * (len(x.shape) - axes), *keys[place + 1:]]
 
 
-def _position(x: Any, axis: int, key: Any) -> Tuple[int, int, int]:
+def _position(x: Any, axis: int, key: Any) -> tuple[int, int, int]:
     index, size = _whole(x, key), x.shape[axis]
     if size >= 0 and not -size <= index < size:
         raise ShapeError(f"'{printable(x.name)}' {list(x.shape)} has no position {index} along axis {axis}")
     return index, _BACK if index == -1 else index + 1, 1
 
 
-def _bounds(x: Any, axis: int, key: slice) -> Tuple[int, int, int]:
+def _bounds(x: Any, axis: int, key: slice) -> tuple[int, int, int]:
     step = 1 if key.step is None else _whole(x, key.step)
     if step == 0:
         raise ProgramError(f"'{printable(x.name)}' is indexed with a slice whose step is 0")
@@ -81,7 +81,7 @@ def _whole(x: Any, value: Any) -> int:
                        f"None{hint}")
 
 
-def _cut(x: Any, cuts: List[Cut], dropped: List[int]) -> Any:
+def _cut(x: Any, cuts: list[Cut], dropped: list[int]) -> Any:
     axes, starts, ends, strides = map(list, zip(*cuts))
     attrs = {"axes": axes, "starts": starts, "ends": ends, "infer_flags": [1] * len(axes), "decrease_axis": dropped}
     if all(stride == 1 for stride in strides):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class Xavier(Initializer):
     AISTATS 2010. fan_in and fan_out: taken from the shape when None. seed: as in Uniform.
     """
 
-    def __init__(self, uniform: bool = True, fan_in: Optional[float] = None, fan_out: Optional[float] = None,
+    def __init__(self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None,
                  seed: int = 0):
         self.uniform, self.fan_in, self.fan_out, self.seed = uniform, fan_in, fan_out, seed
 
@@ -93,7 +93,7 @@ class MSRA(Initializer):
     seed: as in Uniform.
     """
 
-    def __init__(self, uniform: bool = True, fan_in: Optional[float] = None, seed: int = 0):
+    def __init__(self, uniform: bool = True, fan_in: float | None = None, seed: int = 0):
         self.uniform, self.fan_in, self.seed = uniform, fan_in, seed
 
     def __call__(self, var: Variable, block: Block) -> Operator:
@@ -113,7 +113,7 @@ class NumpyArrayInitializer(Initializer):
         return block.append_op("assign_value", {}, {"Out": var}, value_attrs(self.value, var.dtype))
 
 
-def constant_attrs(shape: Any, dtype: str, value: float) -> Dict[str, Any]:
+def constant_attrs(shape: Any, dtype: str, value: float) -> dict[str, Any]:
     """The attributes of fill_constant. Its `value` is a float32; where that is not exact enough,
     `str_value` says the number in digits."""
     if not isinstance(value, numbers.Real):
@@ -122,13 +122,13 @@ def constant_attrs(shape: Any, dtype: str, value: float) -> Dict[str, Any]:
         limits = np.iinfo(dtype)
         if value != value or not limits.min <= value <= limits.max or value != int(value):
             raise ProgramError(f"value is {shown(value)}, which is no {dtype}")
-    attrs: Dict[str, Any] = {"shape": shape, "dtype": dtype, "value": float(value)}
+    attrs: dict[str, Any] = {"shape": shape, "dtype": dtype, "value": float(value)}
     if dtype in ("float64", "int32", "int64") and float(np.float32(value)) != value:
         attrs["str_value"] = repr(value.item() if isinstance(value, np.generic) else value)
     return attrs
 
 
-def value_attrs(value: np.ndarray, dtype: str) -> Dict[str, Any]:
+def value_attrs(value: np.ndarray, dtype: str) -> dict[str, Any]:
     """The attributes of assign_value for an array: its elements lie in the list of their type."""
     lists = {"bool": "bool_values", "float32": "fp32_values", "float64": "fp64_values",
              "int32": "int32_values", "int64": "int64_values"}
@@ -140,7 +140,7 @@ def value_attrs(value: np.ndarray, dtype: str) -> Dict[str, Any]:
     return {"shape": list(value.shape), "dtype": dtype, lists[dtype]: items}
 
 
-def fans(shape: Tuple[int, ...]) -> Tuple[float, float]:
+def fans(shape: tuple[int, ...]) -> tuple[float, float]:
     """(fan_in, fan_out): a matrix has one row an input; a filter [out, in, window...] counts its
     window."""
     if len(shape) < 2:
@@ -160,7 +160,7 @@ def _spread(uniform: bool, fan: float, seed: int) -> Initializer:
     return Normal(0.0, math.sqrt(2.0 / fan), seed)
 
 
-def _random(var: Variable, block: Block, seed: int, **attrs: float) -> Dict[str, Any]:
+def _random(var: Variable, block: Block, seed: int, **attrs: float) -> dict[str, Any]:
     if var.dtype not in dtypes.FLOAT_NAMES:
         raise ProgramError(f"'{printable(var.name)}' is {var.dtype}; random initializers are for float variables")
     return {"shape": var.shape, "dtype": var.dtype, "seed": seed or block.program.next_seed(), **attrs}

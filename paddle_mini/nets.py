@@ -1,7 +1,8 @@
 # Parts of networks that are made of several layers.
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Union
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,10 @@ __all__ = ["glu", "img_conv_group", "scaled_dot_product_attention", "sequence_co
 
 
 def simple_img_conv_pool(input: Variable, num_filters: int, filter_size: Size, pool_size: Size, pool_stride: Size,
-                         pool_padding: Union[Size, str] = 0, pool_type: str = "max", global_pooling: bool = False,
-                         conv_stride: Size = 1, conv_padding: Union[Size, str] = 0, conv_dilation: Size = 1,
+                         pool_padding: Size | str = 0, pool_type: str = "max", global_pooling: bool = False,
+                         conv_stride: Size = 1, conv_padding: Size | str = 0, conv_dilation: Size = 1,
                          conv_groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-                         act: Optional[str] = None) -> Variable:
+                         act: str | None = None) -> Variable:
     """layers.conv2d, then layers.pool2d, with their arguments.
 
     input: [N, C, H, W] float. Returns [N, num_filters, H', W'].
@@ -33,10 +34,10 @@ def simple_img_conv_pool(input: Variable, num_filters: int, filter_size: Size, p
 
 
 def img_conv_group(input: Variable, conv_num_filter: Sequence[int], pool_size: Size,
-                   conv_padding: Union[int, Sequence[Any]] = 1, conv_filter_size: Union[int, Sequence[Any]] = 3,
-                   conv_act: Optional[str] = None, param_attr: Any = None,
-                   conv_with_batchnorm: Union[bool, Sequence[bool]] = False,
-                   conv_batchnorm_drop_rate: Union[float, Sequence[float]] = 0.0, pool_stride: Size = 1,
+                   conv_padding: int | Sequence[Any] = 1, conv_filter_size: int | Sequence[Any] = 3,
+                   conv_act: str | None = None, param_attr: Any = None,
+                   conv_with_batchnorm: bool | Sequence[bool] = False,
+                   conv_batchnorm_drop_rate: float | Sequence[float] = 0.0, pool_stride: Size = 1,
                    pool_type: str = "max") -> Variable:
     """Convolutions one after the other, with batch normalization and dropout where asked for, then a pool.
 
@@ -110,7 +111,7 @@ def scaled_dot_product_attention(queries: Variable, keys: Variable, values: Vari
     return join_heads(layers.dot_product_attention(q, k, v, dropout_rate=dropout_rate), widths[2], prefix)
 
 
-def _for_each(what: str, value: Any, count: int) -> List[Any]:
+def _for_each(what: str, value: Any, count: int) -> list[Any]:
     if not isinstance(value, (list, tuple)):
         return [value] * count
     if len(value) != count:

@@ -1,7 +1,8 @@
 # Operator: type, ports with names of variables, attributes.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Tuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import callsite, dtypes
 from .contracts import attr_types
@@ -16,44 +17,44 @@ EMPTY_NAME = "@EMPTY@"  # a hole in a list of names
 class Operator:
     """One step of a program. Change it through its methods, so that the program knows."""
 
-    def __init__(self, block: Block, description: Dict[str, Any]):
+    def __init__(self, block: Block, description: dict[str, Any]):
         other = dict(description)
         self.block = block
         self.type: str = other.pop("type")
-        self._inputs: Dict[str, List[str]] = {slot: list(names) for slot, names in other.pop("inputs")}
-        self._outputs: Dict[str, List[str]] = {slot: list(names) for slot, names in other.pop("outputs")}
-        self._attrs: Dict[str, Tuple[int, Any]] = {
+        self._inputs: dict[str, list[str]] = {slot: list(names) for slot, names in other.pop("inputs")}
+        self._outputs: dict[str, list[str]] = {slot: list(names) for slot, names in other.pop("outputs")}
+        self._attrs: dict[str, tuple[int, Any]] = {
             name: (attr_type, value) for name, attr_type, value in other.pop("attrs")}
         self._other = other
 
     @property
-    def inputs(self) -> Dict[str, List[str]]:
+    def inputs(self) -> dict[str, list[str]]:
         """Names of variables at each input port."""
         return {slot: list(names) for slot, names in self._inputs.items()}
 
     @property
-    def outputs(self) -> Dict[str, List[str]]:
+    def outputs(self) -> dict[str, list[str]]:
         """Names of variables at each output port."""
         return {slot: list(names) for slot, names in self._outputs.items()}
 
-    def input(self, port: str) -> List[str]:
+    def input(self, port: str) -> list[str]:
         return list(self._inputs.get(port, ()))
 
-    def output(self, port: str) -> List[str]:
+    def output(self, port: str) -> list[str]:
         return list(self._outputs.get(port, ()))
 
     @property
-    def input_names(self) -> List[str]:
+    def input_names(self) -> list[str]:
         """Names of all variables that it reads."""
         return [name for names in self._inputs.values() for name in names if name != EMPTY_NAME]
 
     @property
-    def output_names(self) -> List[str]:
+    def output_names(self) -> list[str]:
         """Names of all variables that it writes."""
         return [name for names in self._outputs.values() for name in names if name != EMPTY_NAME]
 
     @property
-    def attrs(self) -> Dict[str, Any]:
+    def attrs(self) -> dict[str, Any]:
         return {name: value for name, (_, value) in self._attrs.items()}
 
     def attr(self, name: str, default: Any = None) -> Any:
@@ -85,7 +86,7 @@ class Operator:
         self.block.program.changed()
 
     @property
-    def callstack(self) -> List[str]:
+    def callstack(self) -> list[str]:
         return list(self.attr("op_callstack") or ())
 
     @property
@@ -93,7 +94,7 @@ class Operator:
         """Position in its block."""
         return next(i for i, op in enumerate(self.block.ops) if op is self)
 
-    def describe(self) -> Dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         attrs = [(name, attr_type, value) for name, (attr_type, value) in self._attrs.items()]
         return {"is_target": False, "unknown": b"", **self._other, "type": self.type,
                 "inputs": list(self.inputs.items()), "outputs": list(self.outputs.items()),
@@ -104,13 +105,13 @@ class Operator:
         return f"<Operator {self.type} -> {', '.join(self.output_names)}{' at ' + place if place else ''}>"
 
 
-def slots(ports: Mapping[str, Any]) -> List[Tuple[str, List[str]]]:
+def slots(ports: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     """{"X": variable} as [("X", ["x"])]: takes variables, names and lists of them. None stands for no port;
     an empty list is a port without variables, which PaddlePaddle treats differently."""
-    result: List[Tuple[str, List[str]]] = []
+    result: list[tuple[str, list[str]]] = []
     for port, value in ports.items():
         items = value if isinstance(value, (list, tuple)) else [value]
-        names: List[Any] = [getattr(item, "name", item) for item in items if item is not None]
-        if names or isinstance(value, (list, tuple)) and not value:
+        names: list[Any] = [getattr(item, "name", item) for item in items if item is not None]
+        if names or (isinstance(value, (list, tuple)) and not value):
             result.append((port, names))
     return result

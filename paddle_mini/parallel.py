@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Union
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -65,8 +66,8 @@ class DataParallel:
         refused there. minimize raises ProgramError for sparse gradients."""
         return ReplicaMean(optimizer, len(self.places))
 
-    def run(self, program: Optional[Program] = None, feed: Optional[Mapping[str, Any]] = None,
-            fetch_list: Optional[Sequence[Union[Variable, str]]] = None, return_numpy: bool = True) -> List[List[Any]]:
+    def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None,
+            fetch_list: Sequence[Variable | str] | None = None, return_numpy: bool = True) -> list[list[Any]]:
         """Runs a program once. Returns for each of fetch_list a list: the values of the replicas that ran it, in order.
 
         A program with an optimizer from wrap() runs on all replicas. Of a feed whose variable has -1 rows each gets an
@@ -101,7 +102,7 @@ class DataParallel:
         """Gives the other replicas all that the first one's scope holds, after parameters were loaded into that."""
         self._copy(self.scopes[0].names())
 
-    def check_equal(self, program: Optional[Program] = None) -> None:
+    def check_equal(self, program: Program | None = None) -> None:
         """OpError, naming a variable of the training program that differs where all should have the same bits."""
         program = default_main_program() if program is None else program
         own = _own(program)
@@ -111,7 +112,7 @@ class DataParallel:
                 if found != bits[0]:
                     raise OpError(f"'{printable(name)}' differs between replica 0 and replica {rank}")
 
-    def random_state(self) -> List[str]:
+    def random_state(self) -> list[str]:
         """Where each replica's random generator is, as Executor.random_state says it."""
         return [executor.random_state() for executor in self._executors]
 
@@ -122,12 +123,12 @@ class DataParallel:
         for executor, state in zip(self._executors, states):
             executor.set_random_state(state)
 
-    def _shares(self, program: Program, feed: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    def _shares(self, program: Program, feed: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The feed of each replica."""
         if not isinstance(feed, Mapping):
             raise ProgramError(f"feed is of type {type(feed).__name__}, it must be a dict of values by name")
         count, variables = len(self.places), program.global_block().vars
-        shares: List[Dict[str, Any]] = [{} for _ in self.places]
+        shares: list[dict[str, Any]] = [{} for _ in self.places]
         for name, value in feed.items():
             if isinstance(value, LoDTensor):
                 if value.lod:
@@ -184,22 +185,22 @@ class _Replica(Executor):
         self._meeting = communicator, rank
         super().__init__(place, allow_cpu_fallback=allow_cpu_fallback)
 
-    def _new_core(self, seed: Optional[int], files: bool, cpu_fallback: bool) -> Any:
+    def _new_core(self, seed: int | None, files: bool, cpu_fallback: bool) -> Any:
         return _core.Executor(self.place.name, seed, files, cpu_fallback, *self._meeting)
 
 
-def _persistable(program: Program) -> Set[str]:
+def _persistable(program: Program) -> set[str]:
     return {var.name for var in program.list_vars() if var.persistable}
 
 
-def _written(program: Program) -> List[str]:
+def _written(program: Program) -> list[str]:
     names = _persistable(program)
     return sorted({name for block in program.blocks for op in block.ops for name in op.output_names} & names)
 
 
-def _own(program: Program) -> Set[str]:
+def _own(program: Program) -> set[str]:
     """What each replica keeps for itself: what operators of the model write, and averages of that."""
-    own: Set[str] = set()
+    own: set[str] = set()
     persistable = _persistable(program)
     trained = {var.name for var in program.list_vars() if isinstance(var, Parameter) and var.trainable}
     for op in (op for block in program.blocks for op in block.ops):

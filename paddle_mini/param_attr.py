@@ -1,7 +1,7 @@
 # ParamAttr: what a layer's caller may say about a parameter.
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from ._core import ProgramError
 from .initializer import Initializer
@@ -19,9 +19,9 @@ class ParamAttr:
     need_clip: whether gradient clipping takes its gradient.
     """
 
-    def __init__(self, name: Optional[str] = None, initializer: Optional[Initializer] = None,
+    def __init__(self, name: str | None = None, initializer: Initializer | None = None,
                  learning_rate: float = 1.0, regularizer: Any = None, trainable: bool = True,
-                 do_model_average: bool = True, need_clip: bool = True, average: Optional[bool] = None):
+                 do_model_average: bool = True, need_clip: bool = True, average: bool | None = None):
         self.name = name
         self.initializer = initializer
         self.learning_rate = float(learning_rate)

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from . import _core, dataflow, roles, show, transform, unique_name
 from .block import Block
@@ -30,16 +31,16 @@ class Program:
         self._version = 0
         self._names: unique_name.Counters = {}
         self._seeds = 0
-        self._other: Dict[str, Any] = {"version": FORMAT_VERSION, "op_versions": [], "unknown": b""}
-        self._bytes: Optional[bytes] = None
+        self._other: dict[str, Any] = {"version": FORMAT_VERSION, "op_versions": [], "unknown": b""}
+        self._bytes: bytes | None = None
         self._handle: Any = None
-        self._calls: Dict[Any, Any] = {}  # what the Executor keeps about this version
-        self.schedules: Dict[str, Callable[[], float]] = {}
+        self._calls: dict[Any, Any] = {}  # what the Executor keeps about this version
+        self.schedules: dict[str, Callable[[], float]] = {}
         """What the Executor writes into persistable variables, by name, before each run: the rates of
         LRSchedulers. Copies share it; bytes do not hold it."""
         self.parameter_info: Mapping[str, Mapping[str, Any]] = {}
         """By variable: what PaddlePaddle's jit.save keeps beside the values, in a file of its own: see io/parameter_info.py."""
-        self.minimizers: Dict[str, Tuple[Any, str]] = {}
+        self.minimizers: dict[str, tuple[Any, str]] = {}
         """By parameter: its optimizer, the outermost of several around each other, and its gradient's name. Copies with
         the gradient have it; bytes do not hold it."""
 
@@ -64,7 +65,7 @@ class Program:
         """The block to which layer functions append."""
         return self.blocks[self._current]
 
-    def create_block(self, parent_index: Optional[int] = None) -> Block:
+    def create_block(self, parent_index: int | None = None) -> Block:
         """A new inner block, which is the current one until rollback()."""
         parent = self._current if parent_index is None else parent_index
         block = self.add_block(parent)
@@ -87,7 +88,7 @@ class Program:
         before_setting(vars(self), "_current")
         self._current = max(self.current_block().parent_idx, 0)
 
-    def all_parameters(self) -> List[Parameter]:
+    def all_parameters(self) -> list[Parameter]:
         """The parameters, in the order they were created."""
         return [var for var in self.list_vars() if isinstance(var, Parameter)]
 
@@ -109,7 +110,7 @@ class Program:
         return (self.random_seed * 1000003 + self._seeds * 7919) % (2**31 - 1) or 1
 
     @property
-    def provenance(self) -> Dict[str, Any]:
+    def provenance(self) -> dict[str, Any]:
         """How the parameters that belong to the program were made, such as which average they are; kept in its file,
         where PaddlePaddle looks past it. What JSON has; assign another dict to change it."""
         try:
@@ -163,7 +164,7 @@ class Program:
         """A copy with just the operators whose op_role has any of these bits, and without what only others name."""
         return self._copy(transform.only(self.describe(), kept_roles))
 
-    def prune(self, feeds: Sequence[Union[Variable, str]], fetches: Sequence[Union[Variable, str]]) -> Program:
+    def prune(self, feeds: Sequence[Variable | str], fetches: Sequence[Variable | str]) -> Program:
         """A copy with only what computes `fetches` from `feeds`. ProgramError when a variable that
         is neither fed, nor persistable, nor computed is needed."""
         feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
@@ -172,11 +173,11 @@ class Program:
         needed = dataflow.needed_ops(self.global_block(), feed_names, fetch_names)
         return self._copy(transform.pruned(self.describe(), needed, feed_names + fetch_names))
 
-    def describe(self) -> Dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The program as lists, dicts and numbers; a description shares nothing with the program."""
         return {**self._other, "blocks": [block.describe() for block in self.blocks]}
 
-    def _copy(self, description: Dict[str, Any]) -> Program:
+    def _copy(self, description: dict[str, Any]) -> Program:
         copy = Program._from_description(description)
         copy.random_seed, copy._seeds = self.random_seed, self._seeds
         copy._names = dict(self._names)
@@ -191,7 +192,7 @@ class Program:
         return copy
 
     @staticmethod
-    def _from_description(description: Dict[str, Any]) -> Program:
+    def _from_description(description: dict[str, Any]) -> Program:
         program = Program()
         other = dict(description)
         program.blocks = []

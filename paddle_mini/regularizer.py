@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from . import dtypes
 from ._core import ProgramError
@@ -10,7 +10,7 @@ from .block import Block
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
 
-Pairs = List[Tuple[Parameter, Variable]]
+Pairs = list[tuple[Parameter, Variable]]
 
 
 class Regularizer(ABC):
@@ -20,7 +20,7 @@ class Regularizer(ABC):
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         """Appends the operators to the block and returns what they give."""
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         """The fields of OptimizerConfig (proto/optimizer.proto) that add the same to a gradient."""
         raise ProgramError(f"{type(self).__name__}: the C library knows L1Decay and L2Decay")
 
@@ -34,7 +34,7 @@ class L2Decay(Regularizer):
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         return _append(block, "scale", parameter, scale=self.coeff)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         return {"l2_rate": self.coeff}
 
 
@@ -47,11 +47,11 @@ class L1Decay(Regularizer):
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
         return _append(block, "scale", _append(block, "sign", parameter), scale=self.coeff)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         return {"l1_rate": self.coeff}
 
 
-def append_regularization_ops(pairs: Pairs, regularization: Optional[Regularizer] = None) -> Pairs:
+def append_regularization_ops(pairs: Pairs, regularization: Regularizer | None = None) -> Pairs:
     """Adds each parameter's penalty to its gradient: the parameter's own regularizer, else
     `regularization`. The sum takes the gradient's name; of a sparse gradient it is the dense
     p@GRAD@NEWGRAD@."""

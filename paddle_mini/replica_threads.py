@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any
 
 from . import _core
 from ._core import Error
 
-Values = List[Any]
+Values = list[Any]
 
 
 class ReplicaThreads:
@@ -21,16 +22,16 @@ class ReplicaThreads:
     C, and whoever was given something is waited for.
     """
 
-    def __init__(self, places: List[str]):
+    def __init__(self, places: list[str]):
         self.count = count = len(places)
         self.communicator = _core.Communicator(places)
-        self._unfinished: Optional[_Run] = None
-        self._tasks: List[SimpleQueue[Any]] = [SimpleQueue() for _ in range(1, count)]
+        self._unfinished: _Run | None = None
+        self._tasks: list[SimpleQueue[Any]] = [SimpleQueue() for _ in range(1, count)]
         for tasks in self._tasks:
             threading.Thread(target=_carry_out, args=[tasks], name="replica", daemon=True).start()
         weakref.finalize(self, _end, self._tasks)
 
-    def run(self, work: Callable[[int], Values]) -> List[Values]:
+    def run(self, work: Callable[[int], Values]) -> list[Values]:
         """What work(rank) returns, by rank. When one of them raises the others are told, and when all have ended that is
         raised; Ctrl-C before all else."""
         if self._unfinished is not None:  # by an interrupt while another one was dealt with
@@ -53,9 +54,9 @@ class ReplicaThreads:
 class _Run:
     def __init__(self, work: Callable[[int], Values], count: int, communicator: Any):
         self.work, self.count, self.communicator = work, count, communicator
-        self.results: Dict[int, Values] = {}
-        self.errors: List[BaseException] = []  # the first one is no consequence of another
-        self.given: Set[int] = set()
+        self.results: dict[int, Values] = {}
+        self.errors: list[BaseException] = []  # the first one is no consequence of another
+        self.given: set[int] = set()
         self.ended: SimpleQueue[None] = SimpleQueue()
 
     def stop(self, error: BaseException, who: str) -> None:
@@ -76,7 +77,7 @@ class _Run:
         self.results[rank] = values
         self.ended.put(None)
 
-    def finish(self, all_tasks: List[SimpleQueue[Any]]) -> None:
+    def finish(self, all_tasks: list[SimpleQueue[Any]]) -> None:
         """Begins what has not begun, and returns when all has ended."""
         for rank, tasks in enumerate(all_tasks, 1):
             if rank not in self.given:  # else an interrupt came before that was known: twice is as good as once
@@ -99,6 +100,6 @@ def _carry_out(tasks: SimpleQueue[Any]) -> None:
         del task, do  # else they would keep the replicas, which keep this thread
 
 
-def _end(all_tasks: List[SimpleQueue[Any]]) -> None:
+def _end(all_tasks: list[SimpleQueue[Any]]) -> None:
     for tasks in all_tasks:
         tasks.put(None)

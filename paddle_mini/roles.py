@@ -1,8 +1,9 @@
 # What an operator is for (op_role) and where it runs (op_device), as guards state it.
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, Optional, Sequence
+from typing import Any
 
 from ._core import ProgramError
 from .errors import shown
@@ -12,10 +13,10 @@ from .thread_state import state
 FORWARD, BACKWARD, OPTIMIZE, RPC, DIST, LR_SCHEDULE, LOSS = 0, 1, 2, 4, 8, 16, 256
 
 
-def current() -> Dict[str, Any]:
+def current() -> dict[str, Any]:
     """The attributes that an operator appended now gets."""
     now = state()
-    attrs: Dict[str, Any] = {"op_role": now.role}
+    attrs: dict[str, Any] = {"op_role": now.role}
     if now.role_var:
         attrs["op_role_var"] = list(now.role_var)
     if now.device:
@@ -42,7 +43,7 @@ def op_role_guard(role: int, role_var: Sequence[Any] = ()) -> Iterator[None]:
 
 
 @contextmanager
-def device_guard(device: Optional[str] = None) -> Iterator[None]:
+def device_guard(device: str | None = None) -> Iterator[None]:
     """Operators appended inside run on this device: "cpu", "gpu", "gpu:1", "emulated:0"; None: on the place of
     the executor. It is the operator's attribute op_device."""
     name = "" if device is None else device

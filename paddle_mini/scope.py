@@ -1,8 +1,9 @@
 # Scopes: where values live between runs; and values that are more than an array.
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class LoDTensor:
     """An array whose rows are sequences: lod=[[0, 2, 5]] says that rows 0–1 are one and rows 2–4
     another. Further lists group the sequences of the list after them."""
 
-    def __init__(self, array: Any, lod: Optional[List[List[int]]] = None):
+    def __init__(self, array: Any, lod: list[list[int]] | None = None):
         self.array = np.asarray(array)
         levels = [] if lod is None else lod
         if not all(isinstance(level, (list, tuple, np.ndarray)) for level in levels):

@@ -1,7 +1,7 @@
 # A program as text, one line an operator.
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 from . import callsite, dtypes
 from ._core import ProgramError, printable
@@ -17,7 +17,7 @@ def program_text(program: Any) -> str:
         data  x float32[-1, 64]
         fc_0.tmp_0 float32[-1, 128] = mul(X=x, Y=fc_0.w_0)  # train.py:12
     """
-    lines: List[str] = []
+    lines: list[str] = []
     for block in program.blocks:
         if len(program.blocks) > 1:
             lines.append(f"block {block.idx}" + (f" in block {block.parent_idx}" if block.parent_idx >= 0 else ""))
@@ -41,7 +41,7 @@ def operator_text(op: Any) -> str:
     return (f"{', '.join(outputs)} = " if outputs else "") + call + (f"  # {place}" if place else "")
 
 
-def provenance_text(facts: Dict[str, Any]) -> str:
+def provenance_text(facts: dict[str, Any]) -> str:
     """What a program's provenance says, in one line."""
     return ", ".join(f"{name} {_value(name, value)}" for name, value in facts.items())
 
@@ -51,7 +51,7 @@ def _shown(block: Any, name: str) -> str:
     return name if var is None else str(var)
 
 
-def _variable_lines(block: Any) -> List[str]:
+def _variable_lines(block: Any) -> list[str]:
     lines = []
     variables = list(block.vars.values())
     parameters = {var.name: var for var in variables if getattr(var, "trainable", None) is not None}
@@ -67,7 +67,7 @@ def _variable_lines(block: Any) -> List[str]:
     return lines
 
 
-def _telling_attrs(op: Any) -> List[Any]:
+def _telling_attrs(op: Any) -> list[Any]:
     try:
         presets = defaults(op.type)
     except ProgramError:  # an operator of another build
@@ -76,7 +76,7 @@ def _telling_attrs(op: Any) -> List[Any]:
             if name not in GENERIC and not (name in presets and presets[name] == value)]
 
 
-def _names(names: List[str]) -> str:
+def _names(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 

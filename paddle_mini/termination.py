@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Callable, Iterator, Set
+from typing import Any
 
 STATUS = 128 + signal.SIGTERM
 """The exit status of a command that SIGTERM ended."""
@@ -19,7 +20,7 @@ def _terminate(number: int, frame: Any) -> None:
     raise Terminated("SIGTERM")
 
 
-_holders: Set[object] = set()  # one for each caller of heed_sigterm whose result has not been called
+_holders: set[object] = set()  # one for each caller of heed_sigterm whose result has not been called
 
 
 def heed_sigterm() -> Callable[[], None]:

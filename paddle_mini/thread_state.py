@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Any
 
 
 class ThreadState:
@@ -14,12 +15,12 @@ class ThreadState:
         self.main: Any = None  # guards.py
         self.startup: Any = None
         self.scope: Any = None  # scope.py
-        self.names: Tuple[Dict[str, int], ...] = ({},)  # unique_name.py
-        self.guard_names: Optional[Dict[str, int]] = None
+        self.names: tuple[dict[str, int], ...] = ({},)  # unique_name.py
+        self.guard_names: dict[str, int] | None = None
         self.role = 0  # roles.py
         self.role_var: Sequence[str] = ()
         self.device = ""
-        self.seed: Optional[int] = None  # executor.py
+        self.seed: int | None = None  # executor.py
         self.executors: weakref.WeakSet[Any] = weakref.WeakSet()
 
 

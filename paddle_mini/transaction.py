@@ -10,14 +10,15 @@ import functools
 import inspect
 import sys
 import threading
-from typing import Any, Callable, Dict, Iterable, List, MutableMapping, Optional, Set, Tuple, TypeVar, Union
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import Any, TypeVar
 
 Undo = Callable[[], Any]
 F = TypeVar("F")
 
 
 class _Here(threading.local):
-    transaction: Optional[transaction] = None  # the innermost one that this thread has open
+    transaction: transaction | None = None  # the innermost one that this thread has open
 
 
 _here = _Here()
@@ -29,9 +30,9 @@ class transaction:
     __slots__ = ("_around", "notes", "lengths", "last")
 
     def __enter__(self) -> None:
-        self.notes: List[Undo] = []
-        self.lengths: Dict[int, Tuple[Any, int]] = {}  # of what has grown, by its id
-        self.last: Set[Undo] = set()
+        self.notes: list[Undo] = []
+        self.lengths: dict[int, tuple[Any, int]] = {}  # of what has grown, by its id
+        self.last: set[Undo] = set()
         self._around, _here.transaction = _here.transaction, self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
@@ -70,7 +71,7 @@ def after_undo(call: Undo) -> None:
         here.last.add(call)
 
 
-def before_growing(grows: Union[List[Any], MutableMapping[Any, Any]]) -> None:
+def before_growing(grows: list[Any] | MutableMapping[Any, Any]) -> None:
     """Notes the length of a list, to which an element is about to be appended, or of a dict that gets a new key."""
     here = _here.transaction
     if here is not None and id(grows) not in here.lengths:
@@ -96,7 +97,7 @@ def before_changing(thing: Any) -> None:
             name: value.copy() if type(value) in (list, dict, set) else value for name, value in vars(thing).items()}))
 
 
-def _put_all_back(attributes: Dict[str, Any], before: Dict[str, Any]) -> None:
+def _put_all_back(attributes: dict[str, Any], before: dict[str, Any]) -> None:
     attributes.clear()
     attributes.update(before)
 
@@ -132,7 +133,7 @@ def make_methods_atomic(kind: type, names: Iterable[str]) -> None:
             setattr(kind, name, staticmethod(atomic(method.__func__)))
 
 
-def make_atomic(namespace: Dict[str, Any], names: Iterable[str]) -> None:
+def make_atomic(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Makes these functions of a module, and the public methods of these classes, atomic."""
     for name in names:
         value = namespace[name]

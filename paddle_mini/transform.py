@@ -1,7 +1,8 @@
 # Programs made from programs: descriptions in, descriptions out.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Set
+from collections.abc import Callable
+from typing import Any
 
 from . import dtypes, roles
 from ._core import ProgramError
@@ -10,7 +11,7 @@ from .operator import EMPTY_NAME
 
 _TRAINING = roles.BACKWARD | roles.OPTIMIZE | roles.LR_SCHEDULE
 
-Description = Dict[str, Any]
+Description = dict[str, Any]
 
 
 def for_test(program: Description) -> Description:
@@ -40,7 +41,7 @@ def _keeping(program: Description, is_kept: Callable[[Description], bool]) -> De
     return _owned_blocks({**program, "blocks": blocks})
 
 
-def pruned(program: Description, needed: List[int], interface: List[str]) -> Description:
+def pruned(program: Description, needed: list[int], interface: list[str]) -> Description:
     """The program with only these operators of block 0, the blocks that they run, and the variables that are named there
     or in `interface`."""
     block = program["blocks"][0]
@@ -64,7 +65,7 @@ def _owned_blocks(program: Description) -> Description:
         for index in sorted(set(owned))]}
 
 
-def _renumbered(attr: Any, number: Dict[int, int]) -> Any:
+def _renumbered(attr: Any, number: dict[int, int]) -> Any:
     name, attr_type, value = attr
     if attr_type == dtypes.BLOCK:
         return name, attr_type, number[value]
@@ -94,15 +95,15 @@ def _is_kept(var: Description) -> bool:
     return bool(var["is_parameter"] or var["need_check_feed"])
 
 
-def _blocks_of(op: Description) -> List[int]:
+def _blocks_of(op: Description) -> list[int]:
     """The blocks that an operator runs."""
     one = [value for _, attr_type, value in op["attrs"] if attr_type == dtypes.BLOCK]
     return one + [index for _, attr_type, values in op["attrs"] if attr_type == dtypes.BLOCKS for index in values]
 
 
-def _of_slots(slots: Any) -> Set[str]:
+def _of_slots(slots: Any) -> set[str]:
     return {name for _, names in slots for name in names if name != EMPTY_NAME}
 
 
-def _named(ops: List[Description]) -> Set[str]:
+def _named(ops: list[Description]) -> set[str]:
     return {name for op in ops for name in _of_slots(op["inputs"]) | _of_slots(op["outputs"])}

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Dict, Iterable, Iterator, Optional, Tuple
 
 from .thread_state import state
 from .transaction import before_setting
 
-Counters = Dict[str, int]
+Counters = dict[str, int]
 
 _NUMBER = re.compile(r"_(\d+)(?=\.|_|@|$)")
 _MOST_NUMBERS = 16  # of one name: a file may hold names of nothing but numbers
@@ -31,7 +31,7 @@ def generate(key: str, *others: Counters) -> str:
 
 
 @contextmanager
-def guard(counters: Optional[Counters] = None) -> Iterator[Counters]:
+def guard(counters: Counters | None = None) -> Iterator[Counters]:
     """Names start anew inside, whatever program they are for: to build a network once more over
     the parameters of the first."""
     inside = {} if counters is None else counters
@@ -42,14 +42,14 @@ def guard(counters: Optional[Counters] = None) -> Iterator[Counters]:
         switch(before)
 
 
-def switch(counters: Optional[Counters]) -> Optional[Counters]:
+def switch(counters: Counters | None) -> Counters | None:
     """Takes these counters from now on (None: those of the programs); gives back the former."""
     now = state()
     before, now.guard_names = now.guard_names, counters
     return before
 
 
-def use_programs(*counters: Counters) -> Tuple[Counters, ...]:
+def use_programs(*counters: Counters) -> tuple[Counters, ...]:
     """The counters of the programs that are being built; gives back the former ones."""
     now = state()
     before, now.names = now.names, counters

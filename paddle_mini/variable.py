@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any
 
 from . import arithmetic, dtypes, indexing
 from ._core import check_variable_name, type_name
@@ -26,7 +26,7 @@ class Variable:
 
     def __init__(self, block: Block, name: str, dtype: Any = "float32", shape: Any = None,
                  kind: int = dtypes.TENSOR, lod_level: int = 0, persistable: bool = False,
-                 need_check_feed: bool = False, stop_gradient: Optional[bool] = False):
+                 need_check_feed: bool = False, stop_gradient: bool | None = False):
         check_variable_name(name)
         self.block = block
         self.name = name
@@ -36,11 +36,11 @@ class Variable:
         self.row_count = -1
         self.shape_known = shape is not None
         self._dtype: Dtype = dtype
-        self._shape: Tuple[int, ...] = tuple(shape or ())
+        self._shape: tuple[int, ...] = tuple(shape or ())
         self._persistable = persistable
         self._stop_gradient = stop_gradient
-        self._is_parameter: Optional[bool] = False
-        self._other: Dict[str, Any] = {}  # what the format says besides
+        self._is_parameter: bool | None = False
+        self._other: dict[str, Any] = {}  # what the format says besides
 
     @property
     def dtype(self) -> Any:
@@ -48,7 +48,7 @@ class Variable:
         return self._dtype
 
     @property
-    def shape(self) -> Tuple[int, ...]:
+    def shape(self) -> tuple[int, ...]:
         """Dimensions; -1 where not known. Of selected rows: the whole table's."""
         return self._shape
 
@@ -75,7 +75,7 @@ class Variable:
         self._stop_gradient = bool(value)
         self.block.program.changed()
 
-    def info(self) -> Dict[str, Any]:
+    def info(self) -> dict[str, Any]:
         """Kind, dtype and shape, as `infer` reads them."""
         info = {"kind": self.kind, "dtype": self._dtype, "shape": list(self._shape),
                 "lod_level": self.lod_level}
@@ -83,20 +83,20 @@ class Variable:
             info["row_count"] = self.row_count
         return info
 
-    def set_info(self, info: Dict[str, Any]) -> None:
+    def set_info(self, info: dict[str, Any]) -> None:
         """Takes over what `infer` found."""
         on_undo(partial(vars(self).update, dict(vars(self))))
         self._take_info(info)
         self.block.program.changed()
 
     @staticmethod
-    def from_info(block: Block, name: str, info: Dict[str, Any]) -> Variable:
+    def from_info(block: Block, name: str, info: dict[str, Any]) -> Variable:
         """A variable that `infer` found, which is not in the block yet."""
         var = Variable(block, name)
         var._take_info(info)
         return var
 
-    def _take_info(self, info: Dict[str, Any]) -> None:
+    def _take_info(self, info: dict[str, Any]) -> None:
         self.kind = info["kind"]
         self._dtype = info["dtype"]
         self._shape = tuple(info["shape"])
@@ -104,14 +104,14 @@ class Variable:
         self.row_count = info.get("row_count", -1)
         self.shape_known = True
 
-    def describe(self) -> Dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         return {**self._other, "name": self.name, "kind": self.kind, "dtype": self._dtype,
                 "shape": list(self._shape), "lod_level": self.lod_level,
                 "persistable": self._persistable, "need_check_feed": self.need_check_feed,
                 "is_parameter": self._is_parameter, "stop_gradient": self._stop_gradient}
 
     @staticmethod
-    def from_description(block: Block, description: Dict[str, Any]) -> Variable:
+    def from_description(block: Block, description: dict[str, Any]) -> Variable:
         other = dict(description)
         kind = Parameter if other.get("is_parameter") else Variable
         var = kind.__new__(kind)
@@ -161,7 +161,7 @@ class Variable:
     __iter__ = None  # else Python would ask for x[0], x[1], … without end
 
 
-def name_of(var: Union[Variable, str]) -> str:
+def name_of(var: Variable | str) -> str:
     """The name of a variable, or the name itself."""
     return var.name if isinstance(var, Variable) else var
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from . import _core
 from ._core import Error, ProgramError, printable
@@ -65,7 +66,7 @@ def verify(path: Path) -> Verified:
     return Verified(path, fact is not None, "", fact or "no checksum: a flipped bit would not be found")
 
 
-def _verifier(path: str) -> Callable[[str], Optional[str]]:
+def _verifier(path: str) -> Callable[[str], str | None]:
     """A function that returns what a file is protected by, or None."""
     if os.path.isdir(path):
         if os.path.exists(os.path.join(path, MANIFEST)):
@@ -74,7 +75,7 @@ def _verifier(path: str) -> Callable[[str], Optional[str]]:
             return _folder
         raise ProgramError(f"'{path}' is a folder, and neither a checkpoint nor a model")
     name = os.path.basename(path)
-    by_end: List[Tuple[str, Callable[[str], Optional[str]]]] = [
+    by_end: list[tuple[str, Callable[[str], str | None]]] = [
         (".pdmodel", _program), (FOLDER_MODEL, _program), (".pdiparams", _parameters), (".safetensors", _safetensors),
         (".pdparams", _state), (".pdopt", _state), (".ckpt", _server_checkpoint), ("coordinator.json", _coordinator)]
     return next((function for end, function in by_end if name.endswith(end)), _other)
@@ -85,7 +86,7 @@ def _checkpoint(path: str) -> str:
     return "SHA-256 of each file, in its manifest"
 
 
-def _program(path: str) -> Optional[str]:
+def _program(path: str) -> str | None:
     data = _core.read_file(path)
     with naming(path):
         is_checked, _ = _core.model_facts(data)
@@ -93,14 +94,14 @@ def _program(path: str) -> Optional[str]:
     return "CRC-32C in front of the program" if is_checked else None
 
 
-def _parameters(path: str) -> Optional[str]:
+def _parameters(path: str) -> str | None:
     expected = _core.checksum_beside(path)
     with naming(path):
         _core.require_parameters(expected, _core.crc32c(_core.read_file(path)))
     return None if expected is None else "CRC-32C in the program beside it"
 
 
-def _folder(path: str) -> Optional[str]:
+def _folder(path: str) -> str | None:
     """A program and a file for each parameter."""
     model = os.path.join(path, FOLDER_MODEL)
     found = _program(model)
@@ -115,14 +116,14 @@ def _folder(path: str) -> Optional[str]:
     return "CRC-32C in front of the program, of it and of its parameters"
 
 
-def _safetensors(path: str) -> Optional[str]:
+def _safetensors(path: str) -> str | None:
     data = _core.read_file(path)
     with naming(path):
         safetensors_file.safetensors_state(data)
         return "CRC-32C in its metadata" if safetensors_file.has_checksum(data) else None
 
 
-def _state(path: str) -> Optional[str]:
+def _state(path: str) -> str | None:
     data = _core.read_file(path)
     with naming(path):
         pickled.pickled_state(data)

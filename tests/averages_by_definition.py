@@ -1,8 +1,7 @@
 # Averages from the definitions of their schemes, in float64 from a whole history: what the tests of averaging expect.
 import numpy as np
 
-from paddle_mini.averaging import (BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window,
-                                   fraction)
+from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window, fraction
 
 
 def averaged_steps(steps, every=1, start=0):

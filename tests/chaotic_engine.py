@@ -6,7 +6,6 @@ import threading
 import time
 
 from cluster_meetings import begin_again
-
 from paddle_mini.cluster import Timeout
 from paddle_mini.cluster.thread_engine import ThreadEngine
 

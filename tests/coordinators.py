@@ -1,6 +1,5 @@
 # Coordinators for tests, asked as a job asks them, and a way to a service.
 from fake_clock import Clock
-
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.engine import Link

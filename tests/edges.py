@@ -2,20 +2,20 @@
 # It may compute or refuse; it may neither fall over nor make something else than `infer` says.
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Tuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 import paddle_mini as pm
+from one_op import OneOp, Rows, array_of
 from paddle_mini import _core
 from paddle_mini.contracts import contract
-
-from one_op import OneOp, Rows, array_of, with_array
 
 AXES = ("axis", "dim", "dims", "axes", "begin_norm_axis", "begin_axis", "axis1", "axis2")
 
 
-def variants(inputs: Dict[str, Any]) -> Iterator[Tuple[str, Dict[str, Any]]]:
+def variants(inputs: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The inputs with one of them changed: (what, inputs)."""
     for port, value in inputs.items():
         items = value if isinstance(value, list) else [value]
@@ -25,7 +25,7 @@ def variants(inputs: Dict[str, Any]) -> Iterator[Tuple[str, Dict[str, Any]]]:
                 yield f"{port} {what}", {**inputs, port: changed if isinstance(value, list) else changed[0]}
 
 
-def _changed(item: Any) -> Iterator[Tuple[str, Any]]:
+def _changed(item: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(item, (Rows, pm.LoDTensor)):
         return
     numbers = array_of(item)
@@ -41,7 +41,7 @@ def _changed(item: Any) -> Iterator[Tuple[str, Any]]:
             yield f"with {number}", np.full_like(numbers, number)
 
 
-def ask_edges(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+def ask_edges(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     # What asks for huge results is refused by the executor: 2**31 positions are not worth the time.
     for what, changed in variants(inputs):
         try:
@@ -59,7 +59,7 @@ def ask_edges(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], count
         _bear_gradient(one, found)
 
 
-def _bear_gradient(one: OneOp, found: Dict[str, Any]) -> None:
+def _bear_gradient(one: OneOp, found: dict[str, Any]) -> None:
     if contract(one.op.type)["no_gradient"] is not None:
         return
     ops = _core.gradient(one.op.describe())
@@ -80,7 +80,7 @@ def _bear_gradient(one: OneOp, found: Dict[str, Any]) -> None:
         return
 
 
-def ask_negative_axes(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+def ask_negative_axes(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """An axis counted from the end gives the same bits, or is refused."""
     ports = [port["name"] for port in contract(op_type)["inputs"] if port["name"] in inputs]
     if not ports or isinstance(inputs[ports[0]], list) or not array_of(inputs[ports[0]]).ndim:
@@ -89,7 +89,7 @@ def ask_negative_axes(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any
     expected = OneOp(op_type, inputs, attrs, counts, aliased=False).run()
     for name in AXES:
         value = attrs.get(name)
-        axes: List[int] = value if isinstance(value, list) else [value]
+        axes: list[int] = value if isinstance(value, list) else [value]
         if not axes or not all(isinstance(axis, int) and 0 <= axis < rank for axis in axes):
             continue
         if op_type in COUNT_OTHER_AXES or (op_type.startswith("elementwise") and name == "axis"):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import pathlib
-from functools import lru_cache
-from typing import Any, Container, Dict, Iterator, List, Optional, Tuple
+from collections.abc import Container, Iterator
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +16,14 @@ from paddle_mini import _core
 from paddle_mini.contracts import contract, defaults
 from tensor_attrs import CASES
 
-Case = Tuple[str, Dict[str, Any], Dict[str, Any], Dict[str, int]]  # type, inputs, attrs, {output: number of variables}
+Case = tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]  # type, inputs, attrs, {output: number of variables}
 
 # Its shapes must be known, so that the harness can't ask about it.
 GATHER_ND: Case = ("gather_nd", {"X": array(5, 4), "Index": np.array([[3, 1], [0, 0]])}, {}, {"Out": 1})
 
 
-@lru_cache(maxsize=None)
-def all_facts() -> Dict[str, List[Any]]:
+@cache
+def all_facts() -> dict[str, list[Any]]:
     """Of each operator its facts: (cases, reference, unchecked)."""
     facts = {op_type: list(stated) for op_type, stated in facts_of_ops().items()}
     for name, (op_type, inputs, attrs, tensors, left, _) in CASES.items():
@@ -31,14 +32,14 @@ def all_facts() -> Dict[str, List[Any]]:
     return facts
 
 
-def _by_attributes(op_type: str, reference: harness.Reference, attrs: Dict[str, Any], tensors: Dict[str, Any]) -> harness.Reference:
+def _by_attributes(op_type: str, reference: harness.Reference, attrs: dict[str, Any], tensors: dict[str, Any]) -> harness.Reference:
     """The reference, which is given these attributes instead of the tensors."""
     said = {**defaults(op_type), **attrs}
     return lambda inputs, _: reference({port: value for port, value in inputs.items() if port not in tensors}, said)
 
 
-@lru_cache(maxsize=None)
-def facts_of_ops() -> Dict[str, List[Any]]:
+@cache
+def facts_of_ops() -> dict[str, list[Any]]:
     """harness.FACTS, when every file of tests/ops has been read."""
     for path in sorted((pathlib.Path(__file__).resolve().parent / "ops").glob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
@@ -47,7 +48,7 @@ def facts_of_ops() -> Dict[str, List[Any]]:
     return harness.FACTS
 
 
-def cases_of(op_type: str) -> Iterator[Tuple[str, Dict[str, Any], Dict[str, Any], Dict[str, int], List[str]]]:
+def cases_of(op_type: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, int], list[str]]]:
     """(name, inputs, attrs, {output: number of variables}, outputs that the reference gives). Floats are of the first
     type that the harness asks about."""
     for cases, reference, unchecked in all_facts()[op_type]:
@@ -61,12 +62,12 @@ def cases_of(op_type: str) -> Iterator[Tuple[str, Dict[str, Any], Dict[str, Any]
             yield name, cast, attrs, counts, [port for port in counts if port not in unchecked]
 
 
-def all_cases() -> List[Case]:
+def all_cases() -> list[Case]:
     return [(op_type, *case[1:4]) for op_type in sorted(all_facts()) for case in cases_of(op_type)] + [GATHER_ND]
 
 
-def gradient_cases(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int],
-                   types: Optional[Container[str]] = None) -> Iterator[Case]:
+def gradient_cases(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int],
+                   types: Container[str] | None = None) -> Iterator[Case]:
     """The operators of the gradient, those of these types, with values of a run; the gradients that flow in are what the
     operator made."""
     if contract(op_type)["no_gradient"] is not None:
@@ -85,5 +86,5 @@ def gradient_cases(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], 
                {name: value for name, _, value in op["attrs"]}, {port: len(names) for port, names in op["outputs"]})
 
 
-def listed(value: Any) -> List[Any]:
+def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

@@ -8,32 +8,31 @@
 # Gradients are held against numeric ones in float64.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini import _core
-from paddle_mini.contracts import contract, defaults
-
 from edges import ask_edges, ask_negative_axes
 from numeric_gradients import ask_gradients
-from one_op import (OneOp, Rows, array, array_of, generator, ints, run_op,  # noqa: F401 (tests take them from here)
-                    with_array)
+from one_op import OneOp, Rows, array, array_of, generator, ints, run_op, with_array  # noqa: F401 (tests take them from here)
+from paddle_mini import _core
+from paddle_mini.contracts import contract, defaults
 
 # One table: |value - reference| <= tolerance * (1 + |reference|).
 TOLERANCES = {"cpu": {"float16": 2e-3, "float32": 2e-6, "float64": 1e-12}}
 
 # What the tests state, by operator: tests/paddle asks PaddlePaddle about the same cases.
-FACTS: Dict[str, List[Any]] = {}
+FACTS: dict[str, list[Any]] = {}
 
-Reference = Callable[[Dict[str, Any], Dict[str, Any]], Dict[str, Any]]
+Reference = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 
-def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradients: Sequence[str] = (),
-             refusals: Dict[str, Any] = {}, unchecked: Sequence[str] = (), gradient_of: Optional[Sequence[str]] = None,
-             aliases: Any = None, tolerance: Dict[str, float] = {}, open_shapes: bool = False,
+def op_tests(op_type: str, reference: Reference, cases: dict[str, Any], gradients: Sequence[str] = (),
+             refusals: dict[str, Any] = {}, unchecked: Sequence[str] = (), gradient_of: Sequence[str] | None = None,
+             aliases: Any = None, tolerance: dict[str, float] = {}, open_shapes: bool = False,
              float64: Sequence[str] = ()) -> Callable[..., None]:
     """One pytest function that asks every question about an operator.
 
@@ -74,8 +73,8 @@ def op_tests(op_type: str, reference: Reference, cases: Dict[str, Any], gradient
     return test
 
 
-def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dtype: Optional[str],
-                unchecked: Sequence[str], tolerance: Dict[str, float], open_shapes: bool,
+def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dtype: str | None,
+                unchecked: Sequence[str], tolerance: dict[str, float], open_shapes: bool,
                 float64: Sequence[str]) -> None:
     cast = _typed(inputs, dtype, float64)
     expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
@@ -108,11 +107,11 @@ def _ask_edges(op_type: str, reference: Reference, inputs: Any, attrs: Any, unch
     ask_negative_axes(op_type, cast, attrs, counts)
 
 
-def _items(inputs: Any) -> List[Any]:
+def _items(inputs: Any) -> list[Any]:
     return [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
 
 
-def _check_infer(one: OneOp, found: Dict[str, Any], open_shapes: bool) -> None:
+def _check_infer(one: OneOp, found: dict[str, Any], open_shapes: bool) -> None:
     """`infer` must be right, and must not fall over dimensions that are not known."""
     def agree(inferred: Sequence[int], shape: Sequence[int]) -> bool:
         return len(inferred) == len(shape) and all(a in (-1, b) for a, b in zip(inferred, shape))
@@ -136,7 +135,7 @@ def _check_infer(one: OneOp, found: Dict[str, Any], open_shapes: bool) -> None:
             assert right, f"{port}: infer of unknown dimensions says {inferred}, the kernel made {shape}"
 
 
-def _check_value(port: str, found: Any, expected: Any, dtype: Optional[str], tolerance: Dict[str, float]) -> None:
+def _check_value(port: str, found: Any, expected: Any, dtype: str | None, tolerance: dict[str, float]) -> None:
     if isinstance(expected, list):
         assert isinstance(found, list) and len(found) == len(expected), f"{port}: {len(expected)} values expected"
         for i, (one, other) in enumerate(zip(found, expected)):
@@ -160,7 +159,7 @@ def _check_value(port: str, found: Any, expected: Any, dtype: Optional[str], tol
         np.testing.assert_array_equal(found, expected, port)
 
 
-def _check_same(expected: Any, first: Dict[str, Any], second: Dict[str, Any], what: str) -> None:
+def _check_same(expected: Any, first: dict[str, Any], second: dict[str, Any], what: str) -> None:
     for port in expected:
         pairs = zip(*(value if isinstance(value, list) else [value] for value in (first[port], second[port])))
         for one, other in pairs:
@@ -195,7 +194,7 @@ def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) 
         one.check_inputs_unchanged()
 
 
-def _dtypes_to_test(op_type: str, inputs: Any) -> List[Optional[str]]:
+def _dtypes_to_test(op_type: str, inputs: Any) -> list[str | None]:
     """The float types with kernels; [None] for inputs without floats, which are run as they are."""
     arrays = [array_of(item) for item in _items(inputs)]
     if not any(item.dtype.kind == "f" for item in arrays):
@@ -205,22 +204,22 @@ def _dtypes_to_test(op_type: str, inputs: Any) -> List[Optional[str]]:
     return list(floats) or ["float32"]
 
 
-def _output_dtype(attrs: Any, dtype: Optional[str]) -> Optional[str]:
+def _output_dtype(attrs: Any, dtype: str | None) -> str | None:
     """The tested dtype, unless an attribute names the dtype of outputs."""
     named = [attrs[name] for name in ("dtype", "out_dtype") if name in attrs]
     return None if any(value not in (-1, None) for value in named) else dtype
 
 
-def _each(inputs: Dict[str, Any], change: Callable[[Any], Any]) -> Dict[str, Any]:
+def _each(inputs: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
     return {port: [change(item) for item in value] if isinstance(value, list) else change(value)
             for port, value in inputs.items()}
 
 
-def _typed(inputs: Dict[str, Any], dtype: Optional[str], float64: Sequence[str]) -> Dict[str, Any]:
+def _typed(inputs: dict[str, Any], dtype: str | None, float64: Sequence[str]) -> dict[str, Any]:
     return {port: value if port in float64 else _each({port: value}, lambda item: _cast(item, dtype))[port]
             for port, value in inputs.items()}
 
 
-def _cast(item: Any, dtype: Optional[str]) -> Any:
+def _cast(item: Any, dtype: str | None) -> Any:
     numbers = array_of(item)
     return with_array(item, numbers.astype(dtype) if dtype and numbers.dtype.kind == "f" else numbers)

@@ -1,7 +1,8 @@
 # The gradients of an operator, held against central differences in float64.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ TOLERANCE = 2e-6
 PLACES = 40  # elements of an input that are moved, at most
 
 
-def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: Dict[str, int], wanted: Sequence[str], gradient_of: Any) -> None:
+def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int], wanted: Sequence[str], gradient_of: Any) -> None:
     """counts: how many variables each output has; wanted, gradient_of: as op_tests takes them."""
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     values = one.run()
@@ -39,7 +40,7 @@ def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: Dict[str, int],
             assert error < TOLERANCE, f"{name}@GRAD{list(place)} is {gradient[place]}, numerically {slope}"
 
 
-def analytic_gradients(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.ndarray]:
+def analytic_gradients(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.ndarray]:
     """All gradients at once, and each alone, which must be the same."""
     available = {name for op in ops for _, outs in op["outputs"] for name in outs}
     for name in names:
@@ -51,7 +52,7 @@ def analytic_gradients(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str
     return together
 
 
-def _run_gradient(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.ndarray]:
+def _run_gradient(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.ndarray]:
     wanted = {name + "@GRAD" for name in names}
     program = pm.Program.from_bytes(one.program.to_bytes())
     for op in ops:
@@ -66,7 +67,7 @@ def _run_gradient(one: OneOp, ops: List[Any], names: List[str]) -> Dict[str, np.
             for name, value in zip(sorted(wanted), found)}
 
 
-def _poisoned(program: pm.Program, op_type: str, port: str, names: List[str]) -> List[str]:
+def _poisoned(program: pm.Program, op_type: str, port: str, names: list[str]) -> list[str]:
     """NaN instead of values of which the record says that only their shape is looked at."""
     record = contract(op_type)
     if not any(one["name"] == port and one["shape_only"] for one in record["inputs"]):
@@ -81,7 +82,7 @@ def _poisoned(program: pm.Program, op_type: str, port: str, names: List[str]) ->
     return result
 
 
-def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: Dict[str, np.ndarray]) -> float:
+def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: dict[str, np.ndarray]) -> float:
     """Central difference of Σ weights · outputs."""
     value = forward.values[name]
     step = 1e-5 * max(1.0, abs(float(start[place])))
@@ -96,7 +97,7 @@ def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: Di
     return (sums[0] - sums[1]) / (2 * step)
 
 
-def _places(start: np.ndarray) -> List[Any]:
+def _places(start: np.ndarray) -> list[Any]:
     flat = np.arange(start.size)
     if start.size > PLACES:
         flat = generator(start.shape, 1).choice(start.size, PLACES, replace=False)

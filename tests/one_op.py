@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +48,8 @@ def with_array(value: Any, numbers: np.ndarray) -> Any:
     return pm.LoDTensor(numbers, value.lod) if isinstance(value, pm.LoDTensor) else numbers
 
 
-def run_op(op_type: str, inputs: Dict[str, Any], attrs: Optional[Dict[str, Any]] = None,
-           outputs: Any = None) -> Dict[str, Any]:
+def run_op(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any] | None = None,
+           outputs: Any = None) -> dict[str, Any]:
     """Runs one operator. outputs: names of ports, or {port: number of variables}; None: all that
     are not optional. Returns {port: array, list of arrays, Rows, or LoDTensor}."""
     return OneOp(op_type, inputs, attrs or {}, outputs).run()
@@ -57,12 +58,12 @@ def run_op(op_type: str, inputs: Dict[str, Any], attrs: Optional[Dict[str, Any]]
 class OneOp:
     """A program with one operator, and a scope with its inputs."""
 
-    def __init__(self, op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], outputs: Any = None,
+    def __init__(self, op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], outputs: Any = None,
                  aliased: bool = True, temporaries: bool = False, place: Any = None):
         self.record = contract(op_type)
         self.program, self.scope, self.executor = pm.Program(), pm.Scope(), pm.Executor(place)
         self.block = self.program.global_block()
-        self.values: Dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
         self.arguments = {port: self._bind(port, value, temporaries) for port, value in inputs.items()}
         updated = {out: port for port, out in self.record["updates"] if aliased and port in self.arguments}
         counts = dict.fromkeys(outputs, 1) if isinstance(outputs, (list, tuple)) else dict(outputs or {})
@@ -76,7 +77,7 @@ class OneOp:
         given = {name: value for name, value in attrs.items() if value is not None}
         self.op = self.block.append_op(op_type, self.arguments, self.outputs, given)
 
-    def _bind(self, port: str, value: Any, temporaries: bool) -> List[str]:
+    def _bind(self, port: str, value: Any, temporaries: bool) -> list[str]:
         names = []
         for i, item in enumerate(value if isinstance(value, list) else [value]):
             name = f"{port}_{i}"
@@ -102,12 +103,12 @@ class OneOp:
         else:
             self.scope.set(name, values, lod)
 
-    def fetch(self, names: List[str], program: Optional[pm.Program] = None) -> List[Any]:
+    def fetch(self, names: list[str], program: pm.Program | None = None) -> list[Any]:
         found = self.executor.run(program or self.program, fetch_list=names, scope=self.scope,
                                   return_numpy=False)
         return [Rows(*value) if isinstance(value, pm.SelectedRows) else value for value in found]
 
-    def run(self, program: Optional[pm.Program] = None) -> Dict[str, Any]:
+    def run(self, program: pm.Program | None = None) -> dict[str, Any]:
         names = [name for port in self.outputs for name in self.outputs[port]]
         values = dict(zip(names, self.fetch(names, program)))
         return {port: [values[name] for name in args] if port in self.lists else values[args[0]]

@@ -1,7 +1,7 @@
 # Programs around a rank table: x, its table, and the operators asked for.
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +27,14 @@ class RankProgram:
         self.feed[name] = value
         return name
 
-    def op(self, op_type: str, inputs: Dict[str, str], out: str, dtype: str = "float32", kind: int = 7,
+    def op(self, op_type: str, inputs: dict[str, str], out: str, dtype: str = "float32", kind: int = 7,
            rank: int = 2) -> str:
         """An operator with one output Out, and so that its operator's gradient may follow."""
         self.block.create_var(out, shape=[-1] * rank, dtype=dtype, kind=kind)
         self.last = self.block.append_op(op_type, inputs, {"Out": out}, {})
         return out
 
-    def gradient(self, kinds: Dict[str, int]) -> None:
+    def gradient(self, kinds: dict[str, int]) -> None:
         """Appends what the record of the last operator gives as its gradient; kinds of the variables it makes."""
         from paddle_mini import _core
         for op in _core.gradient(self.last.describe()):
@@ -43,5 +43,5 @@ class RankProgram:
                     self.block.create_var(name, shape=[-1, -1], dtype="float32", kind=kinds.get(name, 7))
             self.block.append_op(op["type"], dict(op["inputs"]), dict(op["outputs"]), {n: v for n, _, v in op["attrs"]})
 
-    def run(self, *names: str) -> List[Any]:
+    def run(self, *names: str) -> list[Any]:
         return pm.Executor().run(self.program, self.feed, list(names), scope=pm.Scope(), return_numpy=False)

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -17,9 +18,9 @@ BY_CHANCE = {"dpsgd", "dropout", "gaussian_random", "truncated_gaussian_random",
 LARGE = 5_003  # elements: three parts, the last one short
 
 
-def bits(outputs: Dict[str, Any]) -> Dict[str, Any]:
+def bits(outputs: dict[str, Any]) -> dict[str, Any]:
     """Of each output its values: dtype, shape and bytes, rows, sequences."""
-    def one(value: Any) -> Tuple[Any, ...]:
+    def one(value: Any) -> tuple[Any, ...]:
         numbers = array_of(value)
         more = list(value.rows) if isinstance(value, Rows) else value.lod if isinstance(value, pm.LoDTensor) else []
         return str(numbers.dtype), numbers.shape, numbers.tobytes(), more
@@ -32,7 +33,7 @@ def unlike(value: Any) -> Any:
     return with_array(value, np.full_like(numbers, np.nan) if numbers.dtype.kind == "f" else ~numbers)
 
 
-def spoiled(inputs: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+def spoiled(inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The inputs, where the last element of one of them is a number that some operators refuse."""
     for port, value in inputs.items():
         items = listed(value)
@@ -46,7 +47,7 @@ def spoiled(inputs: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
                 yield {**inputs, port: [*items[:i], with_array(item, other), *items[i + 1:]]}
 
 
-def check_memory(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+def check_memory(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """in_place, views, updates and inputs.shape_only."""
     record = contract(op_type)
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
@@ -73,7 +74,7 @@ def check_memory(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], co
             assert bits(other.run()) == expected, f"{port['name']} is read"
 
 
-def check_refusals(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+def check_refusals(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """checks_data: what was written before an operator that refuses its data is put back."""
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     one.put("steps", np.zeros(1, "float32"))
@@ -89,7 +90,7 @@ def check_refusals(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], 
             assert one.scope.get("steps") == before, f"a refusal that the record does not tell of: {error}"
 
 
-def check_tiles(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> bool:
+def check_tiles(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> bool:
     """tiled: in parts with another operator there are the bits that it makes alone. False: the case has no parts."""
     size = array_of(listed(inputs["Param"])[0]).size
     if size < 2 or any(isinstance(value, Rows) for value in inputs.values()):
@@ -97,7 +98,7 @@ def check_tiles(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], cou
     large = {port: np.resize(value, LARGE) if value.size == size else value for port, value in inputs.items()}
     read = "Grad" if "Grad" in inputs else "Param"
 
-    def made(fuse: str) -> Dict[str, bytes]:
+    def made(fuse: str) -> dict[str, bytes]:
         one = OneOp(op_type, large, attrs, counts)
         one.put("zeros", np.zeros(LARGE, large[read].dtype))
         one.put("rate", np.ones(1, large[read].dtype))
@@ -113,7 +114,7 @@ def check_tiles(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], cou
     return True
 
 
-def check_outputs(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], counts: Dict[str, int]) -> None:
+def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """outputs.optional: without one the others have the same bits."""
     if op_type in BY_CHANCE or len(counts) < 2:
         return
@@ -134,7 +135,7 @@ def cases_and_gradients(op_type: str) -> Iterator[Case]:
         yield from [case] if plain == op_type else gradient_cases(*case, types={op_type})
 
 
-def untested(op_types: Sequence[str]) -> Iterator[Tuple[str, str, str]]:
+def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """What records allow and no case does: (type, port, what). A gradient's inputs are given as its operator's are."""
     for op_type in op_types:
         record, cases = contract(op_type), list(cases_and_gradients(op_type))
@@ -192,7 +193,7 @@ def check_place(op_type: str) -> None:
     assert not record["has_kernels"] or record["on_gpu"] != bool(record["cpu_only"])
 
 
-def stated() -> List[str]:
+def stated() -> list[str]:
     """What a record states, by the names of contract(); of ports "inputs.list" and its like."""
     record = contract("adam")
     ports = [f"{side}.{fact}" for side in ("inputs", "outputs") for fact in record[side][0]]

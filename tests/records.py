@@ -1,15 +1,16 @@
 # Records of operators with one fact changed, for tests that must notice a record that is wrong.
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator
+from typing import Any
 
 from paddle_mini import _core
 from paddle_mini.contracts import contract
 
 
 @contextmanager
-def altered(op_type: str, facts: Dict[str, Any]) -> Iterator[None]:
+def altered(op_type: str, facts: dict[str, Any]) -> Iterator[None]:
     """Inside, the record of the operator says this, by the names of contract(); "inputs.list" are the names of the inputs
     that are lists. dtype_from is (port or "", whether it is an output); control is the address of a
     function, 0 for none."""

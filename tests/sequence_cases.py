@@ -1,8 +1,6 @@
 # What the tests of operators on sequences share.
 from __future__ import annotations
 
-from typing import List
-
 import numpy as np
 
 import paddle_mini as pm
@@ -14,11 +12,11 @@ def sequences(*lengths: int, width: int = 3, seed: int = 0) -> pm.LoDTensor:
     return lod_tensor(array(sum(lengths), width, seed=seed), lengths)
 
 
-def lod_tensor(rows: np.ndarray, *levels: List[int]) -> pm.LoDTensor:
+def lod_tensor(rows: np.ndarray, *levels: list[int]) -> pm.LoDTensor:
     """Rows in sequences of these lengths; further levels group the sequences of the one after."""
     return pm.LoDTensor(rows, [[0, *(int(end) for end in np.cumsum(lengths))] for lengths in levels])
 
 
-def split(x: pm.LoDTensor) -> List[np.ndarray]:
+def split(x: pm.LoDTensor) -> list[np.ndarray]:
     """The rows of each sequence of the last level."""
     return [x.array[begin:end] for begin, end in zip(x.lod[-1], x.lod[-1][1:])]

@@ -2,8 +2,8 @@
 import base64
 
 import numpy as np
-from one_parameter import KINDS
 
+from one_parameter import KINDS
 from paddle_mini.cluster.servers.held import about
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings

@@ -2,9 +2,8 @@
 import os
 from pathlib import Path
 
-from server_calls import BOTH, Group, call, train
-
 from paddle_mini.cluster.servers.server_checkpoint import MAGIC
+from server_calls import BOTH, Group, call, train
 
 
 def bits(group):

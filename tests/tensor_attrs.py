@@ -1,18 +1,19 @@
 # Operators that take numbers from attributes or from tensors: both ways must do the same.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 import paddle_mini as pm
-from paddle_mini import _core
 from numeric_gradients import analytic_gradients
 from one_op import OneOp, array, ints
+from paddle_mini import _core
 
-i32 = lambda *v: np.array(v, "int32")  # noqa: E731
-i64 = lambda *v: np.array(v, "int64")  # noqa: E731
-some = lambda *v: [np.array([n], "int32") for n in v]  # noqa: E731
+i32 = lambda *v: np.array(v, "int32")
+i64 = lambda *v: np.array(v, "int64")
+some = lambda *v: [np.array([n], "int32") for n in v]
 X = {"X": array(4, 6)}
 V = {"X": array(1, 2, 3, 4, 5)}
 I = {"X": array(1, 2, 4, 5)}
@@ -20,7 +21,7 @@ near = dict(interp_method="nearest", align_corners=False)
 S = dict(axes=[0, 1])
 # name: (operator, inputs, attributes, tensors that say what some of these do, the attributes beside them, inputs with a
 # gradient).
-CASES: Dict[str, Any] = {
+CASES: dict[str, Any] = {
     "slice": ("slice", {"Input": array(4, 6)}, {**S, "starts": [1, -3], "ends": [9, -1]},
               {"StartsTensor": i64(1, -3), "EndsTensor": i64(2**40, -1)}, S, ["Input"]),
     "slice list": ("slice", {"Input": array(4, 6)}, {**S, "starts": [1, 2], "ends": [2, 5], "decrease_axis": [0]},
@@ -91,8 +92,8 @@ CASES: Dict[str, Any] = {
 }
 
 
-def check_tensors(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], tensors: Dict[str, Any],
-                  left: Optional[Dict[str, Any]] = None, outputs: Any = None, gradients: Sequence[str] = ()) -> None:
+def check_tensors(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], tensors: dict[str, Any],
+                  left: dict[str, Any] | None = None, outputs: Any = None, gradients: Sequence[str] = ()) -> None:
     """`tensors` are inputs that say what some of `attrs` say; `left` are the attributes given beside them.
 
     Runs the operator with `attrs`, then with `tensors` and `left`; outputs and the gradients of the inputs
@@ -116,7 +117,7 @@ def check_tensors(op_type: str, inputs: Dict[str, Any], attrs: Dict[str, Any], t
             _check_same(name + "@GRAD", value, gradient[name])
 
 
-def _gradients(one: OneOp, wanted: Sequence[str]) -> Dict[str, Any]:
+def _gradients(one: OneOp, wanted: Sequence[str]) -> dict[str, Any]:
     values = one.run()
     for port, names in one.outputs.items():
         held = values[port] if isinstance(values[port], list) else [values[port]]

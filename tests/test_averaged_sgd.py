@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini.averaging import Uniform, steps
 from optimizers import goes_on_from_a_checkpoint
+from paddle_mini.averaging import Uniform, steps
 from small_model import SmallModel, assert_same_bits, batch
 from small_model_steps import NAMES, Descent, gradients, merged, of, sgd
 

@@ -6,7 +6,7 @@ import harness
 import paddle_mini as pm
 from harness import Rows, array, ints, run_op
 
-RELU = lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)}  # noqa: E731
+RELU = lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)}
 
 
 def ask_all(test):

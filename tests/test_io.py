@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini import _core
 from disks import disk_of
+from paddle_mini import _core
 from small_model import SmallModel, assert_same_bits, batch
 
 GOLDEN = pathlib.Path(__file__).parent / "golden/cases"

@@ -10,7 +10,7 @@ import pytest
 
 import bfloat16
 import paddle_mini as pm
-from facts import cases_of, all_facts
+from facts import all_facts, cases_of
 from loops import doubled_in_a_loop
 from one_op import OneOp, Rows, array_of, ints, run_op, with_array
 from paddle_mini.contracts import contract

@@ -5,9 +5,9 @@ import pathlib
 import re
 
 import pytest
-from test_floors import BELOW, MODULES, SOURCES, module_imports, name_of
 
 from paddle_mini.cluster.coordinator.meeting import Meeting
+from test_floors import BELOW, MODULES, SOURCES, module_imports, name_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -53,7 +53,7 @@ def test_the_diagram_of_python_is_what_is_imported():
 
 # What the code defines: for `path:name` in a page.
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def python_names(path):
     found = set()
 
@@ -69,7 +69,7 @@ def python_names(path):
     return found
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def cpp_text(path):
     return re.sub(r"//[^\n]*", "", path.read_text())
 
@@ -108,7 +108,7 @@ NAMED = re.compile(r"`((?:cpp|python|paddle_mini|proto|tests|docs|examples|bench
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_and_functions_that_are_named_exist(page):
     missing = [f"{path}:{name}" for path, name in NAMED.findall(page.read_text())
-               if not re.search("NAME|FAMILY", path) and (not (ROOT / path).exists() or name and not defines(ROOT / path, name))]
+               if not re.search("NAME|FAMILY", path) and (not (ROOT / path).exists() or (name and not defines(ROOT / path, name)))]
     assert missing == []
 
 

@@ -1,7 +1,7 @@
 """Trajectories of parameters, and averages of them kept step by step from the schemes' definitions."""
 import numpy as np
 
-from paddle_mini.averaging import Checkpoint, Exponential, Latest, Polynomial, Power, Tail, Window
+from paddle_mini.averaging import Checkpoint, Exponential, Latest, Polynomial, Power, Window
 from paddle_mini.averaging.profiles import gamma_of
 
 STEPS = 1170

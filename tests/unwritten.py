@@ -1,8 +1,9 @@
 # Memory that has not been written yet, filled with one pattern and then another: what is computed must not depend on it.
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, List
+from typing import Any
 
 from paddle_mini import _core
 
@@ -19,7 +20,7 @@ def filled(pattern: int) -> Iterator[None]:
         _core.set_fill_pattern(-1)
 
 
-def under_each(run: Callable[[], Any]) -> List[Any]:
+def under_each(run: Callable[[], Any]) -> list[Any]:
     """What run() gives under each pattern."""
     results = []
     for pattern in PATTERNS:

@@ -2,7 +2,6 @@
 import tempfile
 from pathlib import Path
 
-import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.training import artifacts

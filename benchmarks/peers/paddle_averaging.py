@@ -1,6 +1,5 @@
 # PaddlePaddle's averages in static programs of nothing else.
 import paddle
-
 import workloads
 from worker import serve
 

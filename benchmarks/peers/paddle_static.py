@@ -1,9 +1,8 @@
 # PaddlePaddle: a static program and its Executor.
-import numpy as np
-import paddle
 from paddle.nn import functional
 from paddle.static import nn as static
 
+import paddle
 import workloads
 from worker import serve
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import torch
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch_eager import wide_deep
 
 import workloads
-from torch_eager import wide_deep
 from worker import serve
 
 

@@ -1,12 +1,12 @@
 # Digits with wrong labels, and the training of many classifiers of them side by side (E3).
 import numpy as np
-from comparison import set_rate
-from models import Models, classifiers
 from scipy.special import log_softmax
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import paddle_mini as pm
+from comparison import set_rate
+from models import Models, classifiers
 from paddle_mini.averaging import Checkpoint, Power
 
 

@@ -3,11 +3,11 @@
 y = x . truth + noise of variance 1, and w begins at 0, about `distance` away from the truth. Every number is the excess
 risk (w - truth)' Sigma (w - truth) as a multiple of d/n, which is what theory gives the exact solver."""
 import numpy as np
+
+import paddle_mini as pm
 from models import Models, costs, least_squares
 from report import band, clearly_below, rows_of
 from settings import e1_schemes
-
-import paddle_mini as pm
 
 AVERAGED = "constant 1/(4R²)"
 

@@ -2,12 +2,12 @@
 """442 patients, 10 measurements (Efron et al. 2004), standardized on the training part. The trajectories of all splits
 and step sizes run side by side, with the same order of samples for all step sizes of a split."""
 import numpy as np
-from models import Models, costs, least_squares
-from report import band, rows_of
-from settings import e2_schemes
 from sklearn.datasets import load_diabetes
 
 import paddle_mini as pm
+from models import Models, costs, least_squares
+from report import band, rows_of
+from settings import e2_schemes
 
 
 class Splits:

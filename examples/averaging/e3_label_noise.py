@@ -2,14 +2,14 @@
 """1797 images of 8 x 8 (scikit-learn). Test labels are clean; validation labels are as wrong as those of training, and
 choose among the averages, by log-loss ('average chosen on validation'). Seeds run side by side."""
 import numpy as np
+
 from comparison import interval
 from digits_models import Digits, exact, models_of, train
 from models import costs
-from report import band, rows_of
-from settings import e3_schemes
-
 from paddle_mini.averaging import synthesize
 from paddle_mini.averaging.profiles import share
+from report import band, rows_of
+from settings import e3_schemes
 
 METRICS = ("test error, %", "test log-loss")
 

@@ -10,10 +10,10 @@ import tempfile
 import time
 
 import numpy as np
-import stopped_training
-from stopped_training import Training, sums
 
 import paddle_mini as pm
+import stopped_training
+from stopped_training import Training, sums
 
 
 def start(*words):

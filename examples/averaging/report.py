@@ -2,8 +2,8 @@
 import csv
 
 import numpy as np
-from comparison import interval
 
+from comparison import interval
 
 LONG = 30
 

@@ -11,9 +11,9 @@ import pathlib
 import signal
 
 import numpy as np
-import settings
 
 import paddle_mini as pm
+import settings
 
 
 class Training:

@@ -7,9 +7,8 @@ here BLOCKS and WIDTH make them smaller.
 """
 import sys
 
-from chapter import arguments, fit, saved_and_used
-
 import paddle_mini as pm
+from chapter import arguments, fit, saved_and_used
 from paddle_mini import layers, nets
 from paddle_mini.data import cifar
 

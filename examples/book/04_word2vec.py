@@ -7,9 +7,8 @@ Bengio et al., "A Neural Probabilistic Language Model", JMLR 2003.
 """
 import sys
 
-from chapter import arguments, fit, saved_and_used
-
 import paddle_mini as pm
+from chapter import arguments, fit, saved_and_used
 from paddle_mini import layers
 from paddle_mini.data import imikolov
 

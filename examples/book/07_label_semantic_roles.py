@@ -6,9 +6,8 @@
 """
 import sys
 
-from chapter import arguments, fit, saved_and_used
-
 import paddle_mini as pm
+from chapter import arguments, fit, saved_and_used
 from paddle_mini import layers
 from paddle_mini.data import conll05
 

@@ -9,9 +9,8 @@ import pathlib
 import sys
 import tempfile
 
-from chapter import arguments, fit
-
 import paddle_mini as pm
+from chapter import arguments, fit
 from paddle_mini import layers
 from paddle_mini.data import DataSet, wmt16
 

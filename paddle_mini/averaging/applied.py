@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Dict, List, Optional
 
 import numpy as np
 
@@ -22,13 +21,13 @@ from .statistics import Statistics, statistics
 class Applier:
     """Averages of one training program, read from a scope."""
 
-    def __init__(self, main: Program, running: List[RunningAverage], device: Optional[str]):
+    def __init__(self, main: Program, running: list[RunningAverage], device: str | None):
         self.main = main
         self._running = running
         self._device = device
-        self._computing: Dict[int, Program] = {}
+        self._computing: dict[int, Program] = {}
 
-    def of(self, scheme: Optional[Scheme]) -> RunningAverage:
+    def of(self, scheme: Scheme | None) -> RunningAverage:
         """The average of a scheme; None: the first."""
         if scheme is None:
             return self._running[0]
@@ -38,7 +37,7 @@ class Applier:
                                f"{', '.join(repr(average.scheme) for average in self._running)}")
         return found
 
-    def apply(self, exe: Executor, scope: Optional[Scope], scheme: Optional[Scheme], need_restore: bool) -> Applied:
+    def apply(self, exe: Executor, scope: Scope | None, scheme: Scheme | None, need_restore: bool) -> Applied:
         if not isinstance(exe, Executor):
             raise ProgramError(f"apply takes an Executor, not {type(exe).__name__}")
         scope = global_scope() if scope is None else scope
@@ -50,19 +49,19 @@ class Applier:
                               stacklevel=3)
             return claim.apply(need_restore)
 
-    def restore(self, scope: Optional[Scope]) -> None:
+    def restore(self, scope: Scope | None) -> None:
         """All raw values come back, or none: an interrupt finds the scope in one of these two states."""
         scope = global_scope() if scope is None else scope
         scope.restore([member.exchange for member in self._members()])
 
-    def statistics(self, scope: Optional[Scope], scheme: Optional[Scheme]) -> Statistics:
+    def statistics(self, scope: Scope | None, scheme: Scheme | None) -> Statistics:
         """See ParameterAverage.statistics."""
         scope, average = global_scope() if scope is None else scope, self.of(scheme)
         with Claim(scope, [member.exchange for member in average.members]):
             Executor().run(self._aside(average), scope=scope)
             return statistics(average, scope, lambda member: scope.get(member.pending))
 
-    def rebind(self, scope: Optional[Scope], scheme: Optional[Scheme], values: Dict[str, np.ndarray]) -> None:
+    def rebind(self, scope: Scope | None, scheme: Scheme | None, values: dict[str, np.ndarray]) -> None:
         """Other variables than parameters get these values where averages are in use."""
         scope, average = global_scope() if scope is None else scope, self.of(scheme)
         held = {member.parameter.name: member for member in average.members}
@@ -81,7 +80,7 @@ class Applier:
             raise OpError(f"averages are applied already: '{applied}' holds one; leave that apply(), or call "
                           "restore(), first")
 
-    def overwriting(self, scheme: Optional[Scheme], keep_raw: bool) -> Program:
+    def overwriting(self, scheme: Scheme | None, keep_raw: bool) -> Program:
         """See ParameterAverage.apply_program."""
         average, program = self.of(scheme), self._declaring()
         block = program.global_block()
@@ -93,7 +92,7 @@ class Applier:
             self._append_value(block.append_op, average, member, member.parameter.name)
         return program
 
-    def restoring(self, scheme: Optional[Scheme]) -> Program:
+    def restoring(self, scheme: Scheme | None) -> Program:
         """See ParameterAverage.restore_program."""
         average, program = self.of(scheme), self._declaring()
         block = program.global_block()
@@ -102,7 +101,7 @@ class Applier:
             block.append_op("assign", {"X": member.raw}, {"Out": member.parameter.name})
         return program
 
-    def bound(self, original: Program, scheme: Optional[Scheme]) -> Program:
+    def bound(self, original: Program, scheme: Scheme | None) -> Program:
         """See ParameterAverage.program."""
         average, program = self.of(scheme), original.clone()
         block = program.global_block()
@@ -158,7 +157,7 @@ class Applier:
                 _declare(program.global_block(), variable)
         return program
 
-    def _members(self) -> List[Member]:
+    def _members(self) -> list[Member]:
         """Every averaged variable once."""
         return list({member.parameter.name: member for average in self._running for member in average.members}.values())
 

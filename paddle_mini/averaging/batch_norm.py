@@ -1,7 +1,8 @@
 # Statistics of batch normalization for averaged parameters, from batches of data.
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..program import Program
 TYPES = ("batch_norm", "sync_batch_norm")
 
 
-def moving_statistics(program: Program) -> List[str]:
+def moving_statistics(program: Program) -> list[str]:
     """Names of the moving mean and variance of every batch normalization, in order; without those that training reads
     too (use_global_stats)."""
     names = [op.input(port)[0] for op in _operators(program) for port in ("Mean", "Variance")]
@@ -22,8 +23,8 @@ def moving_statistics(program: Program) -> List[str]:
     return names
 
 
-def batch_statistics(exe: Executor, program: Program, names: List[str], data: Iterable[Mapping[str, Any]],
-                     scope: Scope) -> Dict[str, np.ndarray]:
+def batch_statistics(exe: Executor, program: Program, names: list[str], data: Iterable[Mapping[str, Any]],
+                     scope: Scope) -> dict[str, np.ndarray]:
     """The mean over all batches of the mean and the biased variance that each batch has at every batch normalization,
     float64, by the names of moving_statistics (Izmailov et al. 2018, section 3.2).
 
@@ -52,7 +53,7 @@ def batch_statistics(exe: Executor, program: Program, names: List[str], data: It
     return {name: total / (batches * names.count(name)) for name, total in sums.items()}
 
 
-def _operators(program: Program) -> List[Operator]:
+def _operators(program: Program) -> list[Operator]:
     ops = [op for block in program.blocks for op in block.ops]
     return [op for op in ops if op.type in TYPES and not op.attr("use_global_stats", False)]
 

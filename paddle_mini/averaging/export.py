@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Dict, Optional
+from typing import Any
 
 from .._core import Scope
 from ..executor import Executor
@@ -14,7 +14,7 @@ from .schemes import Scheme
 
 
 def save_models(averages: Applier, prefix: Path, feed_vars: Vars, fetch_vars: Vars, exe: Executor,
-                program: Optional[Program], scope: Optional[Scope], scheme: Optional[Scheme], raw: bool) -> None:
+                program: Program | None, scope: Scope | None, scheme: Scheme | None, raw: bool) -> None:
     """See ParameterAverage.save."""
     noted = program_to_save(feed_vars, fetch_vars, program).clone(for_test=True)
     noted.provenance = provenance(averages, scope, scheme)
@@ -25,7 +25,7 @@ def save_models(averages: Applier, prefix: Path, feed_vars: Vars, fetch_vars: Va
         save_inference_model(prefix_of(prefix) + ".raw", feed_vars, fetch_vars, exe, noted, scope)
 
 
-def provenance(averages: Applier, scope: Optional[Scope], scheme: Optional[Scheme]) -> Dict[str, Any]:
+def provenance(averages: Applier, scope: Scope | None, scheme: Scheme | None) -> dict[str, Any]:
     """Which average of which training the parameters of a model are."""
     average, found = averages.of(scheme), averages.statistics(scope, scheme)
     return {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from typing import Any, Optional, TypeGuard
+from typing import Any, TypeGuard
 
 from .._core import ProgramError
 from ..errors import shown
@@ -16,8 +16,8 @@ from ..errors import shown
 class Length:
     """A number of steps, or a part of the run so far."""
 
-    steps: Optional[float] = None
-    part: Optional[float] = None
+    steps: float | None = None
+    part: float | None = None
 
     def __repr__(self) -> str:
         return f"fraction({self.part:g})" if self.steps is None else f"steps({self.steps:g})"
@@ -41,7 +41,7 @@ def epochs(n: float, steps_per_epoch: int) -> Length:
     return Length(steps=_positive("epochs", "n", n) * _positive("epochs", "steps_per_epoch", steps_per_epoch))
 
 
-def fraction(part: float, total_steps: Optional[int] = None) -> Length:
+def fraction(part: float, total_steps: int | None = None) -> Length:
     """This part of total_steps steps; without total_steps, of the steps so far: an average that grows with the run."""
     if _positive("fraction", "part", part) >= 1:
         raise ProgramError(f"fraction({shown(part)}): the part is below 1")

@@ -6,8 +6,9 @@ steps j > s, which has a closed form for every scheme, exact to rounding for sin
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..errors import shown
 
 Shape = str | Callable[[np.ndarray], np.ndarray]
 
-SHAPES: Dict[str, Callable[[np.ndarray], np.ndarray]] = {
+SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "linear": lambda x: 1 - x,
     "cosine": lambda x: (1 + np.cos(np.pi * x)) / 2,
     "sqrt": lambda x: 1 - np.sqrt(x),
@@ -53,7 +54,7 @@ class LearningRateDecay:
         return np.where(updates < start, 0.0, 1 - factor)
 
 
-def share(scheme: Optional[Any], at: int, steps: np.ndarray, every: int = 1, start_step: int = 0) -> np.ndarray:
+def share(scheme: Any | None, at: int, steps: np.ndarray, every: int = 1, start_step: int = 0) -> np.ndarray:
     """How much of the average after step `at` the steps up to each of `steps` (int64, rising) have, float64.
 
     scheme: None: the parameters of step `at` themselves; else one of paddle_mini.averaging, or a LearningRateDecay.
@@ -100,7 +101,7 @@ def _cumulative(scheme: Any, updates: np.ndarray, total: int, every: int) -> np.
     return (updates / total) ** (attrs.get("exponent", 0.0) + 1)  # power, of which uniform is the case 0
 
 
-def _exponential(attrs: Dict[str, Any], updates: np.ndarray, total: int, every: int) -> np.ndarray:
+def _exponential(attrs: dict[str, Any], updates: np.ndarray, total: int, every: int) -> np.ndarray:
     if attrs["decay"] == 0:
         return np.zeros(len(updates))
     if attrs["warmup"] == "none":
@@ -121,7 +122,7 @@ def _newest(updates: np.ndarray, total: int, count: int) -> np.ndarray:
     return np.clip((updates - total + count) / count, 0, 1)
 
 
-def _begin_of_window(attrs: Dict[str, Any], total: int) -> int:
+def _begin_of_window(attrs: dict[str, Any], total: int) -> int:
     """Updates before the two generations that are there after `total`."""
     least, most, rate = attrs["window_min"], attrs["window_max"], attrs.get("window_rate", 1.0)
     before = begin = 0  # of the previous generation, of this one

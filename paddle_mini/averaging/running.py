@@ -1,8 +1,9 @@
 # RunningAverage: one scheme in one program: what it keeps, and the operators that keep it up and read it.
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any
 
 from .. import dtypes, roles
 from .._core import ProgramError, printable
@@ -26,13 +27,13 @@ class Member:
 
     parameter: Variable
     average: Variable  # of Latest the ring of parameters
-    previous: Optional[Variable] = None
-    residue: Optional[Variable] = None
-    block: Optional[Variable] = None  # the sum of the newest steps; for rows the rounding error of the average
-    sums: Optional[Variable] = None  # of the weights in `block`
-    initial: Optional[Variable] = None
-    stamps: Optional[Variable] = None  # of the rows of a table that is averaged lazily
-    source: Optional[Variable] = None  # what is averaged, where it is not the parameter itself
+    previous: Variable | None = None
+    residue: Variable | None = None
+    block: Variable | None = None  # the sum of the newest steps; for rows the rounding error of the average
+    sums: Variable | None = None  # of the weights in `block`
+    initial: Variable | None = None
+    stamps: Variable | None = None  # of the rows of a table that is averaged lazily
+    source: Variable | None = None  # what is averaged, where it is not the parameter itself
 
     @property
     def pending(self) -> str:
@@ -45,11 +46,11 @@ class Member:
         return raw_name(self.parameter.name)
 
     @property
-    def exchange(self) -> Tuple[str, str, str]:
+    def exchange(self) -> tuple[str, str, str]:
         """As Scope takes it: name, what takes its place, where its own value is kept meanwhile."""
         return self.parameter.name, self.pending, self.raw
 
-    def kept(self) -> List[Variable]:
+    def kept(self) -> list[Variable]:
         """Everything the average is made of."""
         parts = (self.average, self.previous, self.residue, self.block, self.sums, self.initial, self.stamps)
         return [one for one in parts if one is not None]
@@ -71,7 +72,7 @@ class RunningAverage:
     every: int
     start_step: int
     check_finite: bool
-    members: List[Member] = field(default_factory=list)
+    members: list[Member] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.every = self.scheme.every_of(self.every)
@@ -84,7 +85,7 @@ class RunningAverage:
         name = main.new_name("average")
         self._weight, self._roll = f"{name}.weight", f"{name}.roll"
         self._next = {"CountersOut": f"{name}.counters", "StateOut": f"{name}.state"}
-        self._first: Optional[str] = None
+        self._first: str | None = None
 
     def check(self, parameter: Variable, sparse: bool) -> None:
         """ProgramError when the scheme does not suit a parameter; nothing is made yet."""
@@ -122,7 +123,7 @@ class RunningAverage:
                                   "float64")
         self.members.append(member)
 
-    def append_rows(self, before: Callable[[str], AddOp], gradients: Dict[str, Variable]) -> None:
+    def append_rows(self, before: Callable[[str], AddOp], gradients: dict[str, Variable]) -> None:
         """Before an optimizer changes rows of tables: brings their averages up to date. before(name): adds an operator
         right before the one that changes this table, while its rows are in the caches. Averages on a device of their
         own are given the rows that change, not the table."""
@@ -144,8 +145,8 @@ class RunningAverage:
                 inputs["Previous"] = outputs["PreviousOut"] = member.previous
             before(member.parameter.name)("average_rows", inputs, outputs, {"check_finite": self.check_finite})
 
-    def append_weight(self, add: AddOp, updated: Optional[Variable] = None, finite: Optional[Variable] = None,
-                      rate: Optional[Variable] = None) -> None:
+    def append_weight(self, add: AddOp, updated: Variable | None = None, finite: Variable | None = None,
+                      rate: Variable | None = None) -> None:
         """Once a step. updated, finite: whether the parameters changed and are finite. rate: the learning rate."""
         given = {"Updated": updated, "Finite": finite, "LearningRate": rate}
         given = {port: variable for port, variable in given.items() if variable is not None}
@@ -154,17 +155,17 @@ class RunningAverage:
         if isinstance(self.scheme, BiasCorrected):
             self._first = self.append_second_weight(add, "first", {"scheme": "first"})
 
-    def append_second_weight(self, add: AddOp, key: str, attrs: Dict[str, Any]) -> str:
+    def append_second_weight(self, add: AddOp, key: str, attrs: dict[str, Any]) -> str:
         """Another weight for the same steps; it counts nothing. Returns its name."""
         unused = {port: f"{name}.{key}" for port, name in {**self._next, "Roll": self._roll}.items()}
         weight = f"{self._weight}.{key}"
         add("average_weight", self._inputs, {**unused, "Weight": weight}, {**self._attrs(), **attrs})
         return weight
 
-    def _attrs(self) -> Dict[str, Any]:
+    def _attrs(self) -> dict[str, Any]:
         return {**self.scheme.attrs(self.every), "every": self.every, "start_step": self.start_step}
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         """The fields of AveragingConfig (proto/optimizer.proto), which are the attributes of average_weight."""
         scheme = self.scheme
         if scheme.latest is not None or not scheme.is_mean:
@@ -191,8 +192,8 @@ class RunningAverage:
             add("parameter_ring", {"Param": param, "Ring": average, "Counters": self._next["CountersOut"],
                                    "Weight": self._weight}, {"RingOut": average}, attrs)
             return
-        inputs: Dict[str, Any] = {"Param": param, "Average": average, "Weight": self._weight}
-        outputs: Dict[str, Any] = {"AverageOut": average}
+        inputs: dict[str, Any] = {"Param": param, "Average": average, "Weight": self._weight}
+        outputs: dict[str, Any] = {"AverageOut": average}
         if member.previous is not None:
             inputs.update(Previous=member.previous, Roll=self._roll)
             outputs["PreviousOut"] = member.previous
@@ -226,11 +227,11 @@ class RunningAverage:
 class _Beginning(Scheme):
     """The first parameters for ever."""
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "first"}
 
 
-def append_beginning(add: AddOp, members: List[Member]) -> None:
+def append_beginning(add: AddOp, members: list[Member]) -> None:
     """Before an optimizer: in the first run averages become what their parameters are, which may have been loaded after
     the startup program ran."""
     begin = RunningAverage(_Beginning(), 1, 0, check_finite=False, members=members)
@@ -252,7 +253,7 @@ def state(name: str, shape: Any, dtype: str) -> Variable:
     return default_main_program().global_block().create_var(name, **facts)
 
 
-def like(parameter: Variable, key: str, dtype: str, copies: Optional[int] = None) -> Variable:
+def like(parameter: Variable, key: str, dtype: str, copies: int | None = None) -> Variable:
     """A persistable variable that begins as the parameter does, or as so many copies of it."""
     main, startup = default_main_program(), default_startup_program().global_block()
     name = main.new_name(f"{parameter.name}_{key}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, Dict, Optional
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -23,7 +23,7 @@ class Scheme(ABC):
 
     start = 0
     """Steps that this scheme leaves out, whatever start_step of ParameterAverage is."""
-    own_every: Optional[int] = None
+    own_every: int | None = None
     """Steps from one update to the next, where the scheme and not ParameterAverage says them."""
     generations = 1
     """Averages that are kept: 2 for a window."""
@@ -31,7 +31,7 @@ class Scheme(ABC):
     """Whether the average is kept as one variable, beside what rounding added to it, and not in blocks."""
     plain = False
     """Whether the average is one variable without a block: the scheme is defined by its rounded value."""
-    latest: Optional[int] = None
+    latest: int | None = None
     """How many single parameters are kept, where they are."""
     is_mean = True
     """Whether it is a mean of parameters and nothing else."""
@@ -46,7 +46,7 @@ class Scheme(ABC):
         return f"{type(self).__name__}({', '.join(texts)})"
 
     @abstractmethod
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         """Attributes of average_weight when every `every`-th step is averaged."""
 
     def every_of(self, every: int) -> int:
@@ -65,8 +65,8 @@ class Window(Scheme):
     and n >= min(max_size, rate * steps so far); rate 0.15 keeps the newest 15 % to 30 % of a run, within these limits.
     """
 
-    size: Optional[Lengthy] = None
-    rate: Optional[float] = None
+    size: Lengthy | None = None
+    rate: float | None = None
     min_size: Lengthy = 10000
     max_size: Lengthy = 10000
     generations = 2
@@ -84,7 +84,7 @@ class Window(Scheme):
             raise ProgramError(f"Window(min_size={least}, max_size={most}): the smallest window is larger than the "
                                "largest one")
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         if self.size is not None:
             updates = max(1, round(whole_steps("Window(size)", self.size) / every))
             return {"scheme": "window", "window_min": updates, "window_max": updates}
@@ -102,7 +102,7 @@ class Uniform(Scheme):
 
     compensated: bool = False
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "uniform"}
 
 
@@ -115,7 +115,7 @@ class Tail(Scheme):
     def __post_init__(self) -> None:
         object.__setattr__(self, "start", whole_steps("Tail(start)", self.start, 0))
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "uniform"}
 
 
@@ -127,7 +127,7 @@ class Latest(Scheme):
     """
 
     k: int
-    every: Optional[Lengthy] = None
+    every: Lengthy | None = None
     lazy = False
 
     def __post_init__(self) -> None:
@@ -137,14 +137,14 @@ class Latest(Scheme):
             object.__setattr__(self, "every", whole_steps("Latest(every)", self.every))
 
     @property
-    def latest(self) -> Optional[int]:  # type: ignore[override]
+    def latest(self) -> int | None:  # type: ignore[override]
         return self.k
 
     @property
-    def own_every(self) -> Optional[int]:  # type: ignore[override]
+    def own_every(self) -> int | None:  # type: ignore[override]
         return self.every  # type: ignore[return-value]
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "uniform"}
 
 
@@ -158,7 +158,7 @@ class Polynomial(Scheme):
     def __post_init__(self) -> None:
         _at_least("Polynomial", "eta", self.eta, 0)
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "polynomial", "exponent": float(self.eta)}
 
 
@@ -170,8 +170,8 @@ class Power(Scheme):
     these have kept, averaging.synthesize turns into any other. Two floats a parameter.
     """
 
-    gamma: Optional[float] = None
-    relative_width: Optional[float] = None
+    gamma: float | None = None
+    relative_width: float | None = None
 
     def __post_init__(self) -> None:
         if (self.gamma is None) == (self.relative_width is None):
@@ -186,7 +186,7 @@ class Power(Scheme):
     def exponent(self) -> float:
         return gamma_of(float(self.relative_width or 0)) if self.gamma is None else float(self.gamma)
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "power", "exponent": max(0.0, self.exponent)}
 
 
@@ -203,8 +203,8 @@ class Exponential(Scheme):
     memory traffic (docs/averaging.md).
     """
 
-    decay: Optional[float] = None
-    half_life: Optional[Lengthy] = None
+    decay: float | None = None
+    half_life: Lengthy | None = None
     warmup: Any = None
     bias_correction: bool = True
     compensated: bool = False
@@ -223,7 +223,7 @@ class Exponential(Scheme):
             object.__setattr__(self, "decay", 2 ** (-1 / steps_of("Exponential(half_life)", self.half_life, 1e-3)))
         self._warmup_attrs()
 
-    def _warmup_attrs(self) -> Dict[str, Any]:
+    def _warmup_attrs(self) -> dict[str, Any]:
         if self.warmup is None or self.warmup == "ratio":
             return {"warmup": self.warmup or "none"}
         try:
@@ -236,7 +236,7 @@ class Exponential(Scheme):
             raise ProgramError(f"Exponential(warmup={shown(self.warmup)}): the power is above 0 and at most 1")
         return {"warmup": "power", "warmup_length": steps, "warmup_power": float(power)}
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         if self.decay is None:  # 1 - 2^(-1/(part t)) falls as the weights of a power profile do
             assert isinstance(self.half_life, Length) and self.half_life.part is not None
             return {"scheme": "power", "exponent": math.log(2) / self.half_life.part - 1}
@@ -265,11 +265,11 @@ class BiasCorrected(Scheme):
         _at_least("BiasCorrected", "rho", self.rho, 1)
         _at_least("BiasCorrected", "gamma", self.gamma, 0)
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "falling", "warmup_length": float(self.rho), "warmup_rate": float(self.gamma) * every,
                 "warmup_power": float(self.kappa)}
 
-    def correction(self, every: int) -> Dict[str, float]:
+    def correction(self, every: int) -> dict[str, float]:
         """Attributes of bias_corrected_average: it counts updates, and `every` steps are one."""
         return {"rho": float(self.rho), "gamma": float(self.gamma) * every, "eta": float(self.eta)}
 

@@ -1,8 +1,8 @@
 # Statistics of a running average: how far it has come, and how far from the parameters it is.
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable, Optional
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Statistics:
     skipped: int
     effective_length: float
     mean_age: float
-    distance: Optional[float]
+    distance: float | None
     warming_up: bool
 
 
@@ -45,7 +45,7 @@ def statistics(average: RunningAverage, scope: Scope, value_of: Callable[[Member
                       _distance(average, scope, value_of), updates > 0 and _warms_up(average, updates))
 
 
-def _distance(average: RunningAverage, scope: Scope, value_of: Callable[[Member], np.ndarray]) -> Optional[float]:
+def _distance(average: RunningAverage, scope: Scope, value_of: Callable[[Member], np.ndarray]) -> float | None:
     apart = size = 0.0
     for member in average.members:
         value = value_of(member)

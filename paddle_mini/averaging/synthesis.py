@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -44,10 +45,10 @@ class Checkpoint:
 
     step: int
     source: Source = field(repr=False)
-    average: Optional[Any] = None
+    average: Any | None = None
     every: int = 1
     start_step: int = 0
-    program: Optional[Program] = None
+    program: Program | None = None
 
     def __post_init__(self) -> None:
         for name, low in (("step", 1), ("every", 1), ("start_step", 0)):
@@ -80,16 +81,16 @@ class Plan:
     weights' absolute values, by which the rounding of the files is multiplied at most.
     """
 
-    checkpoints: Tuple[Checkpoint, ...]
+    checkpoints: tuple[Checkpoint, ...]
     target: Any
     step: int
-    weights: Tuple[float, ...]
+    weights: tuple[float, ...]
     error: float
     noise: float
     amplification: float
     tolerance: float
 
-    def state(self, names: Optional[Sequence[str]] = None) -> Dict[str, np.ndarray]:
+    def state(self, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Reads each file of non-zero weight once, one at a time, and returns the arrays by name, in the files' dtypes.
 
         Computed in float64: memory is that of the result in float64 and of one file. What is no float is copied from
@@ -118,8 +119,8 @@ class Plan:
                                   f"amplification {self.amplification:.3g}"])
 
 
-def synthesize(checkpoints: Sequence[Checkpoint], target: Any, step: Optional[int] = None, dtype: str = "float32",
-               tolerance: float = 1e-2, max_error: Optional[float] = None) -> Plan:
+def synthesize(checkpoints: Sequence[Checkpoint], target: Any, step: int | None = None, dtype: str = "float32",
+               tolerance: float = 1e-2, max_error: float | None = None) -> Plan:
     """How to make the average `target` as it would be after `step` from checkpoints, before any of them is read.
 
     target: a scheme, such as Uniform() or Exponential(0.999), or LearningRateDecay(start). step: None: the newest
@@ -159,10 +160,10 @@ def synthesize(checkpoints: Sequence[Checkpoint], target: Any, step: Optional[in
     return plan
 
 
-def _checked(checkpoints: Any, target: Any) -> Tuple[Checkpoint, ...]:
+def _checked(checkpoints: Any, target: Any) -> tuple[Checkpoint, ...]:
     if not isinstance(checkpoints, (list, tuple)) or not checkpoints:
         raise ProgramError("synthesize takes a list of Checkpoint(step, source), at least one")
-    seen: Dict[Any, int] = {}
+    seen: dict[Any, int] = {}
     for number, checkpoint in enumerate(checkpoints):
         if not isinstance(checkpoint, Checkpoint):
             raise ProgramError(f"checkpoint {number} is {type(checkpoint).__name__}, "
@@ -183,7 +184,7 @@ def _check_whole(name: str, number: Any, low: int) -> None:
         raise ProgramError(f"{name} is {shown(number)}, it must be a whole number, at least {low}")
 
 
-def _steps(last: int, used: List[Checkpoint], target: Any) -> np.ndarray:
+def _steps(last: int, used: list[Checkpoint], target: Any) -> np.ndarray:
     """0 to `last`: all steps, or those at which profiles bend and, before each, ever fewer with the distance.
 
     Between two of them f is taken as a line. Profiles change over no less than their distance d from such
@@ -209,7 +210,7 @@ def _measure(steps: np.ndarray) -> np.ndarray:
     return np.append((gaps + 1) / 2, 0) + np.append(0, (gaps - 1) / 2)
 
 
-def _solve(steps: np.ndarray, used: List[Checkpoint], target: Any, last: int) -> np.ndarray:
+def _solve(steps: np.ndarray, used: list[Checkpoint], target: Any, last: int) -> np.ndarray:
     """Weights of sum 1 that minimize sum (f_target - f_sum)^2: least squares of the differences to one checkpoint's
     f."""
     factor = np.zeros((1, len(used)))
@@ -224,8 +225,8 @@ def _solve(steps: np.ndarray, used: List[Checkpoint], target: Any, last: int) ->
     return np.asarray(shares / math.fsum(shares))
 
 
-def _errors(steps: np.ndarray, used: List[Checkpoint], shares: np.ndarray, target: Any,
-            last: int) -> Tuple[float, float]:
+def _errors(steps: np.ndarray, used: list[Checkpoint], shares: np.ndarray, target: Any,
+            last: int) -> tuple[float, float]:
     """Plan.error and Plan.noise."""
     wanted = share(target, last, steps)
     rest = wanted - sum(weight * checkpoint.profile(steps) for weight, checkpoint in zip(shares, used) if weight)
@@ -237,7 +238,7 @@ def _errors(steps: np.ndarray, used: List[Checkpoint], shares: np.ndarray, targe
     return error / (signal or 1.0), noise / own
 
 
-def _blocks(steps: np.ndarray) -> Iterator[Tuple[np.ndarray, np.ndarray]]:
+def _blocks(steps: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     size = _measure(steps) * (steps < steps[-1])
     for first in range(0, len(steps), ROWS):
         yield steps[first:first + ROWS], size[first:first + ROWS]

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Union
 
 import numpy as np
 
@@ -26,14 +27,14 @@ class WeightedSum:
     names: which variables to take; None: all. Holds the sum and, while one is added, one file.
     """
 
-    def __init__(self, amplification: float, tolerance: float, names: Optional[Sequence[str]] = None):
+    def __init__(self, amplification: float, tolerance: float, names: Sequence[str] | None = None):
         self._amplification, self._tolerance = amplification, tolerance
         self._names = None if names is None else set(names)
-        self._facts: Dict[str, Tuple[str, Tuple[int, ...]]] = {}
-        self._sums: Dict[str, np.ndarray] = {}
+        self._facts: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._sums: dict[str, np.ndarray] = {}
         self._first = ""
 
-    def add(self, source: Source, program: Optional[Program], label: str, weight: float, newest: bool) -> None:
+    def add(self, source: Source, program: Program | None, label: str, weight: float, newest: bool) -> None:
         """Errors name the file: ProgramError for names or dtypes that are not the first file's, for values that are not
         finite or of a dtype too coarse for the weights; ShapeError for shapes. Nothing of a faulty sum is returned."""
         missing = set(self._facts)
@@ -53,7 +54,7 @@ class WeightedSum:
                                + (f", which '{self._first}' has" if self._first else ""))
         self._first = self._first or label
 
-    def result(self) -> Dict[str, np.ndarray]:
+    def result(self) -> dict[str, np.ndarray]:
         """By name, in the dtype of the files (bfloat16 as its bits in uint16). Empties this sum."""
         done = {}
         for name in sorted(self._facts):
@@ -103,7 +104,7 @@ def check_rounding(dtype: str, amplification: float, tolerance: float, where: st
                            "of a finer dtype, more of them near the target, or a target that is longer")
 
 
-def arrays_of(source: Source, program: Optional[Program] = None) -> Iterator[Tuple[str, np.ndarray]]:
+def arrays_of(source: Source, program: Program | None = None) -> Iterator[tuple[str, np.ndarray]]:
     """The variables of a file, each released before the next one is asked for; program: that of a .pdiparams file,
     None: the .pdmodel file beside it."""
     if isinstance(source, Mapping):
@@ -120,7 +121,7 @@ def arrays_of(source: Source, program: Optional[Program] = None) -> Iterator[Tup
             yield name, value
         return
     state = load_state(path)
-    names: List[str] = sorted(state)
+    names: list[str] = sorted(state)
     for name in names:
         yield name, state.pop(name)
 

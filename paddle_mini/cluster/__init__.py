@@ -1,7 +1,22 @@
 # Training by several trainers and parameter servers.
 from .errors import (
-    AlreadyInitialised, ClusterError, Gone, Malformed, NotElected, NotFinite, NotInitialised, Stale, StaleToken,
-    StorageError, Timeout, TrainerFailed, UnknownParameter, WrongDtype, WrongJob, WrongRow, WrongShape,
+    AlreadyInitialised,
+    ClusterError,
+    Gone,
+    Malformed,
+    NotElected,
+    NotFinite,
+    NotInitialised,
+    Stale,
+    StaleToken,
+    StorageError,
+    Timeout,
+    TrainerFailed,
+    UnknownParameter,
+    WrongDtype,
+    WrongJob,
+    WrongRow,
+    WrongShape,
     WrongVersion,
 )
 from .job import JobResult, join, run, save_model

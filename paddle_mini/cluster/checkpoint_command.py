@@ -5,7 +5,7 @@ import argparse
 import os
 import time
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any
 
 from .._core import printable
 from ..errors import printable_lines
@@ -54,7 +54,7 @@ def _convert(arguments: argparse.Namespace) -> None:
     print(f"{len(parameters)} parameters in {printable(arguments.out)}")
 
 
-def _some(directory: Path) -> List[Found]:
+def _some(directory: Path) -> list[Found]:
     checkpoints = sorted(found(path_of(directory)), key=lambda one: (one.server, -one.facts["number"]))
     if not checkpoints:
         raise StorageError(f"there are no checkpoints of servers in '{directory}'")
@@ -69,7 +69,7 @@ def _line(checkpoint: Found) -> str:
             f"{printable(os.path.basename(checkpoint.path))}")
 
 
-def _trouble(checkpoint: Found) -> Optional[str]:
+def _trouble(checkpoint: Found) -> str | None:
     try:
         with verified(checkpoint.path) as (file, facts):
             for _ in blocks(file, facts):

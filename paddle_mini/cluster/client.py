@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from .engine import Link, Request
 from .errors import ClusterError, StorageError, Timeout
@@ -54,18 +55,18 @@ class Client:
         self._link, self._job = link, job
         self._timeout, self._wait_timeout, self._attempt = timeout, wait_timeout, attempt
         self._clock, self._sleep = clock, sleep
-        self._logged: Dict[str, float] = {}
+        self._logged: dict[str, float] = {}
 
     def ask(self, service: str, name: str, arrays: Sequence[Any] = (), **fields: Any) -> Reply:
         """The reply of one service; an error in it is raised, and says where it is from."""
         return required(self.ask_all([Ask(service, name, fields, arrays)]))[0]
 
-    def ask_all(self, asks: Sequence[Ask], on_wait: Optional[OnWait] = None) -> List[Result]:
+    def ask_all(self, asks: Sequence[Ask], on_wait: OnWait | None = None) -> list[Result]:
         """The reply, or the error, of each service, in their order. on_wait(index, header) is called for each reply
         that says that it is to be asked again."""
         now = self._clock()
         open_ones = [_Open(index, self._message(ask), now) for index, ask in enumerate(asks)]
-        results: List[Any] = [None] * len(asks)
+        results: list[Any] = [None] * len(asks)
         while open_ones:
             now = self._clock()
             due = [one for one in open_ones if one.next <= now]
@@ -94,12 +95,12 @@ class Client:
     def _message(self, ask: Ask) -> Request:
         return Request(ask.service, request(self._job, ask.name, **ask.fields), list(ask.arrays))
 
-    def _result(self, one: _Open, answer: Any, on_wait: Optional[OnWait]) -> Optional[Result]:
+    def _result(self, one: _Open, answer: Any, on_wait: OnWait | None) -> Result | None:
         """None while the service is to be asked again."""
         service, now = one.message.service, self._clock()
         result = answer if isinstance(answer, ClusterError) else _understood(service, answer)
         # A coordinator does nothing that it can't write down; a server goes on without its checkpoint.
-        if result is answer or isinstance(result, StorageError) and service == "coordinator":
+        if result is answer or (isinstance(result, StorageError) and service == "coordinator"):
             one.again(now, False, 0.01, 0.5)
             self._log_once(service, now - one.since, result)
             if now - one.since < self._timeout:
@@ -121,7 +122,7 @@ class Client:
             _log.warning("%s does not do what it is asked for, since %.1f s: %s", service, seconds, error)
 
 
-def required(results: Sequence[Result]) -> List[Reply]:
+def required(results: Sequence[Result]) -> list[Reply]:
     """The replies; the first error among them is raised."""
     replies = []
     for result in results:

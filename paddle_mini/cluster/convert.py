@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -14,19 +13,19 @@ from .servers.server_checkpoint import blocks, found, verified
 from .shards import ParameterInfo, join
 from .wire import Header
 
-_Piece = Tuple[ParameterInfo, int, int, np.ndarray]
+_Piece = tuple[ParameterInfo, int, int, np.ndarray]
 
 
-def read_parameters(directory: str, average: Optional[int] = None) -> Dict[str, np.ndarray]:
+def read_parameters(directory: str, average: int | None = None) -> dict[str, np.ndarray]:
     """The parameters, or one of their averages, of the newest whole checkpoint of each server, however they were cut.
 
     StorageError when a server's is missing, or servers are of different jobs or numbers; WrongShape when blocks do not
     make a whole parameter; ClusterError when a parameter does not have that average. A warning when checkpoints were
     not taken at the same time or version: then parameters are of different steps.
     """
-    pieces: Dict[str, List[Tuple[int, int, np.ndarray]]] = {}
-    infos: Dict[str, ParameterInfo] = {}
-    all_facts: Dict[int, Header] = {}
+    pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {}
+    infos: dict[str, ParameterInfo] = {}
+    all_facts: dict[int, Header] = {}
     for index in sorted({checkpoint.server for checkpoint in found(path_of(directory))}):
         facts, held = _newest_whole(directory, index, average)
         all_facts[index] = facts
@@ -38,8 +37,8 @@ def read_parameters(directory: str, average: Optional[int] = None) -> Dict[str, 
     return {name: join(info, pieces[name]) for name, info in sorted(infos.items())}
 
 
-def _newest_whole(directory: str, index: int, average: Optional[int]) -> Tuple[Header, List[_Piece]]:
-    damaged: List[str] = []
+def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Header, list[_Piece]]:
+    damaged: list[str] = []
     for checkpoint in found(directory, index):
         try:
             with verified(checkpoint.path) as (file, facts):
@@ -53,8 +52,8 @@ def _newest_whole(directory: str, index: int, average: Optional[int]) -> Tuple[H
     raise StorageError(f"no checkpoint of server {index} in '{directory}' is whole: {'; '.join(damaged)}")
 
 
-def _require_all(directory: str, all_facts: Dict[int, Header]) -> None:
-    def different(word: str) -> List[str]:
+def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
+    def different(word: str) -> list[str]:
         return sorted({shown(facts.get(word)) for facts in all_facts.values()})
 
     if not all_facts:

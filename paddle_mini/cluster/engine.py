@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Callable, List, Mapping, NamedTuple, Protocol, Sequence, Tuple, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from .errors import ClusterError
 from .wire import Arrays
@@ -31,7 +32,7 @@ class Link(ABC):
     """The way from one part of a job to the services."""
 
     @abstractmethod
-    def send(self, requests: Sequence[Request], timeout: float) -> List[Answer]:
+    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
         """What became of each request, in their order: the reply; Gone: there is no such service, at the moment;
         Timeout, after so many seconds. Whether a request without a reply was done is not known."""
 
@@ -53,7 +54,7 @@ class Engine(ABC):
         """A link for whoever started the job."""
 
     @abstractmethod
-    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> List[Any]:
+    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
         """Runs work(number, link) for each trainer, all at the same time; what they return, in order. One that dies is
         begun again, so many times; when one raises, the others are ended, and TrainerFailed is raised from it."""
 

@@ -1,8 +1,8 @@
 # What the parts of a cluster refuse, by kind: the same class on both ends of a wire.
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Dict, Iterator, Type
 
 from .._core import Error
 
@@ -118,7 +118,7 @@ class TrainerFailed(ClusterError):
         return cls(f"trainer {number}: {type(error).__name__}: {error}{getattr(error, 'raised_at', '')}")
 
 
-ERRORS: Dict[str, Type[ClusterError]] = {
+ERRORS: dict[str, type[ClusterError]] = {
     error.kind: error for error in (
         ClusterError, NotInitialised, AlreadyInitialised, NotElected, UnknownParameter, WrongShape, WrongDtype,
         WrongRow, Stale, StaleToken, NotFinite, WrongJob, WrongVersion, Malformed, Timeout, StorageError, Gone)

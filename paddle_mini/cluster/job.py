@@ -6,9 +6,10 @@ import os
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple
 
 from .._core import Scope
 from ..callsite import raised_at
@@ -45,9 +46,9 @@ class JobResult(NamedTuple):
     with a server that began again from an older checkpoint, of trainers that did not begin again themselves. servers:
     what each server says of itself in the end."""
 
-    returned: List[Any]
-    counts: Dict[str, int]
-    servers: List[Dict[str, Any]]
+    returned: list[Any]
+    counts: dict[str, int]
+    servers: list[dict[str, Any]]
 
 
 class _Place:
@@ -55,26 +56,26 @@ class _Place:
 
     def __init__(self, number: int, link: Link, settings: JobSettings, folder: str):
         self.number, self.link, self.settings, self.folder = number, link, settings, folder
-        self.trainer: Union[JobTrainer, CollectiveTrainer, None] = None
+        self.trainer: JobTrainer | CollectiveTrainer | None = None
 
-    def join(self, main: Program, exe: Executor, scope: Scope) -> Union[JobTrainer, CollectiveTrainer]:
+    def join(self, main: Program, exe: Executor, scope: Scope) -> JobTrainer | CollectiveTrainer:
         if self.settings.is_collective:
             return CollectiveTrainer(self.number, self.link, self.settings, self.folder, main, exe, scope)
         return JobTrainer(self.number, self.link, self.settings, main, exe, scope)
 
 
 class _Here(threading.local):
-    place: Optional[_Place] = None
-    alone: Optional[Trainer] = None
+    place: _Place | None = None
+    alone: Trainer | None = None
 
 
 _here = _Here()
 
 
-def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] = None, mode: str = "async",
-        engine: Union[str, Engine] = "threads", directory: Optional[Path] = None, args: Sequence[Any] = (),
-        job: str = "job", restarts: int = 3, address: Optional[str] = None, on_status: Optional[OnStatus] = None,
-        status_seconds: float = 1.0, tensorboard: Optional[Path] = None, **settings: Any) -> JobResult:
+def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int | None = None, mode: str = "async",
+        engine: str | Engine = "threads", directory: Path | None = None, args: Sequence[Any] = (),
+        job: str = "job", restarts: int = 3, address: str | None = None, on_status: OnStatus | None = None,
+        status_seconds: float = 1.0, tensorboard: Path | None = None, **settings: Any) -> JobResult:
     """Runs train_fn(*args) in several trainers, with parameter servers; returns when all of them have returned.
 
     train_fn is what would train on one machine, but that it calls join() after its startup program has run, and run()
@@ -108,7 +109,7 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] 
     facts = JobSettings(job, trainers, servers, mode, **settings)
     keeps = directory is not None and not facts.is_collective  # in that mode trainers keep what there is
     with sigterm_heeded(), _directory(directory) as folder, ExitStack() as ends:
-        seen_by: List[OnStatus] = [] if on_status is None else [on_status]
+        seen_by: list[OnStatus] = [] if on_status is None else [on_status]
         if tensorboard is not None:
             seen_by.append(ends.enter_context(TensorBoard(tensorboard)))
         begun = _engine(engine, address)
@@ -128,8 +129,8 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: Optional[int] 
         return _result(client, servers, ended)
 
 
-def join(main_program: Optional[Program] = None, exe: Optional[Executor] = None,
-         scope: Optional[Scope] = None) -> Trainer:
+def join(main_program: Program | None = None, exe: Executor | None = None,
+         scope: Scope | None = None) -> Trainer:
     """The Trainer of the function that run() runs; outside of a job one that trains alone, so that the same code does
     on one machine.
 
@@ -151,7 +152,7 @@ def join(main_program: Optional[Program] = None, exe: Optional[Executor] = None,
     return place.trainer
 
 
-def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
     """Saves the model that computes fetch_vars from feed_vars as DIRECTORY/<number>/model.pdmodel and .pdiparams, with
     averages where parameters are averaged. Returns its folder; None: "not you".
 
@@ -167,7 +168,7 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     return trainer.save_model(directory, feed_vars, fetch_vars, seconds)
 
 
-def _train(train_fn: Callable[..., Any], args: Tuple[Any, ...], settings: JobSettings, folder: str, number: int,
+def _train(train_fn: Callable[..., Any], args: tuple[Any, ...], settings: JobSettings, folder: str, number: int,
            link: Link) -> Any:
     """A trainer's life; returns what its function returns, and its counts."""
     place = _Place(number, link, settings, folder)
@@ -213,7 +214,7 @@ def _result(client: Client, servers: int, ended: Sequence[Any]) -> JobResult:
     return JobResult([returned for returned, _ in ended], {**counts, "lost": max(0, trained - counts["applied"])}, said)
 
 
-def _engine(engine: Union[str, Engine], address: Optional[str]) -> Engine:
+def _engine(engine: str | Engine, address: str | None) -> Engine:
     if address is not None and engine != "ray":
         raise Malformed(f"address is {shown(address)}, which is of engine 'ray'")
     if isinstance(engine, Engine):
@@ -228,7 +229,7 @@ def _engine(engine: Union[str, Engine], address: Optional[str]) -> Engine:
 
 
 @contextmanager
-def _directory(directory: Optional[Path]) -> Iterator[str]:
+def _directory(directory: Path | None) -> Iterator[str]:
     """The directory, which no other job has as long as this one runs."""
     if directory is None:
         with tempfile.TemporaryDirectory(prefix="paddle_mini_job_") as folder:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..errors import shown
 from .coordinator.coordinator_settings import CoordinatorSettings
@@ -22,8 +22,8 @@ class JobSettings:
     servers: int
     mode: str = "async"
     local_steps: int = 1
-    alpha: Optional[float] = None
-    stale_limit: Optional[float] = None
+    alpha: float | None = None
+    stale_limit: float | None = None
     checkpoint_seconds: float = 600.0
     lease: float = 10.0
     timeout: float = 60.0
@@ -69,5 +69,5 @@ class JobSettings:
         return CoordinatorSettings(self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout,
                                    run=self.run)
 
-    def of_clients(self) -> Dict[str, Any]:
+    def of_clients(self) -> dict[str, Any]:
         return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout, "attempt": self.timeout}

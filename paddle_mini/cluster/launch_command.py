@@ -5,10 +5,11 @@ import argparse
 import os
 import runpy
 import sys
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 from ..io.regular_files import open_regular
 from .errors import ClusterError

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Deque, Iterator, List, MutableMapping, Tuple
+from typing import Any
 
 from .errors import Malformed
 
@@ -21,7 +22,7 @@ AT_ONCE = 50
 """Events in one message: with all characters escaped they are still less than a header may have."""
 _KEPT = 200
 
-Event = List[Any]
+Event = list[Any]
 """[level, text], as JSON."""
 _part: ContextVar[str] = ContextVar("part", default="")
 
@@ -42,7 +43,7 @@ class PartLogger(logging.LoggerAdapter):  # is generic for type checkers only, i
     def __init__(self, name: str):
         super().__init__(logging.getLogger(name), {})
 
-    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> Tuple[Any, MutableMapping[str, Any]]:
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
         part = _part.get() or _waiting.part
         return (f"{part}: {msg}" if part else msg), kwargs
 
@@ -53,7 +54,7 @@ class _Waiting(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.part = ""
-        self.events: Deque[Event] = deque(maxlen=_KEPT)
+        self.events: deque[Event] = deque(maxlen=_KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
         self.events.append([record.levelno, _short(self.format(record))])
@@ -71,12 +72,12 @@ def forward_log(part: str) -> None:
     logger.propagate = False
 
 
-def events_waiting() -> List[Event]:
+def events_waiting() -> list[Event]:
     """The oldest events that have to be sent. They stay until events_sent(): a beat may find no coordinator."""
     return list(_waiting.events)[:AT_ONCE]
 
 
-def events_sent(events: List[Event]) -> None:
+def events_sent(events: list[Event]) -> None:
     """They have arrived."""
     for event in events:
         if _waiting.events and _waiting.events[0] is event:  # else there were too many meanwhile
@@ -87,18 +88,18 @@ class Board:
     """What parts in processes of their own have logged, the newest of it, for whoever began the job."""
 
     def __init__(self) -> None:
-        self._events: Deque[Event] = deque(maxlen=_KEPT)
+        self._events: deque[Event] = deque(maxlen=_KEPT)
         self.count = 0
         """Of all that ever came."""
 
-    def add(self, events: List[Any]) -> None:
+    def add(self, events: list[Any]) -> None:
         """Malformed for what events_waiting() does not give."""
         if len(events) > AT_ONCE or not all(_is_event(event) for event in events):
             raise Malformed(f"events are at most {AT_ONCE} pairs of level and text, of {TEXT_LIMIT} characters at most")
         self._events.extend(events)
         self.count += len(events)
 
-    def after(self, number: int) -> Tuple[int, List[Event]]:
+    def after(self, number: int) -> tuple[int, list[Event]]:
         """What came after the first `number` events, at most AT_ONCE of it; and the number to ask with next. Events
         that are not there any more are passed over; a number that is too high is of a coordinator before this one."""
         gone = self.count - len(self._events)

@@ -7,7 +7,8 @@ import signal
 import threading
 import time
 import uuid
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from ..environment import value_of
 from .engine import Answer, Engine, Link, Request, Service
@@ -39,8 +40,8 @@ class RayEngine(Engine):
     a request without a reply was done is not known, and who asked asks again.
     """
 
-    def __init__(self, address: Optional[str] = None, service_options: Optional[Mapping[str, Any]] = None,
-                 trainer_options: Optional[Mapping[str, Any]] = None, start_timeout: float = 300.0):
+    def __init__(self, address: str | None = None, service_options: Mapping[str, Any] | None = None,
+                 trainer_options: Mapping[str, Any] | None = None, start_timeout: float = 300.0):
         self._start_timeout = start_timeout
         self._own, self._sockets = not ray.is_initialized(), ""
         if self._own:
@@ -54,11 +55,11 @@ class RayEngine(Engine):
         common = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
         self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
         self._of_trainers = {**common, "max_restarts": 0, **(trainer_options or {})}
-        self._services: Dict[str, Any] = {}
-        self._trainers: Dict[int, Tuple[Any, Any]] = {}  # the actor, and its process's number, of the newest life
+        self._services: dict[str, Any] = {}
+        self._trainers: dict[int, tuple[Any, Any]] = {}  # the actor, and its process's number, of the newest life
 
     def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
-        errors: Dict[Any, str] = {}
+        errors: dict[Any, str] = {}
         for name, make in services.items():
             options = {**self._of_services, "name": _actor_name(self._prefix, name)}
             actor: Any = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
@@ -72,10 +73,10 @@ class RayEngine(Engine):
     def link(self) -> Link:
         return _RayLink(self._prefix)
 
-    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> List[Any]:
-        results: List[Any] = [None] * count
+    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
+        results: list[Any] = [None] * count
         lives = [0] * count
-        running: Dict[Any, int] = {}
+        running: dict[Any, int] = {}
 
         def begin(number: int) -> None:
             lives[number] += 1
@@ -142,8 +143,8 @@ class _ServicePart:
     def __init__(self, name: str, make: Callable[[Link], Service], prefix: str):
         self._name, self._make, self._prefix = name, make, prefix
         self._lock = threading.Lock()
-        self._service: Optional[Service] = None
-        self._error: Optional[Exception] = None
+        self._service: Service | None = None
+        self._error: Exception | None = None
         forward_log(name)
         self._begin()
         threading.Thread(target=self._tick, name=f"{name} ticks", daemon=True).start()
@@ -151,7 +152,7 @@ class _ServicePart:
     def __repr__(self) -> str:  # Ray shows it in front of what a part prints
         return self._name
 
-    def error(self) -> Optional[Exception]:
+    def error(self) -> Exception | None:
         """What the service could not begin for."""
         return self._error
 
@@ -213,9 +214,9 @@ class _RayLink(Link):
 
     def __init__(self, prefix: str):
         self._prefix = prefix
-        self._actors: Dict[str, Any] = {}
+        self._actors: dict[str, Any] = {}
 
-    def send(self, requests: Sequence[Request], timeout: float) -> List[Answer]:
+    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
         sent = [self._begin(request) for request in requests]
         refs = [one for one in sent if not isinstance(one, ClusterError)]
         end = time.monotonic() + timeout

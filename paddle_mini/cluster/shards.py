@@ -13,8 +13,10 @@ that is at most 1.5 times as many.
 from __future__ import annotations
 
 import heapq
+import itertools
+from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +32,7 @@ class ParameterInfo(NamedTuple):
     whole: its optimizer needs the norm of the whole gradient."""
 
     name: str
-    shape: Tuple[int, ...]
+    shape: tuple[int, ...]
     dtype: str
     sparse: bool = False
     whole: bool = False
@@ -41,7 +43,7 @@ class ParameterInfo(NamedTuple):
         return self.shape[0] if self.sparse else prod(self.shape)
 
     @property
-    def unit_shape(self) -> Tuple[int, ...]:
+    def unit_shape(self) -> tuple[int, ...]:
         return self.shape[1:] if self.sparse else ()
 
     @property
@@ -72,13 +74,13 @@ def check_info(info: ParameterInfo) -> None:
         raise Malformed(f"'{info.name}' is a table of shape []: it has no rows")
 
 
-def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> List[Block]:
+def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> list[Block]:
     """Every parameter's blocks, in the order of names and numbers. Malformed for fewer than one server, for a name that
     is there twice, and for what no parameter can be."""
     if isinstance(servers, bool) or not isinstance(servers, int) or servers < 1:
         raise Malformed(f"servers is {shown(servers)}, it must be a whole number, at least 1")
-    sizes: Dict[str, int] = {}
-    cut: List[Tuple[int, bytes, Block]] = []
+    sizes: dict[str, int] = {}
+    cut: list[tuple[int, bytes, Block]] = []
     for info in infos:
         check_info(info)
         if info.name in sizes:
@@ -87,7 +89,7 @@ def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> List[Block]:
         count = _block_count(info, servers)
         edges = [number * info.units // count for number in range(count + 1)]
         cut += [((end - begin) * info.unit_bytes, info.name.encode(), Block(info.name, number, begin, end, -1))
-                for number, (begin, end) in enumerate(zip(edges, edges[1:]))]
+                for number, (begin, end) in enumerate(itertools.pairwise(edges))]
     loads = [(0, server) for server in range(servers)]
     placed = []
     for size, _, block in sorted(cut, key=lambda piece: (-piece[0], piece[1], piece[2].number)):
@@ -104,7 +106,7 @@ def _block_count(info: ParameterInfo, servers: int) -> int:
     return max(1, min(servers, most, info.units))
 
 
-def block_shape(info: ParameterInfo, block: Block) -> Tuple[int, ...]:
+def block_shape(info: ParameterInfo, block: Block) -> tuple[int, ...]:
     """Of an array with a block's values: [elements], or [rows, ...] of a table."""
     return (block.end - block.begin, *info.unit_shape)
 
@@ -116,7 +118,7 @@ def part(info: ParameterInfo, block: Block, values: np.ndarray) -> np.ndarray:
     return values.reshape(info.units, *info.unit_shape)[block.begin:block.end]
 
 
-def join(info: ParameterInfo, parts: Sequence[Tuple[int, int, np.ndarray]]) -> np.ndarray:
+def join(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
     """The parameter from (begin, end, values) of all its blocks; WrongShape when they leave elements out, or have some
     twice."""
     values = np.empty((info.units, *info.unit_shape), info.dtype)

@@ -4,9 +4,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any
 
 from .engine import Answer, Engine, Killed, Link, Request, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
@@ -23,7 +24,7 @@ class _Served:
 
     def __init__(self, make: Callable[[], Service]):
         self.make, self.lock = make, threading.Lock()
-        self.service: Optional[Service] = make()
+        self.service: Service | None = make()
 
 
 class ThreadEngine(Engine):
@@ -31,8 +32,8 @@ class ThreadEngine(Engine):
     restart() are what happens to processes elsewhere, for tests."""
 
     def __init__(self) -> None:
-        self._served: Dict[str, _Served] = {}
-        self._links: Dict[int, _ThreadLink] = {}
+        self._served: dict[str, _Served] = {}
+        self._links: dict[int, _ThreadLink] = {}
         self._stopped = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="cluster ticks", daemon=True)
 
@@ -48,9 +49,9 @@ class ThreadEngine(Engine):
     def link(self) -> Link:
         return _ThreadLink(self)
 
-    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> List[Any]:
-        ended: SimpleQueue[Tuple[int, Any, Optional[BaseException]]] = SimpleQueue()
-        results: List[Any] = [None] * count
+    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
+        ended: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        results: list[Any] = [None] * count
         lives, threads = [0] * count, set()
 
         def begin(number: int) -> None:
@@ -81,7 +82,7 @@ class ThreadEngine(Engine):
         finally:
             self._end(threads)
 
-    def _end(self, threads: Set[threading.Thread]) -> None:
+    def _end(self, threads: set[threading.Thread]) -> None:
         for link in self._links.values():
             link.killed = True
         deadline = time.monotonic() + GRACE
@@ -144,7 +145,7 @@ class _ThreadLink(Link):
     def __init__(self, engine: ThreadEngine):
         self._engine, self.killed = engine, False
 
-    def send(self, requests: Sequence[Request], timeout: float) -> List[Answer]:
+    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
         answers = []
         for request in requests:
             self._require_alive()
@@ -162,7 +163,7 @@ def _made(make: Callable[[Link], Service], engine: ThreadEngine) -> Service:
 
 
 def _live(work: Callable[[int, Link], Any], number: int, link: Link,
-          ended: SimpleQueue[Tuple[int, Any, Optional[BaseException]]]) -> None:
+          ended: SimpleQueue[tuple[int, Any, BaseException | None]]) -> None:
     try:
         ended.put((number, work(number, link), None))
     except BaseException as error:

@@ -7,7 +7,8 @@ float32, float64 or int64, and travel beside the header as they are.
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,9 @@ HEADER_LIMIT = 1 << 20
 DTYPES = tuple(np.dtype(code) for code in ("<f4", "<f8", "<i8"))
 KINDS = tuple(ERRORS)
 
-Header = Dict[str, Any]
-Arrays = List[np.ndarray]
-Reply = Tuple[Header, Arrays]
+Header = dict[str, Any]
+Arrays = list[np.ndarray]
+Reply = tuple[Header, Arrays]
 _TEXT_LIMIT = 2000
 _REQUIRED = object()
 _log = PartLogger(__name__)
@@ -71,7 +72,7 @@ def request(job: str, name: str, **fields: Any) -> bytes:
 
 
 def answer(job: str, call: Callable[[str, Header, Arrays], Reply], header: bytes, arrays: Sequence[Any],
-           stamp: Optional[Callable[[], Header]] = None) -> Tuple[bytes, Arrays]:
+           stamp: Callable[[], Header] | None = None) -> tuple[bytes, Arrays]:
     """What a service replies: call(name, header, arrays) does a request of this job and protocol, stamp() is what
     each reply says too. Never raises: what is refused, and a failure inside, are replies."""
     try:
@@ -118,7 +119,7 @@ def field(header: Mapping[str, Any], name: str, kind: type, default: Any = _REQU
     return value
 
 
-def _refusal(kind: str, text: str, stamp: Optional[Callable[[], Header]]) -> bytes:
+def _refusal(kind: str, text: str, stamp: Callable[[], Header] | None) -> bytes:
     return pack({**(stamp() if stamp else {}), "error": {"kind": kind, "text": text[:_TEXT_LIMIT]}})
 
 
@@ -127,7 +128,7 @@ def _require_small(data: bytes) -> None:
         raise Malformed(f"the header has {len(data)} bytes, {HEADER_LIMIT} are the most")
 
 
-def _no_repeats(pairs: List[Tuple[str, Any]]) -> Header:
+def _no_repeats(pairs: list[tuple[str, Any]]) -> Header:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name is there twice")

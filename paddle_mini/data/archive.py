@@ -7,7 +7,8 @@ import re
 import tarfile
 import zipfile
 import zlib
-from typing import IO, Callable, Dict, Iterator, List, Tuple, Union
+from collections.abc import Callable, Iterator
+from typing import IO, Union
 
 from .._core import ProgramError, printable
 from ..io.regular_files import open_regular
@@ -19,7 +20,7 @@ MOST_BYTES = 1 << 30
 _BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
 
-def members(path: Path, pattern: str) -> Iterator[Tuple[str, bytes]]:
+def members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
     """(name, content) of the files whose name with / the pattern is found in, in the order of the archive, or
     of the names in a folder; what ends with .gz is unpacked. ProgramError when it cannot be read."""
     path, wanted = os.fspath(path), re.compile(pattern)
@@ -31,10 +32,10 @@ def members(path: Path, pattern: str) -> Iterator[Tuple[str, bytes]]:
         raise ProgramError(f"can't read '{path}': {error}") from None
 
 
-def named_members(path: Path, *endings: str) -> List[bytes]:
+def named_members(path: Path, *endings: str) -> list[bytes]:
     """The content of the one file with each of these endings of names; .gz may stand behind.
     ProgramError when one is missing or there are two."""
-    found: Dict[str, Tuple[str, bytes]] = {}
+    found: dict[str, tuple[str, bytes]] = {}
     for name, content in members(path, "(" + "|".join(map(re.escape, endings)) + r")(\.gz)?$"):
         ending = max((ending for ending in endings if re.search(re.escape(ending) + r"(\.gz)?$", name)), key=len)
         if ending in found:
@@ -46,7 +47,7 @@ def named_members(path: Path, *endings: str) -> List[bytes]:
     return [found[ending][1] for ending in endings]
 
 
-def lines(content: bytes, encoding: str = "utf-8") -> List[str]:
+def lines(content: bytes, encoding: str = "utf-8") -> list[str]:
     """The lines of a text without their ends. ProgramError when it is not in this encoding."""
     try:
         text = content.decode(encoding)
@@ -56,7 +57,7 @@ def lines(content: bytes, encoding: str = "utf-8") -> List[str]:
     return [row.rstrip("\r") for row in (rows[:-1] if rows[-1] == "" else rows)]
 
 
-def _files(path: str) -> Iterator[Tuple[str, Callable[[], IO[bytes]]]]:
+def _files(path: str) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
     """Names, and functions that open the files."""
     if not os.path.exists(path):
         raise FileNotFoundError("there is no such file")

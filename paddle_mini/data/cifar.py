@@ -5,8 +5,6 @@ Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009.
 """
 from __future__ import annotations
 
-from typing import Dict, List, Tuple
-
 import numpy as np
 
 from .._core import ProgramError, printable
@@ -21,7 +19,7 @@ SIDE = 32
 def load(path: Path) -> DataSet:
     """From cifar-10-python.tar.gz or a folder with data_batch_1 .. data_batch_5 and test_batch. The files are
     pickled; they are read as data, and nothing in them is run. ProgramError when one is missing or damaged."""
-    parts: Dict[str, List[Tuple[np.ndarray, np.ndarray]]] = {"data": [], "test": []}
+    parts: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"data": [], "test": []}
     for name, content in sorted(members(path, r"(^|/)(data_batch_[1-5]|test_batch)$")):
         parts["test" if name.endswith("test_batch") else "data"].append(_batch(name, content))
     for part, batches in parts.items():
@@ -52,7 +50,7 @@ def _images(pixels: np.ndarray, labels: np.ndarray) -> Images:
     return Images(pixels.reshape(-1, 3, SIDE, SIDE), labels, 0.0, 1.0)
 
 
-def _batch(name: str, content: bytes) -> Tuple[np.ndarray, np.ndarray]:
+def _batch(name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
     try:
         state = pickled_state(content)
     except ProgramError as error:

@@ -10,7 +10,8 @@ Carreras and Màrquez, "Introduction to the CoNLL-2005 Shared Task: Semantic Rol
 from __future__ import annotations
 
 import re
-from typing import Iterator, List, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +24,9 @@ _LABEL = re.compile(r"^(?:\(([^*()]+))?\*(\))?$")
 
 
 class _Clause(NamedTuple):
-    words: List[str]
+    words: list[str]
     verb: str
-    labels: List[str]
+    labels: list[str]
 
 
 def load(path: Path, test_ratio: float = 0.1, min_word_freq: int = 0) -> DataSet:
@@ -41,7 +42,7 @@ def synthetic(seed: int = 0, clauses: int = 600) -> DataSet:
     passive, which turns who and whom; the parts have one to three words."""
     random = np.random.default_rng(seed)
 
-    def part(label: str, kind: str) -> List[List[str]]:
+    def part(label: str, kind: str) -> list[list[str]]:
         length = random.integers(1, 4)
         own = ["the", *(["old"] if length == 3 else [])] if length > 1 else []
         own.append(f"{kind}{random.integers(12)}")
@@ -60,14 +61,14 @@ def synthetic(seed: int = 0, clauses: int = 600) -> DataSet:
     return _data_set(made, 0.1, 0)
 
 
-def _data_set(clauses: List[_Clause], test_ratio: float, rare: int) -> DataSet:
+def _data_set(clauses: list[_Clause], test_ratio: float, rare: int) -> DataSet:
     kinds = sorted({label[2:] for clause in clauses for label in clause.labels if label != "O"})
     known = {
         "words": vocabulary(count(clause.words for clause in clauses), [UNKNOWN, BEFORE, AFTER], more_than=rare),
         "verbs": vocabulary(count([clause.verb] for clause in clauses)),
         "labels": vocabulary({}, [f"{mark}-{kind}" for kind in kinds for mark in "BI"] + ["O"]),
     }
-    samples: List[Sample] = []
+    samples: list[Sample] = []
     for clause in clauses:
         length, place = len(clause.words), clause.labels.index("B-V")
         around = [BEFORE, BEFORE, *clause.words, AFTER, AFTER][place:place + 5]
@@ -79,13 +80,13 @@ def _data_set(clauses: List[_Clause], test_ratio: float, rare: int) -> DataSet:
     return DataSet(samples[:kept], samples[kept:], known)
 
 
-def _clauses(words: List[str], props: List[str]) -> Iterator[_Clause]:
+def _clauses(words: list[str], props: list[str]) -> Iterator[_Clause]:
     """Of each sentence and each of its verbs. Sentences end with an empty line; the first column of props names
     a verb at its word, and every further column has the brackets that belong to one verb."""
     if len(words) != len(props):
         raise ProgramError(f"there are {len(words)} lines of words and {len(props)} of props")
-    sentence: List[str] = []
-    rows: List[List[str]] = []
+    sentence: list[str] = []
+    rows: list[list[str]] = []
     for number, (word, prop) in enumerate(zip([*words, ""], [*props, ""]), 1):
         if bool(word.strip()) != bool(prop.strip()):
             raise ProgramError(f"line {number} of words and of props: one ends a sentence, the other does not")
@@ -97,7 +98,7 @@ def _clauses(words: List[str], props: List[str]) -> Iterator[_Clause]:
             sentence, rows = [], []
 
 
-def _clauses_of(sentence: List[str], rows: List[List[str]], number: int) -> Iterator[_Clause]:
+def _clauses_of(sentence: list[str], rows: list[list[str]], number: int) -> Iterator[_Clause]:
     verbs = [row[0] for row in rows if row[0] != "-"]
     if {len(row) for row in rows} != {1 + len(verbs)}:
         raise ProgramError(f"the sentence that ends at line {number} of props has {len(verbs)} verbs and other columns")

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-Sample = Tuple[Any, ...]
-Vocabulary = Dict[str, int]
+Sample = tuple[Any, ...]
+Vocabulary = dict[str, int]
 
 UNKNOWN = "<unk>"
 
@@ -20,7 +21,7 @@ class DataSet(NamedTuple):
 
 
 def vocabulary(counts: Mapping[str, int], first: Sequence[str] = (), last: Sequence[str] = (),
-               more_than: int = 0, at_most: Optional[int] = None) -> Vocabulary:
+               more_than: int = 0, at_most: int | None = None) -> Vocabulary:
     """Numbers for the words that occur more than `more_than` times: the most frequent first, of equally
     frequent ones the first in the alphabet. `first` and `last` stand before and behind them, however frequent.
     at_most: of so many words altogether."""
@@ -40,7 +41,7 @@ def count(sentences: Iterable[Iterable[str]]) -> Counter[str]:
     return counts
 
 
-def numbers(words: Iterable[str], known: Mapping[str, int]) -> List[int]:
+def numbers(words: Iterable[str], known: Mapping[str, int]) -> list[int]:
     """The numbers of words; that of <unk> for one that is not known."""
     unknown = known[UNKNOWN]
     return [known.get(word, unknown) for word in words]

@@ -1,7 +1,8 @@
 # DataFeeder: rows of Python samples as what exe.run takes as feed.
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class DataFeeder:
     sequence of such values from each row; with lod_level 2 a sequence of sequences; it gets a LoDTensor.
     """
 
-    def __init__(self, feed_list: Sequence[Union[Variable, str]], program: Optional[Program] = None):
+    def __init__(self, feed_list: Sequence[Variable | str], program: Program | None = None):
         if isinstance(feed_list, (str, Variable)) or not feed_list:
             raise ProgramError("DataFeeder: feed_list must be a list of at least one Variable")
         here = (default_main_program() if program is None else program).global_block()
@@ -35,7 +36,7 @@ class DataFeeder:
             if not var.shape:
                 raise ProgramError(f"DataFeeder: '{printable(var.name)}' has no first dimension, along which rows are put")
 
-    def feed(self, rows: Iterable[Sequence[Any]]) -> Dict[str, Any]:
+    def feed(self, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
         """{name: array or LoDTensor} of a batch. Raises ShapeError when there are no rows, or a row or one of
         its values does not fit."""
         rows = list(rows)
@@ -50,8 +51,8 @@ class DataFeeder:
         return {var.name: _value(var, [row[i] for row in rows]) for i, var in enumerate(self.variables)}
 
 
-def _value(var: Variable, values: List[Any]) -> Union[np.ndarray, LoDTensor]:
-    lod: List[List[int]] = []
+def _value(var: Variable, values: list[Any]) -> np.ndarray | LoDTensor:
+    lod: list[list[int]] = []
     for _ in range(var.lod_level):
         lengths = [_length(var, value) for value in values]
         lod.append([0, *np.cumsum(lengths).tolist()])
@@ -68,7 +69,7 @@ def _length(var: Variable, value: Any) -> int:
                          f"not {shown(value)}") from None
 
 
-def _stacked(var: Variable, values: List[Any]) -> np.ndarray:
+def _stacked(var: Variable, values: list[Any]) -> np.ndarray:
     dims = list(var.shape[1:])
     known = all(dim >= 0 for dim in dims)
     dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)

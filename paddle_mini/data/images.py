@@ -1,7 +1,8 @@
 # Images: bytes of pixels with labels, made floats when one is asked for.
 from __future__ import annotations
 
-from typing import Any, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,5 +22,5 @@ class Images(Sequence[Any]):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return Images(self.pixels[i], self.labels[i], self.low, self.high)
-        image: Tuple[np.ndarray, int] = self.low + self.pixels[i] * ((self.high - self.low) / 255), int(self.labels[i])
+        image: tuple[np.ndarray, int] = self.low + self.pixels[i] * ((self.high - self.low) / 255), int(self.labels[i])
         return image

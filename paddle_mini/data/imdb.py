@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import string
-from typing import Dict, List, Tuple
 
 import numpy as np
 
@@ -18,14 +17,14 @@ from .dataset import UNKNOWN, DataSet, count, numbers, vocabulary
 
 _REVIEW = r"(^|/)(train|test)/(pos|neg)/[^/]*\.txt$"
 _WITHOUT_MARKS = str.maketrans("", "", string.punctuation)
-Review = Tuple[List[str], int]
+Review = tuple[list[str], int]
 
 
 def load(path: Path, min_word_freq: int = 150) -> DataSet:
     """From aclImdb_v1.tar.gz or the folder in it: a file a review. Words are in lower case, without
     punctuation; those that don't occur more than min_word_freq times are <unk>.
     ProgramError when there are no reviews of one kind."""
-    parts: Dict[str, List[Review]] = {"train": [], "test": []}
+    parts: dict[str, list[Review]] = {"train": [], "test": []}
     for name, content in members(path, _REVIEW):
         part, kind = re.search(_REVIEW, name).group(2, 3)  # type: ignore[union-attr]
         text = " ".join(lines(content)).translate(_WITHOUT_MARKS).lower()
@@ -40,7 +39,7 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
     """Stands for the reviews: words without meaning, among them some that praise or blame; "not" before one of
     these turns it. Each review has more of what it is than of the other."""
     random = np.random.default_rng(seed)
-    reviews: List[Review] = []
+    reviews: list[Review] = []
     for label in random.integers(0, 2, train + test):
         parts = [[f"word{i}"] for i in random.integers(0, 80, random.integers(8, 25))]
         told = random.choice([label, label, label, label, 1 - label], 5)
@@ -53,7 +52,7 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
     return _data_set(reviews[:train], reviews[train:], 0)
 
 
-def _data_set(train: List[Review], test: List[Review], rare: int) -> DataSet:
+def _data_set(train: list[Review], test: list[Review], rare: int) -> DataSet:
     known = vocabulary(count(words for words, _ in train), last=[UNKNOWN], more_than=rare)
     learnt, asked = ([(numbers(words, known), label) for words, label in reviews] for reviews in (train, test))
     return DataSet(learnt, asked, {"words": known})

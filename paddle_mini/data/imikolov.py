@@ -6,7 +6,7 @@ Mikolov et al., "Recurrent neural network based language model", 2010.
 """
 from __future__ import annotations
 
-from typing import Iterable, List, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def synthetic(seed: int = 0, n: int = 5, sentences: int = 1200, words: int = 60)
     random = np.random.default_rng(seed)
     names = np.array([f"w{i}" for i in range(words)])
     following = np.array([random.permutation(words)[:3] for _ in range(words)])
-    text: List[List[str]] = []
+    text: list[list[str]] = []
     for length in random.integers(4, 12, sentences):
         sentence = [int(random.integers(words))]
         for choice in random.choice(3, length - 1, p=[0.7, 0.2, 0.1]):
@@ -41,7 +41,7 @@ def synthetic(seed: int = 0, n: int = 5, sentences: int = 1200, words: int = 60)
     return _data_set(text[:kept], text[kept:], n, 0)
 
 
-def _data_set(train: List[List[str]], test: List[List[str]], n: int, rare: int) -> DataSet:
+def _data_set(train: list[list[str]], test: list[list[str]], n: int, rare: int) -> DataSet:
     if n < 2:
         raise ProgramError(f"imikolov: n is {n}, a word and what is before it are at least 2")
     counts = count([BEGIN, *sentence, END] for sentence in [*train, *test])
@@ -51,6 +51,6 @@ def _data_set(train: List[List[str]], test: List[List[str]], n: int, rare: int) 
     return DataSet(_grams(train, words, n), _grams(test, words, n), {"words": words})
 
 
-def _grams(sentences: Iterable[List[str]], words: Mapping[str, int], n: int) -> List[Sample]:
+def _grams(sentences: Iterable[list[str]], words: Mapping[str, int], n: int) -> list[Sample]:
     rows = (numbers([BEGIN, *sentence, END], words) for sentence in sentences)
     return [tuple(row[i:i + n]) for row in rows for i in range(len(row) - n + 1)]

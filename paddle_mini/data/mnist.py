@@ -6,7 +6,6 @@ LeCun et al., "Gradient-based learning applied to document recognition", 1998.
 from __future__ import annotations
 
 import struct
-from typing import List
 
 import numpy as np
 
@@ -66,7 +65,7 @@ def _array(name: str, content: bytes) -> np.ndarray:
     axes = content[3] if len(content) > 3 else 0
     if content[:3] != b"\0\0\x08" or not 1 <= axes <= 3 or len(content) < 4 + 4 * axes:
         raise ProgramError(f"'{printable(name)}' is not an idx file of bytes")
-    dims: List[int] = list(struct.unpack(f">{axes}I", content[4:4 + 4 * axes]))
+    dims: list[int] = list(struct.unpack(f">{axes}I", content[4:4 + 4 * axes]))
     elements = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
     if elements.size != np.prod(dims, dtype=object):
         raise ProgramError(f"'{printable(name)}' says that it holds {dims} bytes, it holds {elements.size}")

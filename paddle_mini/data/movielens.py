@@ -8,7 +8,8 @@ Harper and Konstan, "The MovieLens Datasets", 2015.
 from __future__ import annotations
 
 import re
-from typing import Collection, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,12 +21,12 @@ _YEAR = re.compile(r"\s*\(\d{4}\)\s*$")
 
 
 class _Film(NamedTuple):
-    kinds: List[str]
-    words: List[str]
+    kinds: list[str]
+    words: list[str]
 
 
-Person = Tuple[str, str, str]  # gender, age, job
-Rating = Tuple[str, str, float]  # person, film, stars
+Person = tuple[str, str, str]  # gender, age, job
+Rating = tuple[str, str, float]  # person, film, stars
 
 
 def load(path: Path, test_ratio: float = 0.1, seed: int = 0) -> DataSet:
@@ -35,7 +36,7 @@ def load(path: Path, test_ratio: float = 0.1, seed: int = 0) -> DataSet:
         _COLUMNS.items(), named_members(path, *_COLUMNS)))
     people = {user: (gender, age, job) for user, gender, age, job, _ in users}
     films = {film: _Film(kinds.split("|"), _YEAR.sub("", title).lower().split()) for film, title, kinds in movies}
-    rated: List[Rating] = []
+    rated: list[Rating] = []
     for user, film, stars, _ in ratings:
         if user not in people or film not in films or stars not in ("1", "2", "3", "4", "5"):
             raise ProgramError(f"'{path}': a rating of {stars} stars by user {user} of film {film} fits nothing there")
@@ -55,7 +56,7 @@ def synthetic(seed: int = 0, users: int = 200, films: int = 120, ratings: int = 
     people = {str(i): ("MF"[gender], ages[age], str(job)) for i, (gender, age, job) in enumerate(facts, 1)}
     tastes = [random.normal(scale=0.7, size=(n, len(kinds))) for n in (2, len(ages), 10)]
     liking = sum(taste[column] for taste, column in zip(tastes, facts.T))
-    made: Dict[str, _Film] = {}
+    made: dict[str, _Film] = {}
     member = np.zeros((films, len(kinds)))
     for i in range(films):
         own = random.permutation(len(kinds))[:random.integers(1, 4)]
@@ -69,7 +70,7 @@ def synthetic(seed: int = 0, users: int = 200, films: int = 120, ratings: int = 
     return _data_set(people, made, rated, 0.1, seed)
 
 
-def _data_set(people: Dict[str, Person], films: Dict[str, _Film], ratings: Sequence[Rating], test_ratio: float,
+def _data_set(people: dict[str, Person], films: dict[str, _Film], ratings: Sequence[Rating], test_ratio: float,
               seed: int) -> DataSet:
     columns: Mapping[str, Collection[str]] = {
         "users": people, "genders": [person[0] for person in people.values()],
@@ -78,7 +79,7 @@ def _data_set(people: Dict[str, Person], films: Dict[str, _Film], ratings: Seque
         "words": [word for film in films.values() for word in film.words],
     }
     known = {name: _numbered(values) for name, values in columns.items()}
-    parts: Tuple[List[Sample], List[Sample]] = [], []
+    parts: tuple[list[Sample], list[Sample]] = [], []
     chance = np.random.default_rng(seed).random(len(ratings))
     for (user, film, stars), drawn in zip(ratings, chance):
         about = [known[name][value] for name, value in zip(("genders", "ages", "jobs"), people[user])]
@@ -92,7 +93,7 @@ def _numbered(values: Collection[str]) -> Vocabulary:
     return {value: number for number, value in enumerate(sorted(set(values), key=lambda value: (len(value), value)))}
 
 
-def _fields(name: str, text: bytes, wanted: int) -> List[List[str]]:
+def _fields(name: str, text: bytes, wanted: int) -> list[list[str]]:
     rows = [line.split("::") for line in lines(text, "latin-1") if line]
     for i, row in enumerate(rows, 1):
         if len(row) != wanted:

@@ -1,7 +1,8 @@
 # Readers: generators over samples, one after another or in batches.
 from __future__ import annotations
 
-from typing import Iterable, Iterator, List, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,15 +12,15 @@ from ..errors import shown
 Item = TypeVar("Item")
 
 
-def batch(samples: Iterable[Item], batch_size: int, drop_last: bool = False) -> Iterator[List[Item]]:
+def batch(samples: Iterable[Item], batch_size: int, drop_last: bool = False) -> Iterator[list[Item]]:
     """Lists of batch_size samples. The last one may be shorter; drop_last: it is left out then.
     Raises ProgramError when batch_size is less than 1."""
     _require_positive("batch", "batch_size", batch_size)
     return _batches(samples, batch_size, drop_last)
 
 
-def _batches(samples: Iterable[Item], size: int, drop_last: bool) -> Iterator[List[Item]]:
-    rows: List[Item] = []
+def _batches(samples: Iterable[Item], size: int, drop_last: bool) -> Iterator[list[Item]]:
+    rows: list[Item] = []
     for sample in samples:
         rows.append(sample)
         if len(rows) == size:

@@ -5,8 +5,6 @@ Harrison and Rubinfeld, "Hedonic prices and the demand for clean air", 1978.
 """
 from __future__ import annotations
 
-from typing import List
-
 import numpy as np
 
 from .._core import ProgramError
@@ -45,5 +43,5 @@ def _split(rows: np.ndarray) -> DataSet:
     known = rows[:count, :-1]
     spread = np.ptp(known, axis=0)
     rows[:, :-1] = (rows[:, :-1] - known.mean(0)) / np.where(spread > 0, spread, 1)
-    samples: List[Sample] = [(row[:-1], row[-1:]) for row in rows.astype("float32")]
+    samples: list[Sample] = [(row[:-1], row[-1:]) for row in rows.astype("float32")]
     return DataSet(samples[:count], samples[count:])

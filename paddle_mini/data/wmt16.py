@@ -6,8 +6,6 @@ Elliott et al., "Multi30K: Multilingual English-German Image Descriptions", 2016
 """
 from __future__ import annotations
 
-from typing import List, Tuple
-
 import numpy as np
 
 from .._core import ProgramError, printable
@@ -16,7 +14,7 @@ from .archive import Path, lines, members
 from .dataset import UNKNOWN, DataSet, Sample, count, numbers, vocabulary
 
 BEGIN, END = "<s>", "<e>"
-Pair = Tuple[List[str], List[str]]
+Pair = tuple[list[str], list[str]]
 
 
 def load(path: Path, source_words: int = 10_000, target_words: int = 10_000, source: str = "en") -> DataSet:
@@ -38,7 +36,7 @@ def synthetic(seed: int = 0, train: int = 1500, test: int = 150, words: int = 20
     """Stands for the captions: sentences of three to six words. In the translation every word has one of its own, the
     last, a verb, comes first, and "a" becomes one of two words by what follows."""
     random = np.random.default_rng(seed)
-    made: List[Pair] = []
+    made: list[Pair] = []
     for length in random.integers(2, 5, train + test):
         nouns, verb = random.integers(0, words, length - 1), random.integers(0, words)
         english = [word for noun in nouns for word in (["a"] if noun % 3 == 0 else []) + [f"noun{noun}"]]
@@ -48,18 +46,18 @@ def synthetic(seed: int = 0, train: int = 1500, test: int = 150, words: int = 20
     return _data_set(made[:train], made[train:], 1000, 1000)
 
 
-def _data_set(train: List[Pair], test: List[Pair], source_words: int, target_words: int) -> DataSet:
+def _data_set(train: list[Pair], test: list[Pair], source_words: int, target_words: int) -> DataSet:
     source, target = (vocabulary(count(pair[side] for pair in train), [BEGIN, END, UNKNOWN], at_most=size)
                       for side, size in enumerate((source_words, target_words)))
 
-    def samples(pairs: List[Pair]) -> List[Sample]:
+    def samples(pairs: list[Pair]) -> list[Sample]:
         return [(numbers([BEGIN, *first, END], source), numbers([BEGIN, *second], target),
                  numbers([*second, END], target)) for first, second in pairs]
 
     return DataSet(samples(train), samples(test), {"source": source, "target": target})
 
 
-def _pairs(name: str, rows: List[str], swapped: bool) -> List[Pair]:
+def _pairs(name: str, rows: list[str], swapped: bool) -> list[Pair]:
     pairs = []
     for i, row in enumerate(rows, 1):
         sides = [side.split() for side in row.split("\t")]

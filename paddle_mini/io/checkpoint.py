@@ -10,8 +10,9 @@ import secrets
 import time
 import warnings
 import weakref
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Iterator, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .._core import OpError, ProgramError, Scope, printable
 from ..errors import shown
@@ -20,8 +21,16 @@ from ..program import Program
 from ..scope import global_scope
 from ..termination import heed_sigterm
 from .checkpoint_files import (
-    FILES, held_names, naming_failures, program_sum, put_back, read_checkpoint, read_manifest, require_fit,
-    schedule_states, write_checkpoint,
+    FILES,
+    held_names,
+    naming_failures,
+    program_sum,
+    put_back,
+    read_checkpoint,
+    read_manifest,
+    require_fit,
+    schedule_states,
+    write_checkpoint,
 )
 from .parameters import Path
 from .regular_files import open_regular, path_of, sync_directory
@@ -64,8 +73,8 @@ class CheckpointManager:
     newer one is on the disk. every_steps, every_seconds: when save() does something; both None: each time.
     """
 
-    def __init__(self, directory: Path, keep: int = 3, every_steps: Optional[int] = None,
-                 every_seconds: Optional[float] = None):
+    def __init__(self, directory: Path, keep: int = 3, every_steps: int | None = None,
+                 every_seconds: float | None = None):
         if not isinstance(directory, (str, os.PathLike)):
             raise ProgramError(f"CheckpointManager: directory is {shown(directory)}, it must be a path")
         self.directory = os.path.abspath(path_of(directory))
@@ -89,8 +98,8 @@ class CheckpointManager:
     def __exit__(self, *error: Any) -> None:
         self.close()
 
-    def save(self, step: int, program: Program, exe: Executor, scope: Optional[Scope] = None, data: Any = None,
-             force: bool = False) -> Optional[str]:
+    def save(self, step: int, program: Program, exe: Executor, scope: Scope | None = None, data: Any = None,
+             force: bool = False) -> str | None:
         """Saves when that is due, or with force=True, and returns the checkpoint's path; None when it is not due.
 
         Call it between two runs, after every step. Due: a multiple of every_steps was reached since the last save
@@ -125,8 +134,8 @@ class CheckpointManager:
             self._rotate(owner)
         return path
 
-    def restore(self, program: Program, exe: Executor, scope: Optional[Scope] = None,
-                step: Optional[int] = None) -> Restored:
+    def restore(self, program: Program, exe: Executor, scope: Scope | None = None,
+                step: int | None = None) -> Restored:
         """Goes back to the newest checkpoint, or to the newest of a step: instead of running the startup program.
 
         A damaged checkpoint is left out, with a warning, and the one saved before it is taken. ProgramError when
@@ -159,11 +168,11 @@ class CheckpointManager:
         self._last_step, self._last_time = found.step, time.monotonic()
         return Restored(found.step, checkpoint.data, found.path)
 
-    def steps(self) -> List[int]:
+    def steps(self) -> list[int]:
         """The steps of which there are checkpoints, rising, by their names: restore() says which are damaged."""
         return sorted({found.step for found in self._found()})
 
-    def latest(self) -> Optional[int]:
+    def latest(self) -> int | None:
         """The step that was saved last, by its name; None when there is none."""
         return next((found.step for found in reversed(self._found())), None)
 
@@ -231,12 +240,12 @@ class CheckpointManager:
             return False
         return (facts.get("folder"), facts.get("number")) == (owner, found.number) and _holds_only_our_files(found.path)
 
-    def _names(self) -> List[re.Match[str]]:
+    def _names(self) -> list[re.Match[str]]:
         with naming_failures(f"can't read '{self.directory}'"), suppress(FileNotFoundError):
             return [match for match in map(_NAME.fullmatch, os.listdir(self.directory)) if match]
         return []
 
-    def _found(self) -> List[_Found]:
+    def _found(self) -> list[_Found]:
         """Directories with the name of a checkpoint, in the order they were saved."""
         found = [_Found(int(name[1]), int(name[2]), os.path.join(self.directory, name[0])) for name in self._names()]
         return sorted(each for each in found if os.path.isdir(each.path) and not os.path.islink(each.path))

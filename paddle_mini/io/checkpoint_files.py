@@ -14,8 +14,9 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Tuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -40,9 +41,9 @@ class Checkpoint(NamedTuple):
     step: int
     data: Any
     program: str  # its program_sum
-    schedules: Dict[str, Tuple[str, Any]]  # class and state
-    tensors: Dict[str, Tuple[np.ndarray, Lod]]
-    rows: Dict[str, Tuple[np.ndarray, np.ndarray, int]]  # numbers, values, rows of the whole table
+    schedules: dict[str, tuple[str, Any]]  # class and state
+    tensors: dict[str, tuple[np.ndarray, Lod]]
+    rows: dict[str, tuple[np.ndarray, np.ndarray, int]]  # numbers, values, rows of the whole table
     random: str
 
 
@@ -72,7 +73,7 @@ class NewFile:
         self._bytes += len(data)
         return len(data)
 
-    def facts(self) -> Dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         return {"bytes": self._bytes, "sha256": self._sum.hexdigest()}
 
     def __enter__(self) -> NewFile:
@@ -86,13 +87,13 @@ class NewFile:
             os.close(self._descriptor)
 
 
-def held_names(program: Program, scope: Scope) -> Tuple[List[str], List[str]]:
+def held_names(program: Program, scope: Scope) -> tuple[list[str], list[str]]:
     """The program's persistable tensors, and its selected rows, in byte order.
 
     OpError when one has no value in the scope or averages stand there in place of parameters, ProgramError for
     what is neither of the two kinds, ShapeError for a value that would not fit at the restart.
     """
-    names: Dict[int, List[str]] = {dtypes.TENSOR: [], dtypes.SELECTED_ROWS: []}
+    names: dict[int, list[str]] = {dtypes.TENSOR: [], dtypes.SELECTED_ROWS: []}
     for var in sorted(program.global_block().vars.values(), key=lambda var: os.fsencode(var.name)):
         if not var.persistable or var.kind in (dtypes.FEED_LIST, dtypes.FETCH_LIST):
             continue
@@ -114,7 +115,7 @@ def _require_raw(names: Iterable[str], scope: Scope) -> None:
         raise OpError(f"'{applied}' holds an average: leave apply(), or call restore() of the ParameterAverage, first")
 
 
-def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: List[int]) -> None:
+def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: list[int]) -> None:
     var = program.global_block().var(name)
     fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
     if kind != var.kind or dtype != var.dtype or not fits:
@@ -123,7 +124,7 @@ def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: List
                          f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}")
 
 
-def schedule_states(program: Program) -> Dict[str, Any]:
+def schedule_states(program: Program) -> dict[str, Any]:
     """Class and state of the program's learning-rate schedules, by variable; ProgramError for what is no JSON."""
     schedules: Mapping[str, Any] = program.schedules
     states = {name: {"class": type(rate).__name__, "state": rate.state_dict()} for name, rate in schedules.items()}
@@ -134,13 +135,13 @@ def schedule_states(program: Program) -> Dict[str, Any]:
     return states
 
 
-def write_checkpoint(folder: str, facts: Mapping[str, Any], names: Tuple[List[str], List[str]], scope: Scope,
+def write_checkpoint(folder: str, facts: Mapping[str, Any], names: tuple[list[str], list[str]], scope: Scope,
                      exe: Executor) -> None:
     """Fills an empty folder; all of it is on the disk afterwards. facts: step, data, schedules, program and what
     else the manifest shall hold. names: what held_names said."""
     tensors, rows = names
-    files: Dict[str, NewFile] = {}
-    about_rows: Dict[str, Any] = {}
+    files: dict[str, NewFile] = {}
+    about_rows: dict[str, Any] = {}
     random = exe.random_state()
     with scope.reading():  # the values of one step
         with NewFile(folder, VARIABLES) as file:
@@ -174,7 +175,7 @@ def program_sum(program: Program) -> str:
     return hashlib.sha256(_core.encode_program(description)).hexdigest()
 
 
-def _provenance() -> Dict[str, str]:
+def _provenance() -> dict[str, str]:
     from .. import __version__  # which is set after this module is imported
     return {"paddle_mini": __version__, "numpy": np.__version__, "machine": os.uname().machine,
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
@@ -185,7 +186,7 @@ def _spelled(facts: Mapping[str, Any]) -> bytes:
     return (json.dumps({"sha256": total, "checkpoint": facts}, indent=1) + "\n").encode("ascii")
 
 
-def read_manifest(folder: str) -> Dict[str, Any]:
+def read_manifest(folder: str) -> dict[str, Any]:
     """What write_checkpoint was told and wrote; ProgramError when the manifest is missing or damaged."""
     path = os.path.join(folder, MANIFEST)
     data = _core.read_file(path)
@@ -228,23 +229,22 @@ def read_checkpoint(folder: str) -> Checkpoint:
 def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> Iterator[BinaryIO]:
     """The file, at its beginning, when it is what the manifest says; it is read to its end inside."""
     path, expected = os.path.join(folder, name), facts["files"][name]
-    with naming(path):
-        with open(path, "rb", opener=open_regular) as file:
-            found = os.fstat(file.fileno())
-            if found.st_size != expected["bytes"]:
-                raise ProgramError(f"it has {found.st_size} bytes, {shown(expected['bytes'])} were written")
-            total = hashlib.sha256()
-            for chunk in iter(lambda: file.read(_CHUNK), b""):
-                total.update(chunk)
-            if total.hexdigest() != expected["sha256"]:
-                raise ProgramError("it is damaged: its SHA-256 is not the manifest's")
-            file.seek(0)
-            yield file
-            if file.tell() != found.st_size:
-                raise ProgramError(f"the manifest accounts for {file.tell()} of its {found.st_size} bytes")
+    with naming(path), open(path, "rb", opener=open_regular) as file:
+        found = os.fstat(file.fileno())
+        if found.st_size != expected["bytes"]:
+            raise ProgramError(f"it has {found.st_size} bytes, {shown(expected['bytes'])} were written")
+        total = hashlib.sha256()
+        for chunk in iter(lambda: file.read(_CHUNK), b""):
+            total.update(chunk)
+        if total.hexdigest() != expected["sha256"]:
+            raise ProgramError("it is damaged: its SHA-256 is not the manifest's")
+        file.seek(0)
+        yield file
+        if file.tell() != found.st_size:
+            raise ProgramError(f"the manifest accounts for {file.tell()} of its {found.st_size} bytes")
 
 
-def _tensor(file: BinaryIO, size: int) -> Tuple[np.ndarray, Lod]:
+def _tensor(file: BinaryIO, size: int) -> tuple[np.ndarray, Lod]:
     if not 0 < size <= os.fstat(file.fileno()).st_size:
         raise ProgramError(f"the manifest has a tensor of {size} bytes in it")
     data = file.read(size)

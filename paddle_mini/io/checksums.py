@@ -1,8 +1,6 @@
 # CRC-32C inside files of states, where other readers of the format look past it.
 from __future__ import annotations
 
-from typing import Optional
-
 from .. import _core
 from .._core import ProgramError
 
@@ -18,7 +16,7 @@ def is_marked(data: memoryview, place: int, mark: bytes) -> bool:
     return False
 
 
-def require_whole(expected: Optional[int], found: int) -> None:
+def require_whole(expected: int | None, found: int) -> None:
     """ProgramError when the checksums differ."""
     if expected != found:
         raise ProgramError("it is cut off or damaged: its checksum does not match")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Callable, List, Optional, Sequence, Tuple, Union
+from collections.abc import Callable, Sequence
 
 from .. import _core, dtypes
 from .._core import ProgramError, Scope, printable
@@ -17,15 +17,15 @@ from .parameter_info import parameter_info_file, read_parameter_info
 from .parameters import Path, load_checked, make_folder, parameter_names, require_values
 from .variables import load_checked_vars, save_persistables
 
-Vars = Sequence[Union[Variable, str]]
+Vars = Sequence[Variable | str]
 
 # The program's file in a folder of PaddlePaddle 1.x.
 FOLDER_MODEL = "__model__"
 
 
-def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, executor: Optional[Executor] = None,
-                         program: Optional[Program] = None, scope: Optional[Scope] = None,
-                         model_filename: Optional[str] = None, params_filename: Optional[str] = None) -> None:
+def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, executor: Executor | None = None,
+                         program: Program | None = None, scope: Scope | None = None,
+                         model_filename: str | None = None, params_filename: str | None = None) -> None:
     """Writes what computes `fetch_vars` from `feed_vars`, and the parameters that takes.
 
     prefix.pdmodel and prefix.pdiparams are what PaddlePaddle's save_inference_model writes, and what
@@ -54,7 +54,7 @@ def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, execut
     _core.write_model(path, model.to_bytes(), _core.parameters_checksum(values, names) if names else None)
 
 
-def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Optional[Program]) -> Program:
+def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Program | None) -> Program:
     """The program that save_inference_model is about; ProgramError when these arguments do not say it."""
     for argument, given in (("feed_vars", feed_vars), ("fetch_vars", fetch_vars)):
         if not isinstance(given, (list, tuple)):
@@ -68,9 +68,9 @@ def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Optional[Program
     return fetch_vars[0].block.program
 
 
-def load_inference_model(prefix: Path, executor: Optional[Executor] = None, scope: Optional[Scope] = None,
-                         model_filename: Optional[str] = None, params_filename: Optional[str] = None,
-                         check: bool = True) -> Tuple[Program, List[str], List[Variable]]:
+def load_inference_model(prefix: Path, executor: Executor | None = None, scope: Scope | None = None,
+                         model_filename: str | None = None, params_filename: str | None = None,
+                         check: bool = True) -> tuple[Program, list[str], list[Variable]]:
     """Reads prefix.pdmodel and prefix.pdiparams: the program, the names to feed, the variables to
     fetch. The parameters go to the scope. Errors as those of load_parameters.
 
@@ -78,7 +78,7 @@ def load_inference_model(prefix: Path, executor: Optional[Executor] = None, scop
     check=False takes parameters that are not those saved with the program, as another tool may have changed them.
     """
     path = prefix_of(prefix) + ".pdmodel"
-    if model_filename or params_filename or os.path.isdir(prefix) and not os.path.exists(path):
+    if model_filename or params_filename or (os.path.isdir(prefix) and not os.path.exists(path)):
         path = os.path.join(prefix, model_filename or FOLDER_MODEL)
         program, checksum = _program_in(path)
         feeds, fetches = _feeds_and_fetches(program, path)
@@ -90,7 +90,7 @@ def load_inference_model(prefix: Path, executor: Optional[Executor] = None, scop
     return program, feeds, fetches
 
 
-def _feeds_and_fetches(program: Program, path: str) -> Tuple[List[str], List[Variable]]:
+def _feeds_and_fetches(program: Program, path: str) -> tuple[list[str], list[Variable]]:
     feeds, fetches = feed_names(program), fetch_names(program)
     if not fetches:
         raise ProgramError(f"'{path}' fetches nothing: it is no inference model; load_program reads it")
@@ -98,17 +98,17 @@ def _feeds_and_fetches(program: Program, path: str) -> Tuple[List[str], List[Var
     return [block.var(name).name for name in feeds], [block.var(name) for name in fetches]
 
 
-def feed_names(program: Program) -> List[str]:
+def feed_names(program: Program) -> list[str]:
     """What the program's own operators feed, by column."""
     return _by_column(program, "feed", lambda op: op.output("Out")[0])
 
 
-def fetch_names(program: Program) -> List[str]:
+def fetch_names(program: Program) -> list[str]:
     """What the program's own operators fetch, by column."""
     return _by_column(program, "fetch", lambda op: op.input("X")[0])
 
 
-def _by_column(program: Program, op_type: str, name: Callable[[Operator], str]) -> List[str]:
+def _by_column(program: Program, op_type: str, name: Callable[[Operator], str]) -> list[str]:
     first = defaults(op_type)["col"]
     ops = [op for op in program.global_block().ops if op.type == op_type]
     return [name(op) for op in sorted(ops, key=lambda op: op.attr("col", first))]
@@ -120,7 +120,7 @@ def prefix_of(path: Path) -> str:
     return path[:-len(".pdmodel")] if path.endswith(".pdmodel") else path
 
 
-def save_program(prefix: Path, program: Program, scope: Optional[Scope] = None) -> None:
+def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> None:
     """Writes a whole program, for training too, its persistable variables, and PREFIX.pdiparams.info, where the program
     was loaded with it: all files, or none. The folder is made."""
     prefix = prefix_of(prefix)
@@ -128,8 +128,8 @@ def save_program(prefix: Path, program: Program, scope: Optional[Scope] = None) 
     _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope, [info])
 
 
-def _save(model_path: str, parameters_path: str, program: Program, scope: Optional[Scope],
-          others: Sequence[Tuple[str, Optional[bytes]]] = ()) -> None:
+def _save(model_path: str, parameters_path: str, program: Program, scope: Scope | None,
+          others: Sequence[tuple[str, bytes | None]] = ()) -> None:
     names, scope = parameter_names(program), global_scope() if scope is None else scope
     require_values(names, scope)
     for path in (model_path, parameters_path):
@@ -140,7 +140,7 @@ def _save(model_path: str, parameters_path: str, program: Program, scope: Option
         _core.write_model(model_path, program.to_bytes(), None, others)
 
 
-def load_program(prefix: Path, scope: Optional[Scope] = None, check: bool = True) -> Program:
+def load_program(prefix: Path, scope: Scope | None = None, check: bool = True) -> Program:
     """Reads what save_program or save_inference_model wrote; the variables go to the scope. check: as of
     load_inference_model."""
     program, checksum = _program_in(prefix_of(prefix) + ".pdmodel")
@@ -148,7 +148,7 @@ def load_program(prefix: Path, scope: Optional[Scope] = None, check: bool = True
     return program
 
 
-def _load_values(prefix: Path, program: Program, scope: Optional[Scope], checksum: Optional[int]) -> None:
+def _load_values(prefix: Path, program: Program, scope: Scope | None, checksum: int | None) -> None:
     read_parameter_info(prefix_of(prefix), program)
     if parameter_names(program):
         load_checked(prefix_of(prefix) + ".pdiparams", program, scope, checksum)
@@ -159,7 +159,7 @@ def read_program(prefix: Path) -> Program:
     return _program_in(prefix_of(prefix) + ".pdmodel")[0]
 
 
-def _program_in(path: str) -> Tuple[Program, Optional[int]]:
+def _program_in(path: str) -> tuple[Program, int | None]:
     """The program in the file, and the checksum of its parameters that the file holds."""
     data = _core.read_file(path)
     try:
@@ -168,7 +168,7 @@ def _program_in(path: str) -> Tuple[Program, Optional[int]]:
         raise ProgramError(f"'{path}': {error}") from None
 
 
-def _with_feeds_and_fetches(program: Program, feeds: List[str], fetches: List[str]) -> Program:
+def _with_feeds_and_fetches(program: Program, feeds: list[str], fetches: list[str]) -> Program:
     """PaddlePaddle's convention: a `feed` operator for each input, the last one first, and a `fetch`
     operator for each output."""
     block = program.global_block()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any
 
 from .. import _core
 from .._core import ProgramError
@@ -31,7 +32,7 @@ def read_parameter_info(prefix: str, program: Program) -> None:
     program.parameter_info = {name: {key: entry[key] for key in _TYPES if key in entry} for name, entry in entries.items()}
 
 
-def parameter_info_file(prefix: str, program: Program, names: List[str]) -> Tuple[str, Optional[bytes]]:
+def parameter_info_file(prefix: str, program: Program, names: list[str]) -> tuple[str, bytes | None]:
     """The path, and what the file is to hold for these variables. None where the program was read without such a file:
     a file that is there belongs to another model and is removed."""
     data = info_pickle({name: _entry(program, name) for name in names}) if program.parameter_info else None

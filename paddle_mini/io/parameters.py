@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from typing import Iterable, List, Optional, Union
+from collections.abc import Iterable
+from typing import Union
 
 from .. import _core
 from .._core import OpError, ProgramError, Scope, printable
@@ -12,14 +13,14 @@ from ..scope import global_scope
 Path = Union[str, "os.PathLike[str]"]
 
 
-def parameter_names(program: Program) -> List[str]:
+def parameter_names(program: Program) -> list[str]:
     """The variables that the program's parameter file holds, in its order."""
     if not isinstance(program, Program):
         raise ProgramError(f"program is of type {type(program).__name__}, not a Program; a file or state of values belongs to a Program")
     return _core.parameter_file_order(program.to_bytes())
 
 
-def save_parameters(path: Path, program: Program, scope: Optional[Scope] = None) -> None:
+def save_parameters(path: Path, program: Program, scope: Scope | None = None) -> None:
     """Writes the values of the program's persistable variables; the folder is made.
 
     The file is there whole or as it was before. A model beside it, PREFIX.pdmodel beside PREFIX.pdiparams, then has the
@@ -46,7 +47,7 @@ def make_folder(folder: str) -> None:
         raise ProgramError(f"can't make the folder '{printable(folder)}': {error.strerror}") from None
 
 
-def load_parameters(path: Path, program: Program, scope: Optional[Scope] = None, check: bool = True) -> None:
+def load_parameters(path: Path, program: Program, scope: Scope | None = None, check: bool = True) -> None:
     """Gives the program's persistable variables the values in the file.
 
     All of the file is read and held against the program before the scope is changed: ProgramError
@@ -57,7 +58,7 @@ def load_parameters(path: Path, program: Program, scope: Optional[Scope] = None,
     load_checked(path, program, scope, _core.checksum_beside(os.fspath(path)) if check else None)
 
 
-def load_checked(path: Path, program: Program, scope: Optional[Scope], checksum: Optional[int]) -> None:
+def load_checked(path: Path, program: Program, scope: Scope | None, checksum: int | None) -> None:
     """load_parameters of a file that has this checksum, unless that is None."""
     names = parameter_names(program)
     _core.load_parameters(global_scope() if scope is None else scope, os.fspath(path), program.to_bytes(), names, checksum)

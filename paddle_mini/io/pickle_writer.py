@@ -1,7 +1,8 @@
 # Writes pickled states (.pdparams, .pdopt), and what PaddlePaddle's jit.save keeps of parameters, operation by operation.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +10,12 @@ from .checksums import crc32c
 from .pickled import MARK_OF_CHECKSUM, POP
 
 
-def state_pickle(state: Dict[str, np.ndarray]) -> bytes:
+def state_pickle(state: dict[str, np.ndarray]) -> bytes:
     """A dict of arrays, pickled with protocol 4 so that PaddlePaddle loads it with NumPy 1 or 2."""
     return b"".join(state_pieces(state))
 
 
-def state_pieces(state: Dict[str, np.ndarray]) -> List[bytes]:
+def state_pieces(state: dict[str, np.ndarray]) -> list[bytes]:
     """The bytes of state_pickle() in pieces, one after the other."""
     parts = [POP + b"}("]  # a dict, the items
     for name, array in state.items():

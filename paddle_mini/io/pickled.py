@@ -4,7 +4,8 @@ from __future__ import annotations
 import io
 import math
 import pickletools
-from typing import Any, Dict, Iterable, List, Mapping, Tuple
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class _Unfinished:
         self.array: Any = None
 
 
-def pickled_state(data: bytes) -> Dict[str, Any]:
+def pickled_state(data: bytes) -> dict[str, Any]:
     """The dict that the bytes hold: arrays, NumPy scalars, numbers, strings, lists, tuples and dicts of them.
 
     A tensor that PaddlePaddle writes as (name, array) becomes the array. ProgramError when the file is cut
@@ -70,8 +71,8 @@ def pickled_state(data: bytes) -> Dict[str, Any]:
     try:
         argument: Any  # of the type that the operation has
         for number, (operation, argument, place) in enumerate(pickletools.genops(stream)):
-            if operation.name == "PROTO" and (place or not 2 <= argument <= 5) or \
-                    number == 0 and operation.name != "PROTO" and not checked:
+            if (operation.name == "PROTO" and (place or not 2 <= argument <= 5)) or \
+                    (number == 0 and operation.name != "PROTO" and not checked):
                 raise ProgramError("it is not pickled with protocol 2 to 5")
             if operation.name == "FRAME" and argument > len(data) - stream.tell():
                 raise ProgramError(f"it is cut off: a frame has {argument} bytes, {len(data) - stream.tell()} are left")
@@ -106,8 +107,8 @@ class _Machine:
     """The stack machine of pickled data without the operations that import or call."""
 
     def __init__(self) -> None:
-        self.stack: List[Any] = []
-        self.memo: Dict[int, Any] = {}
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
 
     def step(self, name: str, argument: Any) -> None:
         if name in _CONSTANTS:
@@ -153,14 +154,14 @@ class _Machine:
         else:
             raise ProgramError(f"it holds the operation {name}, which states of arrays don't need")
 
-    def pop(self, count: int) -> List[Any]:
+    def pop(self, count: int) -> list[Any]:
         items = self.stack[-count:]
         if len(items) != count or any(item is _MARK for item in items):
             raise ValueError("values are missing")
         del self.stack[-count:]
         return items
 
-    def pop_to_mark(self) -> List[Any]:
+    def pop_to_mark(self) -> list[Any]:
         items = []
         while self.stack[-1] is not _MARK:
             items.append(self.stack.pop())
@@ -193,7 +194,7 @@ def _container(value: Any, kind: type) -> Any:
     return value
 
 
-def _set_items(target: Dict[Any, Any], items: List[Any]) -> None:
+def _set_items(target: dict[Any, Any], items: list[Any]) -> None:
     if len(items) % 2:
         raise ValueError("a key has no value")
     for key, value in zip(items[::2], items[1::2]):
@@ -260,7 +261,7 @@ def _bytes(value: Any) -> bytes:
 
 def _check_depth(state: Any) -> None:
     """No container holds itself, see _shared, so that this ends."""
-    todo: List[Tuple[Any, int]] = [(state, 1)]
+    todo: list[tuple[Any, int]] = [(state, 1)]
     while todo:
         value, depth = todo.pop()
         if depth > DEEPEST:

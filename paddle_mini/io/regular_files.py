@@ -6,14 +6,13 @@ import fcntl
 import os
 import stat
 from contextlib import suppress
-from typing import Tuple, Union
 
 from .. import _core
 from .._core import ProgramError
 from ..errors import shown
 
 
-def path_of(path: Union[str, os.PathLike[str]]) -> str:
+def path_of(path: str | os.PathLike[str]) -> str:
     """A path as text; ProgramError for one that no file can have."""
     text = os.fspath(path)
     try:
@@ -57,7 +56,7 @@ def replace_file(path: str, data: bytes) -> None:
     sync_directory(folder)
 
 
-def _unfinished(folder: str) -> Tuple[str, int]:
+def _unfinished(folder: str) -> tuple[str, int]:
     """A new file and its descriptor, which is locked: other saves remove such files that are not locked."""
     while True:
         beside = os.path.join(folder, _core.unfinished_name())

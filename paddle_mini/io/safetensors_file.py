@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def _package() -> Any:
     return safetensors
 
 
-def safetensors_bytes(state: Dict[str, np.ndarray]) -> List[bytes]:
+def safetensors_bytes(state: dict[str, np.ndarray]) -> list[bytes]:
     """The file's bytes, in pieces; the arrays are contiguous and little-endian."""
     package = _package()
     specs = {name: package.TensorSpec(dtype=element_type(array.dtype), shape=list(array.shape),
@@ -42,7 +42,7 @@ def safetensors_bytes(state: Dict[str, np.ndarray]) -> List[bytes]:
     return [begin, b"%08x" % crc32c(begin, digits, rest), rest]
 
 
-def _pieces(data: memoryview) -> Tuple[Any, Any, Any]:
+def _pieces(data: memoryview) -> tuple[Any, Any, Any]:
     """What is before the checksum, its digits, and what follows."""
     begin = _AT + len(_MARK)
     return data[:begin], data[begin:begin + _DIGITS], data[begin + _DIGITS:]
@@ -58,7 +58,7 @@ def has_checksum(data: bytes) -> bool:
     return True
 
 
-def safetensors_state(data: bytes) -> Dict[str, np.ndarray]:
+def safetensors_state(data: bytes) -> dict[str, np.ndarray]:
     """The arrays in the file's bytes; ProgramError when they are damaged or of a type that is no element type."""
     package = _package()
     try:
@@ -70,7 +70,7 @@ def safetensors_state(data: bytes) -> Dict[str, np.ndarray]:
     return {name: _array(name, facts) for name, facts in entries}
 
 
-def _array(name: str, facts: Dict[str, Any]) -> np.ndarray:
+def _array(name: str, facts: dict[str, Any]) -> np.ndarray:
     if facts["dtype"] not in NUMPY:
         known = ", ".join(NUMPY)
         raise ProgramError(f"'{printable(name)}' has elements of {facts['dtype']}, which is not an element type; there are {known}")
@@ -83,7 +83,7 @@ def _array(name: str, facts: Dict[str, Any]) -> np.ndarray:
 
 def _check_header(data: bytes) -> None:
     """The package keeps the last of two tensors of one name."""
-    def unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         if len(set(names)) != len(names):
             raise ProgramError("its header names something twice")

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ NAME_TABLE = "StructuredToParameterName@@"
 SLICES = "UnpackBigParamInfor@@"
 
 
-def get_state(program: Program, scope: Optional[Scope] = None) -> Dict[str, np.ndarray]:
+def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndarray]:
     """A copy of each persistable variable of the program, by name; bfloat16 as its bits in uint16.
 
     OpError when one has no value, or has sequence offsets, which a state does not hold (save_vars does).
@@ -38,8 +39,8 @@ def get_state(program: Program, scope: Optional[Scope] = None) -> Dict[str, np.n
         return {name: scope.get(name) for name in names}
 
 
-def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Optional[Scope] = None,
-              strict: bool = True) -> Tuple[List[str], List[str]]:
+def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Scope | None = None,
+              strict: bool = True) -> tuple[list[str], list[str]]:
     """Gives the program's persistable variables the arrays of these names.
 
     strict: ProgramError when a variable has no array or an array no variable. Otherwise these two lists of
@@ -84,7 +85,7 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
     _core.write_files([(path, pieces)])
 
 
-def load_state(path: Path, variable_names: bool = False) -> Dict[str, Any]:
+def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
     """Reads a safetensors file, or a state that PaddlePaddle or save_state pickled.
 
     No code in the file is run: it may hold arrays, and numbers, strings, lists and dicts as optimizers write
@@ -101,7 +102,7 @@ def load_state(path: Path, variable_names: bool = False) -> Dict[str, Any]:
         return _renamed(state, table) if variable_names else state
 
 
-def save(program: Program, prefix: Path, scope: Optional[Scope] = None) -> None:
+def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
     """Writes prefix.pdparams (parameters), prefix.pdopt (all other persistable variables) and prefix.pdmodel (the
     program), as paddle.static.save does. Each file is there whole or as it was before."""
     prefix = state_prefix(prefix)
@@ -113,8 +114,8 @@ def save(program: Program, prefix: Path, scope: Optional[Scope] = None) -> None:
     _core.write_model(prefix + ".pdmodel", program.to_bytes(), None)
 
 
-def load(program: Program, prefix: Path, scope: Optional[Scope] = None,
-         strict: bool = True) -> Tuple[List[str], List[str]]:
+def load(program: Program, prefix: Path, scope: Scope | None = None,
+         strict: bool = True) -> tuple[list[str], list[str]]:
     """Reads prefix.pdparams and, where the program has persistable variables that are no parameters,
     prefix.pdopt. Returns and raises as set_state; strict=False does without a .pdopt file."""
     prefix = state_prefix(prefix)
@@ -136,7 +137,7 @@ def state_prefix(path: Path) -> str:
     return start if suffix in (".pdparams", ".pdopt", ".pdmodel") else os.fspath(path)
 
 
-def _joined(state: Dict[str, Any]) -> Dict[str, Any]:
+def _joined(state: dict[str, Any]) -> dict[str, Any]:
     """Pickles of protocol 2 and 3 hold an array of more than 1 GiB in slices."""
     slices = state.pop(SLICES, {})
     try:
@@ -148,7 +149,7 @@ def _joined(state: Dict[str, Any]) -> Dict[str, Any]:
     return state
 
 
-def _renamed(state: Dict[str, Any], table: Any) -> Dict[str, Any]:
+def _renamed(state: dict[str, Any], table: Any) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise ProgramError("its table of names is no dict")
     renamed = {table.get(name, name): value for name, value in state.items()}

@@ -1,8 +1,9 @@
 # Values from files, held against the variables of a program before any of them goes to the scope.
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Container, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from .. import dtypes
 from .._core import Error, ProgramError, Scope, ShapeError, printable
 from ..program import Program
 
-Lod = List[List[int]]
+Lod = list[list[int]]
 
 
 def element_type(dtype: Any) -> str:
@@ -27,7 +28,7 @@ def naming(path: str) -> Iterator[None]:
         raise type(error)(f"'{path}': {error}") from None
 
 
-def zeros_of_averages(program: Program, state: Container[str]) -> Dict[str, np.ndarray]:
+def zeros_of_averages(program: Program, state: Container[str]) -> dict[str, np.ndarray]:
     """Zeros, by name, for the blocks that a state with averages from an earlier version lacks: an average whose block is
     zero is the array Average itself (parameter_average, average_rows)."""
     block = program.global_block()
@@ -37,7 +38,7 @@ def zeros_of_averages(program: Program, state: Container[str]) -> Dict[str, np.n
     return {name: np.zeros(block.vars[name].shape, block.vars[name].dtype) for name in names}
 
 
-def set_values(scope: Scope, program: Program, values: Mapping[str, Tuple[np.ndarray, Optional[Lod]]]) -> None:
+def set_values(scope: Scope, program: Program, values: Mapping[str, tuple[np.ndarray, Lod | None]]) -> None:
     """Gives each variable its array and sequence offsets, when all of them fit; else ShapeError or ProgramError,
     ScopeInUse while a run is at work there, and the scope is as it was."""
     for name, (array, lod) in values.items():
@@ -61,7 +62,7 @@ def _check(program: Program, name: str, array: Any) -> None:
                          f"the program declares {list(var.shape)} {var.dtype}")
 
 
-def check_names(missing: List[str], unexpected: List[str]) -> None:
+def check_names(missing: list[str], unexpected: list[str]) -> None:
     """ProgramError that lists the names."""
     lists = {"without a value": missing, "not in the program": unexpected}
     told = [f"{len(names)} {what}: {_some(names)}" for what, names in lists.items() if names]
@@ -69,10 +70,10 @@ def check_names(missing: List[str], unexpected: List[str]) -> None:
         raise ProgramError("values and variables differ: " + "; ".join(told))
 
 
-def _some(names: List[str]) -> str:
+def _some(names: list[str]) -> str:
     return ", ".join(repr(name[:100]) for name in names[:5]) + (", …" if len(names) > 5 else "")
 
 
-def plain(values: Mapping[str, np.ndarray]) -> Dict[str, Tuple[np.ndarray, Optional[Lod]]]:
+def plain(values: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, Lod | None]]:
     """Arrays without sequence offsets, as set_values takes them."""
     return {name: (array, None) for name, array in values.items()}

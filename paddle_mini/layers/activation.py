@@ -1,7 +1,7 @@
 # Activations with a parameter, or with a number that callers give by position.
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -10,7 +10,7 @@ from ..variable import Variable
 from .emit import create_parameter, emit, from_front, known_dim, layer_name, refuse, require_float
 
 
-def maxout(x: Variable, groups: int, axis: int = 1, name: Optional[str] = None) -> Variable:
+def maxout(x: Variable, groups: int, axis: int = 1, name: str | None = None) -> Variable:
     """The greatest of each `groups` neighbouring channels.
 
     x: [N, C, H, W] float, groups divides C; or any rank, with the channels along the axis. Returns x's shape with
@@ -20,7 +20,7 @@ def maxout(x: Variable, groups: int, axis: int = 1, name: Optional[str] = None) 
 
 
 def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NCHW",
-          name: Optional[str] = None) -> Variable:
+          name: str | None = None) -> Variable:
     """x where x > 0, else α x, with a parameter α: one for "all", for each "channel", or for each
     "element" of a sample.
 
@@ -43,11 +43,11 @@ def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NC
     return emit("prelu", {"X": x, "Alpha": alpha}, {"mode": mode, "data_format": data_format}, name=prefix)
 
 
-def softshrink(x: Variable, alpha: float = 0.5, name: Optional[str] = None) -> Variable:
+def softshrink(x: Variable, alpha: float = 0.5, name: str | None = None) -> Variable:
     """x − α where x > α, x + α where x < −α, else 0."""
     return emit("softshrink", {"X": x}, {"lambda": alpha}, name=name)
 
 
-def pow(x: Variable, factor: float = 1.0, name: Optional[str] = None) -> Variable:
+def pow(x: Variable, factor: float = 1.0, name: str | None = None) -> Variable:
     """x to the power of a number; of another variable: elementwise_pow."""
     return emit("pow", {"X": x}, {"factor": factor}, name=name)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, List, Optional
+from typing import Any
 
 from .._core import ProgramError, ShapeError, printable
 from ..initializer import Xavier
@@ -20,8 +20,8 @@ from .tensor import cast, fill_constant, full_like
 HIDDEN = -1e9
 
 
-def dot_product_attention(queries: Variable, keys: Variable, values: Variable, attn_mask: Optional[Variable] = None,
-                          causal: bool = False, dropout_rate: float = 0.0, name: Optional[str] = None) -> Variable:
+def dot_product_attention(queries: Variable, keys: Variable, values: Variable, attn_mask: Variable | None = None,
+                          causal: bool = False, dropout_rate: float = 0.0, name: str | None = None) -> Variable:
     """softmax(Q Kᵀ / √width + mask) V.
 
     queries [..., q, width], keys [..., k, width], values [..., k, anything], float; width must be known, and the
@@ -42,10 +42,10 @@ def dot_product_attention(queries: Variable, keys: Variable, values: Variable, a
     return matmul(weights, values, name=prefix)
 
 
-def multi_head_attention(queries: Variable, keys: Optional[Variable] = None, values: Optional[Variable] = None,
-                         num_heads: int = 1, d_model: Optional[int] = None, attn_mask: Optional[Variable] = None,
+def multi_head_attention(queries: Variable, keys: Variable | None = None, values: Variable | None = None,
+                         num_heads: int = 1, d_model: int | None = None, attn_mask: Variable | None = None,
                          causal: bool = False, dropout_rate: float = 0.0, param_attr: Any = None,
-                         bias_attr: Any = None, name: Optional[str] = None) -> Variable:
+                         bias_attr: Any = None, name: str | None = None) -> Variable:
     """W_o of num_heads attentions side by side, each of its own projections of queries, keys and values.
 
     queries [N, q, features], keys and values [N, k, features], float; features must be known. keys=None: the
@@ -75,7 +75,7 @@ def multi_head_attention(queries: Variable, keys: Optional[Variable] = None, val
     return fc(join_heads(seen, width, prefix), width, 2, weight, bias, name=f"{prefix}.out")
 
 
-def padding_mask(ids: Variable, padding_idx: int = 0, name: Optional[str] = None) -> Variable:
+def padding_mask(ids: Variable, padding_idx: int = 0, name: str | None = None) -> Variable:
     """The mask for attention that hides the keys whose id is padding_idx: ids [N, k] int64 or int32 give
     [N, 1, 1, k] float32."""
     require_variable("padding_mask", ids)
@@ -87,7 +87,7 @@ def padding_mask(ids: Variable, padding_idx: int = 0, name: Optional[str] = None
     return mask
 
 
-def split_heads(x: Variable, num_heads: int, width: int, name: str, parts: int = 1) -> List[Variable]:
+def split_heads(x: Variable, num_heads: int, width: int, name: str, parts: int = 1) -> list[Variable]:
     """[N, length, parts · width] as so many parts of [N, num_heads, length, width / num_heads]."""
     heads = transpose(reshape(x, [0, 0, parts * num_heads, width // num_heads], name=name), [0, 2, 1, 3], name=name)
     return [heads] if parts == 1 else split(heads, parts, dim=1, name=name)
@@ -115,16 +115,16 @@ def unnamed(layer: str, attr: Any) -> Any:
     return attr
 
 
-def _projected(inputs: List[Variable], width: int, heads: int, param_attr: ParamAttr, bias_attr: Any,
-               prefix: str) -> List[Variable]:
+def _projected(inputs: list[Variable], width: int, heads: int, param_attr: ParamAttr, bias_attr: Any,
+               prefix: str) -> list[Variable]:
     """Heads of queries, keys and values; those of one input by one product."""
-    groups: List[List[Variable]] = []
+    groups: list[list[Variable]] = []
     for x in inputs:
         if groups and groups[-1][0] is x:
             groups[-1].append(x)
         else:
             groups.append([x])
-    parts: List[Variable] = []
+    parts: list[Variable] = []
     for group in groups:
         x, count, name = group[0], len(group), f"{prefix}.{'qkv'[len(parts):len(parts) + len(group)]}"
         attr = copy.copy(param_attr)

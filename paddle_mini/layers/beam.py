@@ -1,18 +1,15 @@
 # Beam search: the layers that choose at each step what goes on, and read the sentences in the end.
 from __future__ import annotations
 
-from typing import Optional, Tuple, Union
-
 from ..guards import default_main_program
 from ..variable import Variable
 from .emit import block, emit, emit_all, layer_name, require_variable, whole
 
-
 Chosen = tuple[Variable, Variable] | tuple[Variable, Variable, Variable]
 
 
-def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Optional[Variable], scores: Variable, beam_size: int,
-                end_id: int, level: int = 0, is_accumulated: bool = True, name: Optional[str] = None,
+def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Variable | None, scores: Variable, beam_size: int,
+                end_id: int, level: int = 0, is_accumulated: bool = True, name: str | None = None,
                 return_parent_idx: bool = False) -> Chosen:
     """The beam_size best continuations of the prefixes of each source: (words int64 [m, 1], their scores [m, 1]), and
     the prefix of each, int32 [m], with return_parent_idx.
@@ -33,7 +30,7 @@ def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Optional[Variable]
 
 
 def beam_search_decode(ids: Variable, scores: Variable, beam_size: int, end_id: int,
-                       name: Optional[str] = None) -> Tuple[Variable, Variable]:
+                       name: str | None = None) -> tuple[Variable, Variable]:
     """The sentences that steps of beam_search chose: (words int64 [n], the score at each word [n]), both with two
     levels of sequences: the sentences of each source, the words of each sentence.
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any, List, Optional, Tuple
+from typing import Any
 
 from ..initializer import Constant
 from ..param_attr import ParamAttr
@@ -23,7 +23,7 @@ class RNNCell(ABC):
     first step, and uses them wherever it is called again."""
 
     @abstractmethod
-    def call(self, inputs: Variable, states: Any) -> Tuple[Variable, Any]:
+    def call(self, inputs: Variable, states: Any) -> tuple[Variable, Any]:
         """inputs [N, width]; states as get_initial_states gives them."""
 
     @property
@@ -31,7 +31,7 @@ class RNNCell(ABC):
     def state_shape(self) -> Any:
         """The widths of the states, nested as the states are: 128, or [128, 128]."""
 
-    def __call__(self, inputs: Variable, states: Any) -> Tuple[Variable, Any]:
+    def __call__(self, inputs: Variable, states: Any) -> tuple[Variable, Any]:
         return self.call(inputs, states)
 
     def get_initial_states(self, batch_ref: Variable, dtype: str = "float32", init_value: float = 0.0,
@@ -49,17 +49,17 @@ class GRUCell(RNNCell):
     """
 
     def __init__(self, hidden_size: int, param_attr: Any = None, bias_attr: Any = None, dtype: str = "float32",
-                 name: Optional[str] = None):
+                 name: str | None = None):
         self.hidden_size, self.dtype = hidden_size, dtype
         self.param_attr, self.bias_attr = param_attr, bias_attr
         self.name = layer_name("gru_cell", name)
-        self._made: List[Variable] = []
+        self._made: list[Variable] = []
 
     @property
     def state_shape(self) -> int:
         return self.hidden_size
 
-    def call(self, inputs: Variable, states: Variable) -> Tuple[Variable, Variable]:
+    def call(self, inputs: Variable, states: Variable) -> tuple[Variable, Variable]:
         gates, gates_bias, candidate, candidate_bias = self._parameters(inputs)
         both = sigmoid(elementwise_add(matmul(concat([inputs, states], 1), gates), gates_bias))
         reset, update = split(both, 2, 1)
@@ -68,7 +68,7 @@ class GRUCell(RNNCell):
         hidden = update * states + (1.0 - update) * fresh
         return hidden, hidden
 
-    def _parameters(self, inputs: Variable) -> List[Variable]:
+    def _parameters(self, inputs: Variable) -> list[Variable]:
         if not self._made:
             width = known_dim(inputs, 1, "GRUCell") + self.hidden_size
             for size in (2 * self.hidden_size, self.hidden_size):
@@ -83,17 +83,17 @@ class LSTMCell(RNNCell):
     """
 
     def __init__(self, hidden_size: int, param_attr: Any = None, bias_attr: Any = None, forget_bias: float = 1.0,
-                 dtype: str = "float32", name: Optional[str] = None):
+                 dtype: str = "float32", name: str | None = None):
         self.hidden_size, self.dtype, self.forget_bias = hidden_size, dtype, forget_bias
         self.param_attr, self.bias_attr = param_attr, bias_attr
         self.name = layer_name("lstm_cell", name)
-        self._made: List[Variable] = []
+        self._made: list[Variable] = []
 
     @property
-    def state_shape(self) -> List[int]:
+    def state_shape(self) -> list[int]:
         return [self.hidden_size, self.hidden_size]
 
-    def call(self, inputs: Variable, states: Any) -> Tuple[Variable, Any]:
+    def call(self, inputs: Variable, states: Any) -> tuple[Variable, Any]:
         hidden, cell = states
         if not self._made:
             width = known_dim(inputs, 1, "LSTMCell") + self.hidden_size
@@ -105,7 +105,7 @@ class LSTMCell(RNNCell):
         return hidden, [hidden, cell]
 
 
-def _weight_and_bias(cell: Any, width: int, size: int, value: float) -> List[Variable]:
+def _weight_and_bias(cell: Any, width: int, size: int, value: float) -> list[Variable]:
     weight = create_parameter([width, size], cell.dtype, _own(cell.param_attr), cell.name)
     bias = create_parameter([size], cell.dtype, _own(cell.bias_attr), cell.name, Constant(value), bias=True)
     return [weight, bias]
@@ -119,8 +119,8 @@ def _own(attr: Any) -> Any:
     return attr
 
 
-def rnn(cell: RNNCell, inputs: Variable, initial_states: Any = None, sequence_length: Optional[Variable] = None,
-        time_major: bool = False, is_reverse: bool = False) -> Tuple[Variable, Any]:
+def rnn(cell: RNNCell, inputs: Variable, initial_states: Any = None, sequence_length: Variable | None = None,
+        time_major: bool = False, is_reverse: bool = False) -> tuple[Variable, Any]:
     """Runs a cell over sequences.
 
     inputs [N, T, width], or [T, N, width] with time_major. sequence_length [N], int32 or int64: rows keep

@@ -1,8 +1,9 @@
 # Loops and branches: blocks inside a program, and the operators that run them.
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
@@ -76,7 +77,7 @@ class While:
 
 
 def while_loop(cond: Callable[..., Variable], body: Callable[..., Any], loop_vars: Sequence[Any],
-               is_test: bool = False, name: Optional[str] = None) -> Any:
+               is_test: bool = False, name: str | None = None) -> Any:
     """Runs body(*loop_vars), which gives the next loop_vars, while cond(*loop_vars) is true.
 
     cond: gives one bool. loop_vars: Variables, or lists, tuples and dicts of them; their shapes may
@@ -143,8 +144,8 @@ class ConditionalBlock:
                        {"sub_block": inside.idx, "is_scalar_condition": True})
 
 
-def cond(pred: Variable, true_fn: Optional[Callable[[], Any]] = None, false_fn: Optional[Callable[[], Any]] = None,
-         name: Optional[str] = None) -> Any:
+def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
+         name: str | None = None) -> Any:
     """What true_fn() gives where pred is true, else what false_fn() gives; only that one runs.
 
     pred: one bool. Both functions give Variables nested alike, of the same dtypes, or None.
@@ -160,7 +161,7 @@ def cond(pred: Variable, true_fn: Optional[Callable[[], Any]] = None, false_fn: 
     return map_structure(lambda yes, no: _select(which, yes, no, name), *given)
 
 
-def _branch(condition: Variable, function: Optional[Callable[[], Any]], name: str) -> Any:
+def _branch(condition: Variable, function: Callable[[], Any] | None, name: str) -> Any:
     if function is None:
         return None
     if not callable(function):
@@ -190,8 +191,8 @@ def _select(which: Variable, yes: Variable, no: Variable, name: str) -> Variable
     return emit("select_input", {"X": [no, yes], "Mask": which}, outputs={"Out": out})
 
 
-def case(pred_fn_pairs: Sequence[Tuple[Variable, Callable[[], Any]]], default: Optional[Callable[[], Any]] = None,
-         name: Optional[str] = None) -> Any:
+def case(pred_fn_pairs: Sequence[tuple[Variable, Callable[[], Any]]], default: Callable[[], Any] | None = None,
+         name: str | None = None) -> Any:
     """What the function of the first pred that is true gives; else default(), or the last function."""
     pairs = list(pred_fn_pairs)
     if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
@@ -205,12 +206,12 @@ def case(pred_fn_pairs: Sequence[Tuple[Variable, Callable[[], Any]]], default: O
 
 
 def _chosen(pred: Variable, function: Callable[[], Any], other: Callable[[], Any],
-            name: Optional[str]) -> Callable[[], Any]:
+            name: str | None) -> Callable[[], Any]:
     return lambda: cond(pred, function, other, name)
 
 
-def switch_case(branch_index: Variable, branch_fns: Any, default: Optional[Callable[[], Any]] = None,
-                name: Optional[str] = None) -> Any:
+def switch_case(branch_index: Variable, branch_fns: Any, default: Callable[[], Any] | None = None,
+                name: str | None = None) -> Any:
     """What branch_fns[branch_index]() gives; default(), or the function of the largest index, for an
     index that is not there.
 
@@ -228,13 +229,13 @@ def switch_case(branch_index: Variable, branch_fns: Any, default: Optional[Calla
     return case(pairs, default, name)
 
 
-def create_array(dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+def create_array(dtype: Any = "float32", name: str | None = None) -> Variable:
     """An empty array of tensors, for array_write."""
     return block().create_var(name or default_main_program().new_name("array"), dtype=dtype, shape=[],
                               kind=dtypes.TENSOR_ARRAY)
 
 
-def array_write(x: Variable, i: Variable, array: Optional[Variable] = None) -> Variable:
+def array_write(x: Variable, i: Variable, array: Variable | None = None) -> Variable:
     """array[i] = x. i: one int32 or int64. array: None: a new one. Returns the array."""
     require_variable("array_write", x)
     array = create_array(x.dtype) if array is None else array
@@ -256,7 +257,7 @@ def array_length(array: Variable) -> Variable:
     return emit("lod_array_length", {"X": array}, outputs={"Out": out})
 
 
-def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = False) -> Tuple[Variable, Variable]:
+def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = False) -> tuple[Variable, Variable]:
     """(the elements of an array joined along the axis, or stacked along a new one; the size of each
     along it, int32 [n])."""
     require_variable("tensor_array_to_tensor", input)

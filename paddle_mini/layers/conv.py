@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,16 +12,14 @@ from .._core import ProgramError
 from ..errors import shown
 from ..initializer import Normal
 from ..variable import Variable
-from .emit import (
-    activation, add_bias, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole,
-)
+from .emit import activation, add_bias, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole
 
 Size = int | Sequence[int]
 
 
-def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Union[Size, str] = 0,
+def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Size | str = 0,
            dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-           act: Optional[str] = None, name: Optional[str] = None, data_format: str = "NCHW") -> Variable:
+           act: str | None = None, name: str | None = None, data_format: str = "NCHW") -> Variable:
     """Out = act(X ⋆ W + b), the cross-correlation of images with filters.
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC"; C must be known.
@@ -47,10 +46,10 @@ def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 
     return activation(act, add_bias(out, bias_attr, num_filters, _channel_axis(data_format), prefix), prefix)
 
 
-def conv2d_transpose(input: Variable, num_filters: int, output_size: Optional[Size] = None,
-                     filter_size: Optional[Size] = None, padding: Union[Size, str] = 0, stride: Size = 1,
+def conv2d_transpose(input: Variable, num_filters: int, output_size: Size | None = None,
+                     filter_size: Size | None = None, padding: Size | str = 0, stride: Size = 1,
                      dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-                     act: Optional[str] = None, name: Optional[str] = None) -> Variable:
+                     act: str | None = None, name: str | None = None) -> Variable:
     """Out = act(Wᵀ X + b), the transpose of conv2d: each pixel adds a filter's multiple to the result.
 
     input: [N, C, H, W] float; C must be known. filter_size: None: from output_size, for which H and W
@@ -77,7 +76,7 @@ def conv2d_transpose(input: Variable, num_filters: int, output_size: Optional[Si
     return activation(act, add_bias(out, bias_attr, num_filters, 1, prefix), prefix)
 
 
-def _window_for(input: Variable, attrs: Dict[str, Any]) -> List[int]:
+def _window_for(input: Variable, attrs: dict[str, Any]) -> list[int]:
     """The filter size with which conv2d_transpose gives its output_size."""
     if "output_size" not in attrs or attrs["padding_algorithm"] == "SAME":
         refuse(ProgramError, "conv2d_transpose: filter_size is missing; give it, or output_size and paddings")
@@ -90,8 +89,8 @@ def _window_for(input: Variable, attrs: Dict[str, Any]) -> List[int]:
 
 
 def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_stride: Size = 1,
-           pool_padding: Union[Size, str] = 0, global_pooling: bool = False, ceil_mode: bool = False,
-           exclusive: bool = True, name: Optional[str] = None, data_format: str = "NCHW") -> Variable:
+           pool_padding: Size | str = 0, global_pooling: bool = False, ceil_mode: bool = False,
+           exclusive: bool = True, name: str | None = None, data_format: str = "NCHW") -> Variable:
     """The greatest ("max") or the mean ("avg") of each window of an image.
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC". pool_size, pool_stride,
@@ -112,7 +111,7 @@ def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
 
 def max_pool2d_with_index(input: Variable, pool_size: Size, pool_stride: Size = 1, pool_padding: Size = 0,
                           global_pooling: bool = False, adaptive: bool = False,
-                          name: Optional[str] = None) -> Tuple[Variable, Variable]:
+                          name: str | None = None) -> tuple[Variable, Variable]:
     """The greatest of each window, and where it lies in its channel's plane, counted row by row.
 
     input: [N, C, H, W] float. Arguments are as in pool2d; adaptive: pool_size is that of the result, as in
@@ -126,7 +125,7 @@ def max_pool2d_with_index(input: Variable, pool_size: Size, pool_stride: Size = 
 
 
 def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
-                    name: Optional[str] = None) -> Variable:
+                    name: str | None = None) -> Variable:
     """The greatest ("max") or the mean ("avg") of each of pool_size parts of an image, as equal as can be.
 
     input: [N, C, H, W] float. Returns [N, C, *pool_size].
@@ -146,16 +145,16 @@ def _channel_axis(data_format: str) -> int:
     return 1 if data_format == "NCHW" else 3
 
 
-def sizes(size: Size, what: str, axes: int = 2) -> List[int]:
+def sizes(size: Size, what: str, axes: int = 2) -> list[int]:
     """One number for each axis of a window: a number stands for all of them."""
-    each: List[Any] = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
+    each: list[Any] = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
     if len(each) != axes or not all(isinstance(item, numbers.Integral) for item in each):
         names = ["depth", "height", "width"][-axes:]
         refuse(ProgramError, f"{what} is {shown(size)}, it must be a whole number or [{', '.join(names)}]")
     return [int(item) for item in each]
 
 
-def paddings(padding: Union[Size, str], axes: int = 2) -> Dict[str, Any]:
+def paddings(padding: Size | str, axes: int = 2) -> dict[str, Any]:
     """The attributes that say how much lies around an image: numbers for axes, or for their ends."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):

@@ -1,7 +1,8 @@
 # Layers that label sequences: conditional random fields, and chunks counted.
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from .._core import ProgramError
 from ..errors import shown
@@ -11,8 +12,8 @@ from ..variable import Variable
 from .emit import at_users_line, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole
 
 
-def linear_chain_crf(input: Variable, label: Variable, param_attr: Any = None, length: Optional[Variable] = None,
-                     name: Optional[str] = None) -> Variable:
+def linear_chain_crf(input: Variable, label: Variable, param_attr: Any = None, length: Variable | None = None,
+                     name: str | None = None) -> Variable:
     """−log of the probability of each sequence of labels, in a linear-chain conditional random field: a loss.
 
     input: scores of the tags at each row, sequences [T, tags]; with `length`, [sequences, longest, tags].
@@ -29,8 +30,8 @@ def linear_chain_crf(input: Variable, label: Variable, param_attr: Any = None, l
     return made["LogLikelihood"]  # type: ignore[return-value]
 
 
-def crf_decoding(input: Variable, param_attr: Any, label: Optional[Variable] = None,
-                 length: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
+def crf_decoding(input: Variable, param_attr: Any, label: Variable | None = None,
+                 length: Variable | None = None, name: str | None = None) -> Variable:
     """The most probable tags: int64 [T, 1], or [sequences, longest] with length. With label: 1 where the tag is right,
     else 0.
 
@@ -60,8 +61,8 @@ class ChunkCounts(NamedTuple):
 
 
 def chunk_eval(input: Variable, label: Variable, chunk_scheme: str, num_chunk_types: int,
-               excluded_chunk_types: Optional[Sequence[int]] = None, seq_length: Optional[Variable] = None,
-               name: Optional[str] = None) -> ChunkCounts:
+               excluded_chunk_types: Sequence[int] | None = None, seq_length: Variable | None = None,
+               name: str | None = None) -> ChunkCounts:
     """How many chunks of label are found in input: precision, recall, F1, and the numbers of chunks in input, in label
     and in both.
 

@@ -1,7 +1,7 @@
 # Layers for labels whose place in the input is not known: CTC loss and decoding, edit distance.
 from __future__ import annotations
 
-from typing import Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
 
 from .._core import ProgramError
 from ..variable import Variable
@@ -12,8 +12,8 @@ from .sequence import sequence_erase
 
 
 def warpctc(input: Variable, label: Variable, blank: int = 0, norm_by_times: bool = False,
-            input_length: Optional[Variable] = None, label_length: Optional[Variable] = None,
-            name: Optional[str] = None) -> Variable:
+            input_length: Variable | None = None, label_length: Variable | None = None,
+            name: str | None = None) -> Variable:
     """−log of the probability that the steps of input spell label, with blanks and repetitions taken away.
 
     input: logits, sequences [T, classes]; with lengths, [longest, sequences, classes]. label: sequences [L, 1], or
@@ -27,8 +27,8 @@ def warpctc(input: Variable, label: Variable, blank: int = 0, norm_by_times: boo
     return made["Loss"]  # type: ignore[return-value]
 
 
-def ctc_greedy_decoder(input: Variable, blank: int, input_length: Optional[Variable] = None, padding_value: int = 0,
-                       name: Optional[str] = None) -> Union[Variable, Tuple[Variable, Variable]]:
+def ctc_greedy_decoder(input: Variable, blank: int, input_length: Variable | None = None, padding_value: int = 0,
+                       name: str | None = None) -> Variable | tuple[Variable, Variable]:
     """What the best class of each step spells, repetitions and then blanks taken away.
 
     input: scores, sequences [T, classes]; with input_length, [sequences, longest, classes].
@@ -51,8 +51,8 @@ def ctc_greedy_decoder(input: Variable, blank: int, input_length: Optional[Varia
 
 
 def edit_distance(input: Variable, label: Variable, normalized: bool = True,
-                  ignored_tokens: Optional[Sequence[int]] = None, input_length: Optional[Variable] = None,
-                  label_length: Optional[Variable] = None, name: Optional[str] = None) -> Tuple[Variable, Variable]:
+                  ignored_tokens: Sequence[int] | None = None, input_length: Variable | None = None,
+                  label_length: Variable | None = None, name: str | None = None) -> tuple[Variable, Variable]:
     """(how many tokens must be put in, taken out or replaced to make label of input: float32 [sequences, 1]; the
     number of sequences: int64 [1]).
 
@@ -73,6 +73,6 @@ def edit_distance(input: Variable, label: Variable, normalized: bool = True,
     return made["Out"], made["SequenceNum"]  # type: ignore[return-value]
 
 
-def _both_or_none(layer: str, input_length: Optional[Variable], label_length: Optional[Variable]) -> None:
+def _both_or_none(layer: str, input_length: Variable | None, label_length: Variable | None) -> None:
     if (input_length is None) != (label_length is None):
         refuse(ProgramError, f"{layer}: give both input_length and label_length, or none")

@@ -1,7 +1,8 @@
 # Beam search with a cell: word after word, each from a step over the one before, until all sentences end.
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Tuple
+from collections.abc import Callable
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -11,7 +12,7 @@ from .control_flow import array_write, tensor_array_to_tensor, while_loop
 from .emit import emit, known_dim, refuse, require_variable, whole
 from .metric import topk
 from .ops import elementwise_add, equal, gather_tree, log_softmax, logical_and, logical_not, logical_or
-from .rearrange import expand, reshape, slice, transpose, unsqueeze
+from .rearrange import expand, reshape, transpose, unsqueeze
 from .reduce import reduce_all
 from .select import gather
 from .structure import map_structure
@@ -29,7 +30,7 @@ class BeamSearchDecoder:
     """
 
     def __init__(self, cell: RNNCell, start_token: int, end_token: int, beam_size: int,
-                 embedding_fn: Callable[[Variable], Variable], output_fn: Optional[Callable[[Variable], Variable]] = None):
+                 embedding_fn: Callable[[Variable], Variable], output_fn: Callable[[Variable], Variable] | None = None):
         self.cell = cell
         self.start_token, self.end_token = whole("BeamSearchDecoder", "start_token", start_token, 0), \
             whole("BeamSearchDecoder", "end_token", end_token, 0)
@@ -43,7 +44,7 @@ class BeamSearchDecoder:
         rest = list(x.shape[1:])
         return reshape(expand(unsqueeze(x, [1]), [1, beam_size] + [1] * len(rest)), [-1, *rest])
 
-    def begin(self, states: Any) -> Tuple[Variable, Variable, Variable, Any]:
+    def begin(self, states: Any) -> tuple[Variable, Variable, Variable, Any]:
         """Words, logarithms of probabilities and ends [n, beam]; states of n beam rows. Only the first of the
         beams counts at the first step: all are the same beginning."""
         first = map_structure(lambda state: state, states)
@@ -55,7 +56,7 @@ class BeamSearchDecoder:
         tiled = map_structure(lambda state: self.tile_beam_merge_with_batch(state, self.beam_size), states)
         return words, elementwise_add(zeros, only_first), ended, tiled
 
-    def step(self, words: Variable, chances: Variable, ended: Variable, states: Any) -> Tuple[Any, ...]:
+    def step(self, words: Variable, chances: Variable, ended: Variable, states: Any) -> tuple[Any, ...]:
         """(words, parents, chances, ended, states) of the best continuations."""
         outputs, states = self.cell(self.embedding_fn(reshape(words, [-1])), states)
         scores = outputs if self.output_fn is None else self.output_fn(outputs)
@@ -84,7 +85,7 @@ class BeamSearchDecoder:
         return reshape(sentence * self.beam_size + parents, [-1])
 
 
-def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) -> Tuple[Variable, Variable]:
+def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) -> tuple[Variable, Variable]:
     """Decodes until every sentence has ended, at most max_step_num words.
 
     inits: the cell's states at the beginning, [n, width] each. Returns (word numbers int64 [n, steps, beam],

@@ -1,7 +1,8 @@
 # Layers that look rows up in a table.
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from ..variable import Variable
 from .emit import create_parameter, emit, layer_name, refuse, whole
 
 
-def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, padding_idx: Optional[int] = None,
-              param_attr: Any = None, dtype: str = "float32", name: Optional[str] = None) -> Variable:
+def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, padding_idx: int | None = None,
+              param_attr: Any = None, dtype: str = "float32", name: str | None = None) -> Variable:
     """Out[...] = W[input[...]].
 
     input: any shape, int64 or int32, each id in [0, size[0]); another id raises OpError at a run.

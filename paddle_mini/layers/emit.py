@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Type, Union
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ..variable import Parameter, Variable
 Output = Variable | list[Variable]
 
 
-def refuse(kind: Type[Error], message: str) -> NoReturn:
+def refuse(kind: type[Error], message: str) -> NoReturn:
     """Raises an error that ends at the user's line."""
     raise kind(message + callsite.added_at(callsite.user_callstack()))
 
@@ -53,7 +54,7 @@ def whole(layer: str, argument: str, value: Any, low: int = 1) -> int:
     return int(value)
 
 
-def layer_name(kind: str, name: Optional[str] = None) -> str:
+def layer_name(kind: str, name: str | None = None) -> str:
     """What the variables of one call of a layer function begin with: fc_0, or the name given."""
     if name is not None and not isinstance(name, str):
         refuse(ProgramError, f"{kind}: name is {_kind(name)}, it must be a string")
@@ -64,16 +65,16 @@ def block() -> Block:
     return default_main_program().current_block()
 
 
-def emit(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[str, Any]] = None,
-         name: Optional[str] = None, outputs: Optional[Mapping[str, Any]] = None) -> Variable:
+def emit(op_type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None,
+         name: str | None = None, outputs: Mapping[str, Any] | None = None) -> Variable:
     """Appends an operator; returns the variable of its first output port. See emit_all."""
     made = emit_all(op_type, inputs, attrs, name, outputs)
     first = made[contract(op_type)["outputs"][0]["name"]]
     return first[0] if isinstance(first, list) else first
 
 
-def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[str, Any]] = None,
-             name: Optional[str] = None, outputs: Optional[Mapping[str, Any]] = None) -> Dict[str, Output]:
+def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None,
+             name: str | None = None, outputs: Mapping[str, Any] | None = None) -> dict[str, Output]:
     """Appends an operator; returns the variables at its output ports.
 
     Every output port that is not optional gets a new variable, called `<name>.tmp_<n>`, unless
@@ -94,7 +95,7 @@ def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[st
     for port in record["outputs"]:
         if not port["optional"]:
             bound.setdefault(port["name"], 1)
-    names: Dict[str, List[str]] = {}
+    names: dict[str, list[str]] = {}
     for port_name, value in bound.items():
         if isinstance(value, int):
             names[port_name] = [unique_name.generate(f"{name}.tmp") for _ in range(value)]
@@ -106,13 +107,13 @@ def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Optional[Mapping[st
             for port_name, made in names.items()}
 
 
-def record_of(op_type: str) -> Dict[str, Any]:
+def record_of(op_type: str) -> dict[str, Any]:
     with at_users_line():
         return contract(op_type)
 
 
 def create_parameter(shape: Sequence[int], dtype: str, attr: Any, name: str,
-                     default_initializer: Optional[initializer.Initializer] = None,
+                     default_initializer: initializer.Initializer | None = None,
                      bias: bool = False) -> Parameter:
     """A parameter in the main program, and the operator that initializes it in the startup program.
 
@@ -124,7 +125,7 @@ def create_parameter(shape: Sequence[int], dtype: str, attr: Any, name: str,
 
 
 def _create_parameter(shape: Sequence[int], dtype: str, attr: ParamAttr, name: str,
-                      default_initializer: Optional[initializer.Initializer], bias: bool) -> Parameter:
+                      default_initializer: initializer.Initializer | None, bias: bool) -> Parameter:
     parameter_name = attr.name or unique_name.generate(f"{name}.{'b' if bias else 'w'}")
     dims = dtypes.shape_list(shape)
     main = default_main_program().global_block()
@@ -151,14 +152,14 @@ def create_state(name: str, shape: Sequence[int], dtype: str, value: float) -> V
     """A persistable variable that no optimizer changes; the startup program sets it to `value`."""
     main = default_main_program().global_block()
     startup = default_startup_program().global_block()
-    facts: Dict[str, Any] = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
+    facts: dict[str, Any] = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
     with at_users_line():
         if name not in startup.vars:
             initializer.Constant(value)(startup.create_var(name, **facts), startup)
         return main.create_var(name, **facts)
 
 
-def activation(op_type: Optional[str], x: Variable, name: str) -> Variable:
+def activation(op_type: str | None, x: Variable, name: str) -> Variable:
     """`op_type` applied to x, or x itself when it is None."""
     if op_type is None:
         return x
@@ -208,7 +209,7 @@ def _check_attrs(op_type: str, attrs: Mapping[str, Any]) -> None:
             refuse(ProgramError, f"{op_type}: there is no attribute '{attr}'{near(attr, own)}")
 
 
-def _require_same(existing: Variable, dims: List[int], dtype: str) -> None:
+def _require_same(existing: Variable, dims: list[int], dtype: str) -> None:
     if list(existing.shape) != dims or existing.dtype != dtype or not existing.persistable:
         refuse(ShapeError, f"parameter '{printable(existing.name)}' is there already as {list(existing.shape)} "
                            f"{existing.dtype}; {dims} {dtype} cannot share it")

@@ -1,7 +1,8 @@
 # Layers that change the size of images, and take them apart and together.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,22 +14,22 @@ from .emit import emit, layer_name, refuse, whole
 from .rearrange import squeeze, unsqueeze
 
 
-def resize_bilinear(input: Variable, out_shape: Optional[Sequence[int]] = None, scale: Optional[float] = None,
+def resize_bilinear(input: Variable, out_shape: Sequence[int] | None = None, scale: float | None = None,
                     align_corners: bool = True, align_mode: int = 1, data_format: str = "NCHW",
-                    name: Optional[str] = None) -> Variable:
+                    name: str | None = None) -> Variable:
     """Images of another size; each pixel is the mixture of the four around its place.
 
     input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or
     this multiple of input's, rounded down. align_corners: the centers of the corner pixels lie over each
     other; else align_mode 0 lays centers of pixels over each other, 1 their corners.
     """
-    attrs: Dict[str, Any] = {"interp_method": "bilinear", "align_corners": align_corners, "align_mode": align_mode}
+    attrs: dict[str, Any] = {"interp_method": "bilinear", "align_corners": align_corners, "align_mode": align_mode}
     attrs.update(_size("resize_bilinear", out_shape, scale, data_format))
     return emit("bilinear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_bilinear"))
 
 
-def resize_nearest(input: Variable, out_shape: Optional[Sequence[int]] = None, scale: Optional[float] = None,
-                   align_corners: bool = True, data_format: str = "NCHW", name: Optional[str] = None) -> Variable:
+def resize_nearest(input: Variable, out_shape: Sequence[int] | None = None, scale: float | None = None,
+                   align_corners: bool = True, data_format: str = "NCHW", name: str | None = None) -> Variable:
     """Images of another size; each pixel is the one next to its place. Arguments are as in resize_bilinear."""
     attrs = {"interp_method": "nearest", "align_corners": align_corners,
              **_size("resize_nearest", out_shape, scale, data_format)}
@@ -36,7 +37,7 @@ def resize_nearest(input: Variable, out_shape: Optional[Sequence[int]] = None, s
 
 
 def pad2d(input: Variable, paddings: Sequence[int] = (0, 0, 0, 0), mode: str = "constant", pad_value: float = 0.0,
-          data_format: str = "NCHW", name: Optional[str] = None) -> Variable:
+          data_format: str = "NCHW", name: str | None = None) -> Variable:
     """Images with a border: paddings is [top, bottom, left, right].
 
     input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". mode: "constant": pad_value; "reflect":
@@ -56,7 +57,7 @@ def pad2d(input: Variable, paddings: Sequence[int] = (0, 0, 0, 0), mode: str = "
 
 
 def unfold(x: Variable, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0, dilations: Size = 1,
-           name: Optional[str] = None) -> Variable:
+           name: str | None = None) -> Variable:
     """The patches of images, one a column: [N, C · height · width, patches].
 
     x: [N, C, H, W] float. kernel_sizes, strides, dilations: one number, or [height, width]. paddings: zeros
@@ -66,7 +67,7 @@ def unfold(x: Variable, kernel_sizes: Size, strides: Size = 1, paddings: Size = 
 
 
 def fold(x: Variable, output_sizes: Size, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0,
-         dilations: Size = 1, name: Optional[str] = None) -> Variable:
+         dilations: Size = 1, name: str | None = None) -> Variable:
     """Images of output_sizes whose pixels are the sums over the patches that hold them: the transpose of
     unfold, with its arguments."""
     attrs = {"output_sizes": sizes(output_sizes, "output_sizes"),
@@ -74,13 +75,13 @@ def fold(x: Variable, output_sizes: Size, kernel_sizes: Size, strides: Size = 1,
     return emit("fold", {"X": x}, attrs, name=name)
 
 
-def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size) -> Dict[str, Any]:
+def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size) -> dict[str, Any]:
     around = list(paddings) if np.shape(paddings) == (4,) else sizes(paddings, "paddings") * 2  # type: ignore[arg-type]
     return {"kernel_sizes": sizes(kernel_sizes, "kernel_sizes"), "strides": sizes(strides, "strides"),
             "paddings": around, "dilations": sizes(dilations, "dilations")}
 
 
-def _size(layer: str, out_shape: Optional[Sequence[int]], scale: Optional[float], data_format: str) -> Dict[str, Any]:
+def _size(layer: str, out_shape: Sequence[int] | None, scale: float | None, data_format: str) -> dict[str, Any]:
     if (out_shape is None) == (scale is None):
         refuse(ProgramError, f"{layer}: give either out_shape or scale")
     if out_shape is None:

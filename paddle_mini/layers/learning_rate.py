@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from typing import Any, Callable, Sequence, TypeVar, Union, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from .._core import ProgramError
 from ..errors import shown
@@ -119,7 +120,7 @@ def cosine_decay(learning_rate: float, step_each_epoch: float, epochs: float) ->
 
 
 @_schedule
-def linear_lr_warmup(learning_rate: Union[float, Variable], warmup_steps: int, start_lr: float,
+def linear_lr_warmup(learning_rate: float | Variable, warmup_steps: int, start_lr: float,
                      end_lr: float) -> Variable:
     """start_lr + (end_lr − start_lr) t / warmup_steps while t < warmup_steps, then learning_rate: a number,
     or the variable of another schedule. The variable is persistable and called learning_rate_warmup.

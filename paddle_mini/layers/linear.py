@@ -2,15 +2,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, List, Optional, Union
+from typing import Any
 
 from .._core import ProgramError
 from ..variable import Variable
 from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
 
 
-def fc(input: Union[Variable, List[Variable]], size: int, num_flatten_dims: int = 1, param_attr: Any = None,
-       bias_attr: Any = None, act: Optional[str] = None, name: Optional[str] = None) -> Variable:
+def fc(input: Variable | list[Variable], size: int, num_flatten_dims: int = 1, param_attr: Any = None,
+       bias_attr: Any = None, act: str | None = None, name: str | None = None) -> Variable:
     """Out = act(X W + b), with the axes of X from num_flatten_dims on flattened to one.
 
     input: [rows..., features...], float; its features must be known. Of several inputs each gets a
@@ -43,7 +43,7 @@ def fc(input: Union[Variable, List[Variable]], size: int, num_flatten_dims: int 
 
 
 def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False,
-           alpha: float = 1.0, name: Optional[str] = None) -> Variable:
+           alpha: float = 1.0, name: str | None = None) -> Variable:
     """Out = alpha X Y over the last two axes, with axes before them stretched as NumPy does.
 
     x [..., m, k], y [..., k, n], float. transpose_x, transpose_y: the last two axes change places
@@ -56,8 +56,8 @@ def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: boo
     return emit("matmul_v2", {"X": x, "Y": y}, {"trans_x": transpose_x, "trans_y": transpose_y}, name=name)
 
 
-def bilinear_tensor_product(x: Variable, y: Variable, size: int, act: Optional[str] = None,
-                            name: Optional[str] = None, param_attr: Any = None, bias_attr: Any = None) -> Variable:
+def bilinear_tensor_product(x: Variable, y: Variable, size: int, act: str | None = None,
+                            name: str | None = None, param_attr: Any = None, bias_attr: Any = None) -> Variable:
     """Out[b, s] = act(x[b] W[s] y[b]ᵀ + bias[s]).
 
     x [batch, m], y [batch, n], float; m and n must be known. Returns [batch, size]. W [size, m, n] begins
@@ -74,7 +74,7 @@ def bilinear_tensor_product(x: Variable, y: Variable, size: int, act: Optional[s
     return activation(act, emit("bilinear_tensor_product", inputs, name=prefix), prefix)
 
 
-def einsum(equation: str, *operands: Variable, name: Optional[str] = None) -> Variable:
+def einsum(equation: str, *operands: Variable, name: str | None = None) -> Variable:
     """The product of the operands, summed over the labels that the result lacks: "ij,jk->ik" is matmul.
 
     A label twice in one operand is its diagonal, "..." stands for any axes. Raises ProgramError when the
@@ -84,7 +84,7 @@ def einsum(equation: str, *operands: Variable, name: Optional[str] = None) -> Va
     return emit("einsum", {"Operands": operands}, {"equation": equation}, name=name, outputs={"Out": 1, **caches})
 
 
-def cos_sim(X: Variable, Y: Variable, name: Optional[str] = None) -> Variable:
+def cos_sim(X: Variable, Y: Variable, name: str | None = None) -> Variable:
     """The cosine between rows: Σ x y / (|x| |y|), norms of at least 1e-8.
 
     X [n, width]; Y [n, width], or [1, width] for all rows. Returns [n, 1]. Made of operators that PaddlePaddle 2.x

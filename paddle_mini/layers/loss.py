@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Optional
+from typing import Any
 
 from .. import callsite
 from .._core import ProgramError, printable
@@ -11,7 +11,7 @@ from .emit import create_parameter, emit, emit_all, known_dim, layer_name, refus
 
 
 def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
-                  name: Optional[str] = None) -> Variable:
+                  name: str | None = None) -> Variable:
     """Y = −log input[label], for probabilities such as softmax gives.
 
     input: [..., classes] float. label: [..., 1] int64; rows where it is ignore_index give 0. With
@@ -57,7 +57,7 @@ def _are_logits(x: Variable) -> bool:
 
 def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
                                numeric_stable_mode: bool = True, return_softmax: bool = False, axis: int = -1,
-                               name: Optional[str] = None) -> Any:
+                               name: str | None = None) -> Any:
     """Loss = log Σ exp(logits) − logits[label], the cross entropy of softmax(logits).
 
     logits: [..., classes] float. label: the shape of logits with 1 class, int64; with soft_label the
@@ -73,13 +73,13 @@ def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bo
     return (outputs["Loss"], outputs["Softmax"]) if return_softmax else outputs["Loss"]
 
 
-def square_error_cost(input: Variable, label: Variable, name: Optional[str] = None) -> Variable:
+def square_error_cost(input: Variable, label: Variable, name: str | None = None) -> Variable:
     """(input − label)², element by element: the shape of input."""
     prefix = layer_name("square_error_cost", name)
     return emit("square", {"X": emit("elementwise_sub", {"X": input, "Y": label}, name=prefix)}, name=prefix)
 
 
-def huber_loss(input: Variable, label: Variable, delta: float, name: Optional[str] = None) -> Variable:
+def huber_loss(input: Variable, label: Variable, delta: float, name: str | None = None) -> Variable:
     """½ r² where |r| ≤ delta, else delta (|r| − ½ delta), for r = label − input: the shape of input.
 
     Huber, "Robust Estimation of a Location Parameter", 1964.
@@ -87,14 +87,14 @@ def huber_loss(input: Variable, label: Variable, delta: float, name: Optional[st
     return emit("huber_loss", {"X": input, "Y": label}, {"delta": delta}, name=name)
 
 
-def log_loss(input: Variable, label: Variable, epsilon: float = 1e-4, name: Optional[str] = None) -> Variable:
+def log_loss(input: Variable, label: Variable, epsilon: float = 1e-4, name: str | None = None) -> Variable:
     """−label log(input + epsilon) − (1 − label) log(1 − input + epsilon), for probabilities: the shape of
     input."""
     return emit("log_loss", {"Predicted": input, "Labels": label}, {"epsilon": epsilon}, name=name)
 
 
-def nll_loss(input: Variable, label: Variable, weight: Optional[Variable] = None, ignore_index: int = -100,
-             reduction: str = "mean", name: Optional[str] = None) -> Variable:
+def nll_loss(input: Variable, label: Variable, weight: Variable | None = None, ignore_index: int = -100,
+             reduction: str = "mean", name: str | None = None) -> Variable:
     """−input[label] weight[label], for logarithms of probabilities such as log_softmax gives.
 
     input: [N, classes] or [N, classes, H, W] float. label: [N] or [N, H, W] int64; where it is
@@ -105,8 +105,8 @@ def nll_loss(input: Variable, label: Variable, weight: Optional[Variable] = None
                 {"ignore_index": ignore_index, "reduction": reduction}, name=name)
 
 
-def label_smooth(label: Variable, prior_dist: Optional[Variable] = None, epsilon: float = 0.1,
-                 name: Optional[str] = None) -> Variable:
+def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1,
+                 name: str | None = None) -> Variable:
     """(1 − epsilon) label + epsilon prior_dist, for labels as weights of the classes.
 
     label: [..., classes] float, as one_hot gives. prior_dist: [1, classes]; None: all classes alike.
@@ -116,7 +116,7 @@ def label_smooth(label: Variable, prior_dist: Optional[Variable] = None, epsilon
 
 
 def hsigmoid(input: Variable, label: Variable, num_classes: int, param_attr: Any = None, bias_attr: Any = None,
-             name: Optional[str] = None, path_table: Optional[Variable] = None, path_code: Optional[Variable] = None,
+             name: str | None = None, path_table: Variable | None = None, path_code: Variable | None = None,
              is_custom: bool = False) -> Variable:
     """−log of the class's probability, in a tree of yes-or-no choices: log₂ num_classes rows of W are read.
 

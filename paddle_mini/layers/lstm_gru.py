@@ -1,7 +1,8 @@
 # Recurrent layers: LSTM and GRU over sequences with a lod, one step of a GRU, and stacks over padded sequences.
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 from .._core import ProgramError, ShapeError, printable
 from ..errors import shown
@@ -15,10 +16,10 @@ _GRU_ACTIVATIONS = ["identity", "sigmoid", "tanh", "relu"]  # gru_unit knows the
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
-def dynamic_lstm(input: Variable, size: int, h_0: Optional[Variable] = None, c_0: Optional[Variable] = None,
+def dynamic_lstm(input: Variable, size: int, h_0: Variable | None = None, c_0: Variable | None = None,
                  param_attr: Any = None, bias_attr: Any = None, use_peepholes: bool = True, is_reverse: bool = False,
                  gate_activation: str = "sigmoid", cell_activation: str = "tanh", candidate_activation: str = "tanh",
-                 dtype: str = "float32", name: Optional[str] = None) -> Tuple[Variable, Variable]:
+                 dtype: str = "float32", name: str | None = None) -> tuple[Variable, Variable]:
     """(hidden, cell) of an LSTM at every row of every sequence, from x W as fc gives it.
 
     input: sequences of rows [T, size], size = 4 · width: what the input gives candidate, input, forget and output
@@ -44,8 +45,8 @@ def dynamic_lstm(input: Variable, size: int, h_0: Optional[Variable] = None, c_0
 
 
 def dynamic_gru(input: Variable, size: int, param_attr: Any = None, bias_attr: Any = None, is_reverse: bool = False,
-                gate_activation: str = "sigmoid", candidate_activation: str = "tanh", h_0: Optional[Variable] = None,
-                origin_mode: bool = False, name: Optional[str] = None) -> Variable:
+                gate_activation: str = "sigmoid", candidate_activation: str = "tanh", h_0: Variable | None = None,
+                origin_mode: bool = False, name: str | None = None) -> Variable:
     """The state of a GRU at every row of every sequence, from x W as fc gives it.
 
     input: sequences of rows [T, 3 · size]: what the input gives update gate, reset gate and candidate.
@@ -66,7 +67,7 @@ def dynamic_gru(input: Variable, size: int, param_attr: Any = None, bias_attr: A
 
 def gru_unit(input: Variable, hidden: Variable, size: int, param_attr: Any = None, bias_attr: Any = None,
              activation: str = "tanh", gate_activation: str = "sigmoid", origin_mode: bool = False,
-             name: Optional[str] = None) -> Tuple[Variable, Variable, Variable]:
+             name: str | None = None) -> tuple[Variable, Variable, Variable]:
     """One step of a GRU: (state, reset gate · state before, gates).
 
     input: [batch, size], size = 3 · width, as in dynamic_gru; hidden: the state before, [batch, width].
@@ -88,8 +89,8 @@ def gru_unit(input: Variable, hidden: Variable, size: int, param_attr: Any = Non
 
 
 def lstm(input: Variable, init_h: Variable, init_c: Variable, max_len: int, hidden_size: int, num_layers: int,
-         dropout_prob: float = 0.0, is_bidirec: bool = False, is_test: bool = False, name: Optional[str] = None,
-         default_initializer: Optional[Initializer] = None, seed: int = -1) -> Tuple[Variable, Variable, Variable]:
+         dropout_prob: float = 0.0, is_bidirec: bool = False, is_test: bool = False, name: str | None = None,
+         default_initializer: Initializer | None = None, seed: int = -1) -> tuple[Variable, Variable, Variable]:
     """A stack of LSTM layers over padded sequences: (outputs, last states, last cells); see stacked_rnn.
 
     max_len: not read; input says how many steps there are. seed: −1: not fixed.
@@ -101,10 +102,10 @@ def lstm(input: Variable, init_h: Variable, init_c: Variable, max_len: int, hidd
 
 
 def stacked_rnn(input: Variable, hidden_size: int, num_layers: int = 1, mode: str = "LSTM",
-                initial: Optional[Sequence[Variable]] = None, is_bidirec: bool = False, dropout_prob: float = 0.0,
-                sequence_length: Optional[Variable] = None, is_test: bool = False, param_attr: Any = None,
-                default_initializer: Optional[Initializer] = None, seed: int = 0,
-                name: Optional[str] = None) -> Tuple[Variable, List[Variable]]:
+                initial: Sequence[Variable] | None = None, is_bidirec: bool = False, dropout_prob: float = 0.0,
+                sequence_length: Variable | None = None, is_test: bool = False, param_attr: Any = None,
+                default_initializer: Initializer | None = None, seed: int = 0,
+                name: str | None = None) -> tuple[Variable, list[Variable]]:
     """Recurrent layers, each on the output of the one before: (outputs, last states).
 
     input: [steps, batch, features], float; features must be known. mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU".
@@ -139,7 +140,7 @@ def stacked_rnn(input: Variable, hidden_size: int, num_layers: int = 1, mode: st
 
 
 def _weights(input: Variable, width: int, layers: int, directions: int, gates: int, attr: Any,
-             default: Optional[Initializer], prefix: str) -> List[Variable]:
+             default: Initializer | None, prefix: str) -> list[Variable]:
     """W_i and W_h of every layer and direction, then b_i and b_h."""
     start = Uniform(-width**-0.5, width**-0.5) if default is None else default
     features = [known_dim(input, 2, "stacked_rnn")] + [directions * width] * (layers - 1)
@@ -159,8 +160,8 @@ def _width(layer: str, input: Variable, size: int, gates: int) -> int:
     return size // gates
 
 
-def _weight_and_bias(layer: str, input: Variable, shape: List[int], bias_size: int, param_attr: Any, bias_attr: Any,
-                     prefix: str) -> Tuple[Variable, Variable]:
+def _weight_and_bias(layer: str, input: Variable, shape: list[int], bias_size: int, param_attr: Any, bias_attr: Any,
+                     prefix: str) -> tuple[Variable, Variable]:
     if bias_attr is False:
         refuse(ProgramError, f"{layer}: bias_attr cannot be False")
     return (create_parameter(shape, input.dtype, param_attr, prefix),

@@ -1,14 +1,12 @@
 # Layers that measure how good a prediction is, for people to read.
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
-
 from ..guards import default_main_program
 from ..variable import Variable
 from .emit import create_state, emit_all, layer_name, whole
 
 
-def accuracy(input: Variable, label: Variable, k: int = 1, name: Optional[str] = None) -> Variable:
+def accuracy(input: Variable, label: Variable, k: int = 1, name: str | None = None) -> Variable:
     """The fraction of rows whose label is among the k greatest scores.
 
     input: [rows, classes] float. label: [rows, 1] int64. Returns one float32 element.
@@ -21,7 +19,7 @@ def accuracy(input: Variable, label: Variable, k: int = 1, name: Optional[str] =
 
 
 def topk(input: Variable, k: int, axis: int = -1, largest: bool = True, sorted: bool = True,
-         name: Optional[str] = None) -> Tuple[Variable, Variable]:
+         name: str | None = None) -> tuple[Variable, Variable]:
     """The k greatest (or least) elements along an axis: (values, int64 indices), each with k
     elements along it. Raises ShapeError when the axis has fewer than k elements."""
     outputs = emit_all("top_k_v2", {"X": input}, {"k": k, "axis": axis, "largest": largest, "sorted": sorted},
@@ -31,7 +29,7 @@ def topk(input: Variable, k: int, axis: int = -1, largest: bool = True, sorted: 
 
 
 def auc(input: Variable, label: Variable, curve: str = "ROC", num_thresholds: int = 4095, slide_steps: int = 0,
-        name: Optional[str] = None) -> Tuple[Variable, List[Variable]]:
+        name: str | None = None) -> tuple[Variable, list[Variable]]:
     """The area under the curve of true over false positives, counted in num_thresholds + 1 bins.
 
     input: [rows, 2] or [rows, 1] float: the last column is the probability of the positive class.

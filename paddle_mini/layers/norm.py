@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..initializer import Constant
 from ..param_attr import ParamAttr
@@ -10,10 +10,10 @@ from ..variable import Variable
 from .emit import activation, create_parameter, emit, emit_all, known_dim, layer_name, require_float, whole
 
 
-def batch_norm(input: Variable, act: Optional[str] = None, is_test: bool = False, momentum: float = 0.9,
+def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, momentum: float = 0.9,
                epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW",
-               name: Optional[str] = None, moving_mean_name: Optional[str] = None,
-               moving_variance_name: Optional[str] = None, use_global_stats: bool = False) -> Variable:
+               name: str | None = None, moving_mean_name: str | None = None,
+               moving_variance_name: str | None = None, use_global_stats: bool = False) -> Variable:
     """Y = act(scale · (X − mean) / √(variance + ε) + bias) for each channel.
 
     In training, mean and variance (biased, that is without n / (n − 1)) are the batch's, and the
@@ -46,8 +46,8 @@ def batch_norm(input: Variable, act: Optional[str] = None, is_test: bool = False
 
 
 def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1,
-               epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, act: Optional[str] = None,
-               name: Optional[str] = None) -> Variable:
+               epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
+               name: str | None = None) -> Variable:
     """Y = act(scale · (X − mean) / √(variance + ε) + shift) for each row: the axes from begin_norm_axis on.
 
     input: [rows..., features...] float; its features must be known. Returns the shape of input. scale
@@ -65,7 +65,7 @@ def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_no
 
 
 def group_norm(input: Variable, groups: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
-               act: Optional[str] = None, data_layout: str = "NCHW", name: Optional[str] = None) -> Variable:
+               act: str | None = None, data_layout: str = "NCHW", name: str | None = None) -> Variable:
     """Y = act(scale · (X − mean) / √(variance + ε) + bias), with mean and variance of each group of
     neighbouring channels of each image.
 
@@ -82,7 +82,7 @@ def group_norm(input: Variable, groups: int, epsilon: float = 1e-5, param_attr: 
 
 
 def instance_norm(input: Variable, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
-                  name: Optional[str] = None) -> Variable:
+                  name: str | None = None) -> Variable:
     """Y = scale · (X − mean) / √(variance + ε) + bias, with mean and variance of each channel of each image.
 
     input: [N, C, ...] float; C must be known. The rest is as in group_norm.
@@ -97,7 +97,7 @@ def instance_norm(input: Variable, epsilon: float = 1e-5, param_attr: Any = None
 
 
 def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: str = "NCHW",
-                   name: Optional[str] = None) -> Variable:
+                   name: str | None = None) -> Variable:
     """scale · x + bias, with a number of each for every channel.
 
     x: [N, C, ...], or [N, ..., C] with data_layout="NHWC". scale, bias: [C]. Returns the shape of x.
@@ -106,7 +106,7 @@ def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: st
 
 
 def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 1e-4, beta: float = 0.75,
-        data_format: str = "NCHW", name: Optional[str] = None) -> Variable:
+        data_format: str = "NCHW", name: str | None = None) -> Variable:
     """X / (k + alpha Σ X²)^beta, the sum over n channels around each one.
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC".
@@ -116,14 +116,14 @@ def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 1e-4, beta: 
                 name=name)
 
 
-def l2_normalize(x: Variable, axis: int = -1, epsilon: float = 1e-12, name: Optional[str] = None) -> Variable:
+def l2_normalize(x: Variable, axis: int = -1, epsilon: float = 1e-12, name: str | None = None) -> Variable:
     """x / √(Σ x² + epsilon), the sum along the axis."""
     return emit("norm", {"X": x}, {"axis": axis, "epsilon": epsilon}, name=name or layer_name("l2_normalize"),
                 outputs={"Out": 1, "Norm": 1})
 
 
-def _scale_and_bias(size: int, dtype: str, param_attr: Any, bias_attr: Any, prefix: str) -> Dict[str, Variable]:
-    inputs: Dict[str, Variable] = {}
+def _scale_and_bias(size: int, dtype: str, param_attr: Any, bias_attr: Any, prefix: str) -> dict[str, Variable]:
+    inputs: dict[str, Variable] = {}
     if param_attr is not False:
         inputs["Scale"] = create_parameter([size], dtype, param_attr, prefix, Constant(1.0))
     if bias_attr is not False:

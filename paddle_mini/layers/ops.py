@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Any, Callable, Dict
+from collections.abc import Callable
+from typing import Any
 
 from .. import dtypes
 from .._core import printable
@@ -37,7 +38,7 @@ def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
     return function
 
 
-def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[str, Any]]) -> inspect.Signature:
+def _signature(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> inspect.Signature:
     optional = {port["name"]: port["optional"] for port in record["inputs"]}
     by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(parameter, by_position, annotation=Variable)
@@ -52,7 +53,7 @@ def _signature(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, D
     return inspect.Signature(parameters, return_annotation=Variable)
 
 
-def _doc(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[str, Any]]) -> str:
+def _doc(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> str:
     described = {port["name"]: port["doc"] for port in record["inputs"]}
     # The record names ports; the caller of the function knows parameters.
     called = {port: parameter for parameter, port in ports.items()} | {attr["name"]: parameter for parameter, attr in attrs.items()}
@@ -72,7 +73,7 @@ def _doc(record: Dict[str, Any], ports: Dict[str, str], attrs: Dict[str, Dict[st
     return "\n".join(lines)
 
 
-def _shown(attr: Dict[str, Any]) -> Any:
+def _shown(attr: dict[str, Any]) -> Any:
     # 0.9, not the float32 nearest to it
     if attr["type"] == dtypes.FLOAT:
         return float(f"{attr['default']:.7g}")

@@ -1,15 +1,16 @@
 # Layers that draw random numbers.
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ..guards import default_main_program
 from ..variable import Variable
 from .emit import emit
 
 
-def dropout(x: Variable, dropout_prob: float = 0.5, is_test: bool = False, seed: Optional[int] = None,
-            dropout_implementation: str = "downgrade_in_infer", name: Optional[str] = None) -> Variable:
+def dropout(x: Variable, dropout_prob: float = 0.5, is_test: bool = False, seed: int | None = None,
+            dropout_implementation: str = "downgrade_in_infer", name: str | None = None) -> Variable:
     """Sets each element to 0 with probability dropout_prob.
 
     "downgrade_in_infer": training gives x · mask, a test x · (1 − dropout_prob).
@@ -25,7 +26,7 @@ def dropout(x: Variable, dropout_prob: float = 0.5, is_test: bool = False, seed:
 
 
 def uniform_random(shape: Sequence[int], dtype: Any = "float32", min: float = -1.0, max: float = 1.0, seed: int = 0,
-                   name: Optional[str] = None) -> Variable:
+                   name: str | None = None) -> Variable:
     """A tensor whose elements are drawn from [min, max), all equally likely.
 
     seed: the same elements at every run; 0: the program's random_seed, or else the executor's generator.
@@ -34,18 +35,18 @@ def uniform_random(shape: Sequence[int], dtype: Any = "float32", min: float = -1
 
 
 def gaussian_random(shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32",
-                    name: Optional[str] = None) -> Variable:
+                    name: str | None = None) -> Variable:
     """A tensor whose elements are drawn from the normal distribution; seed: as in uniform_random."""
     return _drawn("gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
 
 
 def truncated_gaussian_random(shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0,
-                              dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+                              dtype: Any = "float32", name: str | None = None) -> Variable:
     """As gaussian_random, but only what lies within two standard deviations of the mean."""
     return _drawn("truncated_gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
 
 
-def _drawn(op_type: str, shape: Sequence[int], dtype: Any, seed: int, name: Optional[str], **attrs: float) -> Variable:
+def _drawn(op_type: str, shape: Sequence[int], dtype: Any, seed: int, name: str | None, **attrs: float) -> Variable:
     drawn = {"shape": shape, "dtype": dtype, "seed": seed or default_main_program().next_seed(), **attrs}
     out = emit(op_type, {}, drawn, name=name)
     out.stop_gradient = True

@@ -1,8 +1,9 @@
 # StaticRNN: a block for each step of sequences of equal length.
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Iterator, List, Optional, Sequence, Union
+from typing import Any
 
 from .._core import ProgramError, printable
 from ..block import Block
@@ -30,16 +31,16 @@ class StaticRNN:
     reverse: the last step first; outputs stay in the order of the inputs.
     """
 
-    def __init__(self, name: Optional[str] = None, reverse: bool = False):
+    def __init__(self, name: str | None = None, reverse: bool = False):
         self.reverse = reverse
-        self._inside: Optional[Block] = None
-        self._inputs: List[Variable] = []
-        self._initial: List[Variable] = []
-        self._before: List[Variable] = []
-        self._after: List[Optional[Variable]] = []
-        self._outputs: List[Variable] = []
-        self._results: List[Variable] = []
-        self._outer: Optional[Block] = None
+        self._inside: Block | None = None
+        self._inputs: list[Variable] = []
+        self._initial: list[Variable] = []
+        self._before: list[Variable] = []
+        self._after: list[Variable | None] = []
+        self._outputs: list[Variable] = []
+        self._results: list[Variable] = []
+        self._outer: Block | None = None
 
     @contextmanager
     def step(self) -> Iterator[Block]:
@@ -61,8 +62,8 @@ class StaticRNN:
         self._inputs.append(x)
         return self._here().create_var(x.name, dtype=x.dtype, shape=x.shape[1:])
 
-    def memory(self, init: Optional[Variable] = None, shape: Optional[Sequence[int]] = None,
-               batch_ref: Optional[Variable] = None, init_value: float = 0.0, init_batch_dim_idx: int = 0,
+    def memory(self, init: Variable | None = None, shape: Sequence[int] | None = None,
+               batch_ref: Variable | None = None, init_value: float = 0.0, init_batch_dim_idx: int = 0,
                ref_batch_dim_idx: int = 1) -> Variable:
         """What update_memory gave at the step before; `init` before the first.
 
@@ -98,7 +99,7 @@ class StaticRNN:
         for o in outputs:
             self.step_output(o)
 
-    def __call__(self) -> Union[Variable, List[Variable]]:
+    def __call__(self) -> Variable | list[Variable]:
         """The outputs, each [T, ...]; one alone is given as it is."""
         if not self._results:
             refuse(ProgramError, "StaticRNN: there is no output: call step_output in the step")
@@ -113,7 +114,7 @@ class StaticRNN:
         if self._inside is None:
             refuse(ProgramError, f"{what}: it belongs into `with rnn.step():`")
 
-    def _begin(self, shape: Any, batch_ref: Optional[Variable], value: float, place: int, ref_place: int) -> Variable:
+    def _begin(self, shape: Any, batch_ref: Variable | None, value: float, place: int, ref_place: int) -> Variable:
         if shape is None or batch_ref is None:
             refuse(ProgramError, "memory: give init, or shape and batch_ref")
         program = default_main_program()

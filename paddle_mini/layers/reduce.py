@@ -1,7 +1,8 @@
 # Layers that make one element of many: reductions over axes, running sums, positions of extremes.
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Union
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,76 +14,76 @@ from .emit import emit, layer_name, refuse
 Axes = int | Sequence[int] | None
 
 
-def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
     """The sum over axes; dim=None: over all. keep_dim: the axes stay, with one element."""
     return _reduce("reduce_sum", input, dim, keep_dim, name)
 
 
-def reduce_mean(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+def reduce_mean(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
     """The mean over axes; dim and keep_dim as in reduce_sum."""
     return _reduce("reduce_mean", input, dim, keep_dim, name)
 
 
-def reduce_max(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+def reduce_max(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
     """The greatest element over axes; dim and keep_dim as in reduce_sum."""
     return _reduce("reduce_max", input, dim, keep_dim, name)
 
 
-def reduce_min(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+def reduce_min(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
     """The least element over axes; dim and keep_dim as in reduce_sum."""
     return _reduce("reduce_min", input, dim, keep_dim, name)
 
 
-def reduce_prod(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+def reduce_prod(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
     """The product over axes; dim and keep_dim as in reduce_sum."""
     return _reduce("reduce_prod", input, dim, keep_dim, name)
 
 
-def reduce_all(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+def reduce_all(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
     """Whether all elements over axes are true; dim and keep_dim as in reduce_sum."""
     return _reduce("reduce_all", input, dim, keep_dim, name)
 
 
-def reduce_any(input: Variable, dim: Axes = None, keep_dim: bool = False, name: Optional[str] = None) -> Variable:
+def reduce_any(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
     """Whether any element over axes is true; dim and keep_dim as in reduce_sum."""
     return _reduce("reduce_any", input, dim, keep_dim, name)
 
 
-def argmax(x: Variable, axis: Optional[int] = 0, keepdim: bool = False, dtype: Any = "int64",
-           name: Optional[str] = None) -> Variable:
+def argmax(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64",
+           name: str | None = None) -> Variable:
     """Where along the axis the greatest element is, the first of equal ones; axis=None: in x as one line.
     dtype: "int64" or "int32"."""
     return _position("arg_max", x, axis, keepdim, dtype, name or layer_name("argmax"))
 
 
-def argmin(x: Variable, axis: Optional[int] = 0, keepdim: bool = False, dtype: Any = "int64",
-           name: Optional[str] = None) -> Variable:
+def argmin(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64",
+           name: str | None = None) -> Variable:
     """Where along the axis the least element is; as argmax."""
     return _position("arg_min", x, axis, keepdim, dtype, name or layer_name("argmin"))
 
 
-def cumsum(x: Variable, axis: Optional[int] = None, exclusive: bool = False, reverse: bool = False,
-           name: Optional[str] = None) -> Variable:
+def cumsum(x: Variable, axis: int | None = None, exclusive: bool = False, reverse: bool = False,
+           name: str | None = None) -> Variable:
     """The sums of the elements up to each one along the axis; axis=None: of x as one line. exclusive:
     without the element itself. reverse: from the end."""
     attrs = {"axis": -1 if axis is None else axis, "flatten": axis is None, "exclusive": exclusive, "reverse": reverse}
     return emit("cumsum", {"X": x}, attrs, name=name)
 
 
-def logcumsumexp(x: Variable, axis: Optional[int] = None, name: Optional[str] = None) -> Variable:
+def logcumsumexp(x: Variable, axis: int | None = None, name: str | None = None) -> Variable:
     """log Σ exp of the elements up to each one along the axis; axis=None: of x as one line."""
     return emit("logcumsumexp", {"X": x}, {"axis": -1 if axis is None else axis, "flatten": axis is None}, name=name)
 
 
-def logsumexp(x: Variable, axis: Axes = None, keepdim: bool = False, name: Optional[str] = None) -> Variable:
+def logsumexp(x: Variable, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
     """log Σ exp(x) over axes, exact where exp(x) would overflow; axis=None: over all. keepdim: the axes
     stay, with one element."""
     axes = _listed(axis)
     return emit("logsumexp", {"X": x}, {"axis": axes or [0], "keepdim": keepdim, "reduce_all": not axes}, name=name)
 
 
-def norm(x: Variable, p: Union[str, float] = "fro", axis: Axes = None, keepdim: bool = False,
-         name: Optional[str] = None) -> Variable:
+def norm(x: Variable, p: str | float = "fro", axis: Axes = None, keepdim: bool = False,
+         name: str | None = None) -> Variable:
     """(Σ |x|ᵖ)^(1/p) over an axis; axis=None: over x as one line.
 
     p: a number, ±inf for the greatest and the least |x|, 0 for how many are not 0; or "fro", √(Σ x²), which
@@ -99,19 +100,19 @@ def norm(x: Variable, p: Union[str, float] = "fro", axis: Axes = None, keepdim: 
                                      "asvector": not axes}, name=prefix)
 
 
-def _position(op_type: str, x: Variable, axis: Optional[int], keepdim: bool, dtype: Any, name: str) -> Variable:
+def _position(op_type: str, x: Variable, axis: int | None, keepdim: bool, dtype: Any, name: str) -> Variable:
     attrs = {"axis": 0 if axis is None else axis, "flatten": axis is None, "keepdims": keepdim, "dtype": dtype}
     out = emit(op_type, {"X": x}, attrs, name=name)
     out.stop_gradient = True
     return out
 
 
-def _reduce(op_type: str, input: Variable, dim: Axes, keep_dim: bool, name: Optional[str]) -> Variable:
+def _reduce(op_type: str, input: Variable, dim: Axes, keep_dim: bool, name: str | None) -> Variable:
     axes = _listed(dim)
     return emit(op_type, {"X": input}, {"dim": axes, "keep_dim": keep_dim, "reduce_all": len(axes) == 0}, name=name)
 
 
-def _listed(axes: Axes) -> List[int]:
+def _listed(axes: Axes) -> list[int]:
     if axes is None:
         return []
     return list(axes) if isinstance(axes, (list, tuple, np.ndarray)) else [axes]  # type: ignore[list-item]

@@ -1,14 +1,15 @@
 # Layers that choose and compare elements: by position, by order, by condition.
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Any
 
 from ..variable import Variable
 from .emit import emit, emit_all, from_front, layer_name, require_variable, whole
 from .tensor import full_like
 
 
-def gather(input: Variable, index: Variable, axis: int = 0, name: Optional[str] = None) -> Variable:
+def gather(input: Variable, index: Variable, axis: int = 0, name: str | None = None) -> Variable:
     """What input has along the axis at each of the positions in index.
 
     index: [n] or [n, 1], int32 or int64. Returns the shape of input with n elements along the axis.
@@ -17,12 +18,12 @@ def gather(input: Variable, index: Variable, axis: int = 0, name: Optional[str] 
     return emit("gather", {"X": input, "Index": index}, {"axis": from_front(input, axis)}, name=name)
 
 
-def index_select(x: Variable, index: Variable, axis: int = 0, name: Optional[str] = None) -> Variable:
+def index_select(x: Variable, index: Variable, axis: int = 0, name: str | None = None) -> Variable:
     """As gather."""
     return emit("index_select", {"X": x, "Index": index}, {"dim": from_front(x, axis)}, name=name)
 
 
-def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: Optional[str] = None) -> Variable:
+def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: str | None = None) -> Variable:
     """x with value added along the axis at the positions in index, as often as they are named.
 
     index: [n], int32 or int64. value: the shape of x with n elements along the axis. Raises OpError at a
@@ -31,7 +32,7 @@ def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: Op
     return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": from_front(x, axis)}, name=name)
 
 
-def take_along_axis(arr: Variable, indices: Variable, axis: int, name: Optional[str] = None) -> Variable:
+def take_along_axis(arr: Variable, indices: Variable, axis: int, name: str | None = None) -> Variable:
     """arr's elements at the same places but along the axis, where they are at the positions in indices.
 
     indices: arr's shape but for the axis, int32 or int64. Returns the shape of indices. Raises OpError at a
@@ -40,8 +41,8 @@ def take_along_axis(arr: Variable, indices: Variable, axis: int, name: Optional[
     return emit("take_along_axis", {"Input": arr, "Index": indices}, {"Axis": from_front(arr, axis)}, name=name)
 
 
-def put_along_axis(arr: Variable, indices: Variable, values: Union[float, Variable], axis: int,
-                   reduce: str = "assign", name: Optional[str] = None) -> Variable:
+def put_along_axis(arr: Variable, indices: Variable, values: float | Variable, axis: int,
+                   reduce: str = "assign", name: str | None = None) -> Variable:
     """arr with values at the places that take_along_axis reads.
 
     values: the shape of indices, or a number. reduce: "assign": of several values for one element the last
@@ -54,7 +55,7 @@ def put_along_axis(arr: Variable, indices: Variable, values: Union[float, Variab
                 {"Axis": from_front(arr, axis), "Reduce": reduce}, name=name)
 
 
-def multiplex(inputs: Sequence[Variable], index: Variable, name: Optional[str] = None) -> Variable:
+def multiplex(inputs: Sequence[Variable], index: Variable, name: str | None = None) -> Variable:
     """Row i is row i of inputs[index[i]].
 
     inputs: [rows, ...], all of one shape. index: [rows, 1], int32 or int64. Raises OpError at a run when there
@@ -64,7 +65,7 @@ def multiplex(inputs: Sequence[Variable], index: Variable, name: Optional[str] =
 
 
 def argsort(input: Variable, axis: int = -1, descending: bool = False,
-            name: Optional[str] = None) -> Tuple[Variable, Variable]:
+            name: str | None = None) -> tuple[Variable, Variable]:
     """The elements along an axis in order, the least first: (values, int64 indices). Of equal ones, that at
     the lower index comes first."""
     outputs = emit_all("argsort", {"X": input}, {"axis": axis, "descending": descending}, name=name)
@@ -72,32 +73,32 @@ def argsort(input: Variable, axis: int = -1, descending: bool = False,
     return outputs["Out"], outputs["Indices"]  # type: ignore[return-value]
 
 
-def tril(x: Variable, diagonal: int = 0, name: Optional[str] = None) -> Variable:
+def tril(x: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
     """x with zeros above the diagonal of each matrix: its last two axes. diagonal: 0 the main one, above 0 to
     the right of it."""
     return emit("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": True}, name=name or layer_name("tril"))
 
 
-def triu(x: Variable, diagonal: int = 0, name: Optional[str] = None) -> Variable:
+def triu(x: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
     """x with zeros below the diagonal of each matrix; as tril."""
     return emit("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": False}, name=name or layer_name("triu"))
 
 
 def allclose(x: Variable, y: Variable, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False,
-             name: Optional[str] = None) -> Variable:
+             name: str | None = None) -> Variable:
     """Whether |x − y| ≤ atol + rtol |y| everywhere: one truth. equal_nan: NaN is equal to NaN."""
     # The tolerances are text in the program: a float32 would round them.
     attrs = {"rtol": repr(float(rtol)), "atol": repr(float(atol)), "equal_nan": equal_nan}
     return emit("allclose", {"Input": x, "Other": y}, attrs, name=name)
 
 
-def where(condition: Variable, x: Variable, y: Variable, name: Optional[str] = None) -> Variable:
+def where(condition: Variable, x: Variable, y: Variable, name: str | None = None) -> Variable:
     """x's element where the condition is true, else y's; all three have one shape, condition is bool."""
     return emit("where", {"Condition": condition, "X": x, "Y": y}, name=name)
 
 
 def one_hot(input: Variable, depth: int, allow_out_of_range: bool = False, dtype: Any = "float32",
-            name: Optional[str] = None) -> Variable:
+            name: str | None = None) -> Variable:
     """Rows of zeros with a 1 at the position that the element of input says.
 
     input: any shape, int32 or int64. Returns [..., depth]. Raises OpError at a run for a position that is

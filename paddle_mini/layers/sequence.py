@@ -1,7 +1,8 @@
 # Layers over sequences: rows that a lod groups. Functions of one line have the docs of their operators.
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,17 @@ from .._core import ProgramError
 from ..errors import shown
 from ..variable import Variable
 from .emit import (
-    activation, add_bias, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float,
-    require_variable, whole,
+    activation,
+    add_bias,
+    create_parameter,
+    emit,
+    emit_all,
+    known_dim,
+    layer_name,
+    refuse,
+    require_float,
+    require_variable,
+    whole,
 )
 from .ops import layer
 from .tensor import fill_constant
@@ -30,7 +40,7 @@ sequence_unpad = layer("sequence_unpad")
 
 
 def sequence_pool(input: Variable, pool_type: str, is_test: bool = False, pad_value: float = 0.0,
-                  name: Optional[str] = None) -> Variable:
+                  name: str | None = None) -> Variable:
     """A row for each sequence.
 
     input: sequences of rows [T, ...]. pool_type: "sum", "average", "sqrt" (the sum by the root of the length),
@@ -45,19 +55,19 @@ def sequence_pool(input: Variable, pool_type: str, is_test: bool = False, pad_va
     return emit("sequence_pool", {"X": input}, attrs, name=name, outputs=outputs)
 
 
-def sequence_first_step(input: Variable, name: Optional[str] = None) -> Variable:
+def sequence_first_step(input: Variable, name: str | None = None) -> Variable:
     """The first row of each sequence: sequence_pool of type "first"."""
     return sequence_pool(input, "first", name=name)
 
 
-def sequence_last_step(input: Variable, name: Optional[str] = None) -> Variable:
+def sequence_last_step(input: Variable, name: str | None = None) -> Variable:
     """The last row of each sequence: sequence_pool of type "last"."""
     return sequence_pool(input, "last", name=name)
 
 
 def sequence_conv(input: Variable, num_filters: int, filter_size: int = 3, filter_stride: int = 1,
-                  padding: bool = True, padding_start: Optional[int] = None, bias_attr: Any = None,
-                  param_attr: Any = None, act: Optional[str] = None, name: Optional[str] = None) -> Variable:
+                  padding: bool = True, padding_start: int | None = None, bias_attr: Any = None,
+                  param_attr: Any = None, act: str | None = None, name: str | None = None) -> Variable:
     """Out[t] = act(W · (rows t + padding_start ... of filter_size rows, one behind the other) + b), in each sequence.
 
     input: sequences of rows [T, D], float; D must be known. Zeros stand before and after a sequence.
@@ -78,8 +88,8 @@ def sequence_conv(input: Variable, num_filters: int, filter_size: int = 3, filte
     return activation(act, add_bias(out, bias_attr, filters, 1, prefix), prefix)
 
 
-def row_conv(input: Variable, future_context_size: int, param_attr: Any = None, act: Optional[str] = None,
-             name: Optional[str] = None) -> Variable:
+def row_conv(input: Variable, future_context_size: int, param_attr: Any = None, act: str | None = None,
+             name: str | None = None) -> Variable:
     """Out[t] = act(Σᵢ input[t + i] · W[i]), element by element, for i from 0 to future_context_size.
 
     input: sequences of rows [T, D], or [batch, T, D], float; D must be known. Returns the shape of input.
@@ -92,8 +102,8 @@ def row_conv(input: Variable, future_context_size: int, param_attr: Any = None, 
     return activation(act, emit("row_conv", {"X": input, "Filter": weight}, name=prefix), prefix)
 
 
-def sequence_pad(x: Variable, pad_value: Union[float, Variable], maxlen: Optional[int] = None,
-                 name: Optional[str] = None) -> Tuple[Variable, Variable]:
+def sequence_pad(x: Variable, pad_value: float | Variable, maxlen: int | None = None,
+                 name: str | None = None) -> tuple[Variable, Variable]:
     """Sequences as rows of one tensor, filled up behind their ends: (padded [sequences, length, ...], the length of
     each sequence, int64 [sequences]).
 
@@ -110,8 +120,8 @@ def sequence_pad(x: Variable, pad_value: Union[float, Variable], maxlen: Optiona
     return made["Out"], made["Length"]  # type: ignore[return-value]
 
 
-def sequence_mask(x: Variable, maxlen: Union[int, Variable, None] = None, dtype: Any = "int64",
-                  name: Optional[str] = None) -> Variable:
+def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any = "int64",
+                  name: str | None = None) -> Variable:
     """1 where a position is before the end of its sequence, else 0: Out[..., j] = j < x[...].
 
     x: lengths of any shape, int32 or int64. maxlen: how many positions; None: the largest of x; or a Variable with
@@ -125,8 +135,8 @@ def sequence_mask(x: Variable, maxlen: Union[int, Variable, None] = None, dtype:
     return out
 
 
-def lod_reset(x: Variable, y: Optional[Variable] = None, target_lod: Optional[Sequence[int]] = None,
-              name: Optional[str] = None) -> Variable:
+def lod_reset(x: Variable, y: Variable | None = None, target_lod: Sequence[int] | None = None,
+              name: str | None = None) -> Variable:
     """x with other sequences: those of y; or, where y has none, the offsets that are its values (int32 or int64);
     or, without y, the offsets target_lod, such as [0, 2, 5]."""
     if (y is None) == (target_lod is None):
@@ -135,7 +145,7 @@ def lod_reset(x: Variable, y: Optional[Variable] = None, target_lod: Optional[Se
                 name=name)
 
 
-def lod_append(x: Variable, level: Union[Variable, Sequence[int]], name: Optional[str] = None) -> Variable:
+def lod_append(x: Variable, level: Variable | Sequence[int], name: str | None = None) -> Variable:
     """x with one more, innermost, level of sequences, whose y or target_lod in lod_reset is `level`: what was the
     innermost level then groups these sequences instead of rows, so there must be as many as there were rows."""
     given = isinstance(level, Variable)
@@ -143,7 +153,7 @@ def lod_append(x: Variable, level: Union[Variable, Sequence[int]], name: Optiona
     return emit("lod_reset", {"X": x, "Y": level if given else None}, attrs, name=name or layer_name("lod_append"))
 
 
-def _offsets(value: Sequence[int]) -> List[int]:
+def _offsets(value: Sequence[int]) -> list[int]:
     offsets = np.asarray(value)
     if offsets.ndim != 1 or offsets.size < 1 or offsets.dtype.kind not in "iu":
         refuse(ProgramError, f"target_lod is {shown(value)}, it must be offsets such as [0, 2, 5]")

@@ -1,7 +1,8 @@
 # Nested lists, tuples and dicts of variables, as loops and branches take and give them.
 from __future__ import annotations
 
-from typing import Any, Callable, List
+from collections.abc import Callable
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -9,7 +10,7 @@ from ..variable import Variable
 from .emit import refuse
 
 
-def flatten_structure(value: Any) -> List[Any]:
+def flatten_structure(value: Any) -> list[Any]:
     """The leaves, in order."""
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in flatten_structure(item)]

@@ -1,7 +1,8 @@
 # Layers that make, copy and join tensors, and count.
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..initializer import constant_attrs, value_attrs
 from ..variable import Parameter, Variable
 from . import emit as door
 from .emit import at_users_line, emit, layer_name, refuse, require_variable
+
 
 def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int = 0) -> Variable:
     """A variable that exe.run(feed={name: ...}) gives a value.
@@ -36,7 +38,7 @@ def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int
                             stop_gradient=True)
 
 
-def create_parameter(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = None, attr: Any = None,
+def create_parameter(shape: Sequence[int], dtype: Any = "float32", name: str | None = None, attr: Any = None,
                      is_bias: bool = False, default_initializer: Any = None) -> Parameter:
     """A parameter of its own; begins with Xavier, or zeros with is_bias, unless attr or
     default_initializer says otherwise."""
@@ -47,7 +49,7 @@ def create_parameter(shape: Sequence[int], dtype: Any = "float32", name: Optiona
 
 
 def create_global_var(shape: Sequence[int], value: float, dtype: Any = "float32", persistable: bool = True,
-                      name: Optional[str] = None) -> Variable:
+                      name: str | None = None) -> Variable:
     """A variable that outlives runs and that no optimizer changes; the startup program sets every
     element to `value`."""
     if not persistable:
@@ -55,7 +57,7 @@ def create_global_var(shape: Sequence[int], value: float, dtype: Any = "float32"
     return door.create_state(name or layer_name("global_var"), shape, dtypes.dtype_name(dtype), value)
 
 
-def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: Optional[str] = None) -> Variable:
+def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: str | None = None) -> Variable:
     """A tensor of this shape whose elements are all `value`."""
     with at_users_line():
         attrs = constant_attrs(dtypes.shape_list(shape), dtypes.dtype_name(dtype), value)
@@ -64,18 +66,18 @@ def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: Optional
     return out
 
 
-def zeros(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+def zeros(shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> Variable:
     """A tensor of zeros."""
     return fill_constant(shape, dtype, 0.0, name=name)
 
 
-def ones(shape: Sequence[int], dtype: Any = "float32", name: Optional[str] = None) -> Variable:
+def ones(shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> Variable:
     """A tensor of ones."""
     return fill_constant(shape, dtype, 1.0, name=name)
 
 
-def eye(num_rows: int, num_columns: Optional[int] = None, dtype: Any = "float32",
-        name: Optional[str] = None) -> Variable:
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32",
+        name: str | None = None) -> Variable:
     """A matrix with 1 on the diagonal and 0 elsewhere. num_columns: None: as many as rows."""
     attrs = {"num_rows": num_rows, "num_columns": -1 if num_columns is None else num_columns,
              "dtype": dtypes.dtype_name(dtype)}
@@ -85,7 +87,7 @@ def eye(num_rows: int, num_columns: Optional[int] = None, dtype: Any = "float32"
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64",
-           name: Optional[str] = None) -> Variable:
+           name: str | None = None) -> Variable:
     """start, start + step, start + 2 step, ... up to but without end; arange(n) begins at 0.
 
     start, end, step: numbers, or variables of this dtype with one element. Returns [n], whose length is known
@@ -100,7 +102,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64",
     return out
 
 
-def full_like(x: Variable, value: float, dtype: Any = None, name: Optional[str] = None) -> Variable:
+def full_like(x: Variable, value: float, dtype: Any = None, name: str | None = None) -> Variable:
     """A tensor of x's shape whose elements are all `value`. dtype: None: x's."""
     attrs = {"value": float(value), "dtype": -1 if dtype is None else dtypes.dtype_name(dtype)}
     out = emit("fill_any_like", {"X": x}, attrs, name=name)
@@ -108,19 +110,19 @@ def full_like(x: Variable, value: float, dtype: Any = None, name: Optional[str] 
     return out
 
 
-def zeros_like(x: Variable, name: Optional[str] = None) -> Variable:
+def zeros_like(x: Variable, name: str | None = None) -> Variable:
     """A tensor of zeros of x's shape and element type."""
     return full_like(x, 0.0, name=name)
 
 
-def ones_like(x: Variable, name: Optional[str] = None) -> Variable:
+def ones_like(x: Variable, name: str | None = None) -> Variable:
     """A tensor of ones of x's shape and element type."""
     return full_like(x, 1.0, name=name)
 
 
 def fill_constant_batch_size_like(input: Variable, shape: Sequence[int], dtype: Any, value: float,
                                   input_dim_idx: int = 0, output_dim_idx: int = 0,
-                                  name: Optional[str] = None) -> Variable:
+                                  name: str | None = None) -> Variable:
     """A tensor of this shape whose elements are all `value`; its dimension output_dim_idx is input's
     dimension input_dim_idx."""
     with at_users_line():
@@ -131,7 +133,7 @@ def fill_constant_batch_size_like(input: Variable, shape: Sequence[int], dtype: 
     return out
 
 
-def assign(input: Any, output: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
+def assign(input: Any, output: Variable | None = None, name: str | None = None) -> Variable:
     """A copy of a variable, or of a NumPy array, number or list, which becomes part of the program.
     output: the variable to write; None: a new one."""
     written = {"Out": output if output is not None else 1}
@@ -144,22 +146,22 @@ def assign(input: Any, output: Optional[Variable] = None, name: Optional[str] = 
                 name=name or layer_name("assign"), outputs=written)
 
 
-def cast(x: Variable, dtype: Any, name: Optional[str] = None) -> Variable:
+def cast(x: Variable, dtype: Any, name: str | None = None) -> Variable:
     """x with another element type; floats lose their fraction when they become integers."""
     require_variable("cast", x)
     return emit("cast", {"X": x}, {"in_dtype": x.dtype, "out_dtype": dtypes.dtype_name(dtype)}, name=name)
 
 
-def concat(input: Sequence[Variable], axis: int = 0, name: Optional[str] = None) -> Variable:
+def concat(input: Sequence[Variable], axis: int = 0, name: str | None = None) -> Variable:
     """Tensors put one after the other along an axis; their other dimensions must agree."""
     return emit("concat", {"X": input}, {"axis": axis}, name=name)
 
 
-def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: Optional[str] = None) -> Variable:
+def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: str | None = None) -> Variable:
     """x + value, for one element; in_place: into x itself."""
     return emit("increment", {"X": x}, {"step": float(value)}, name=name, outputs={"Out": x if in_place else 1})
 
 
-def sums(input: Sequence[Variable], out: Optional[Variable] = None, name: Optional[str] = None) -> Variable:
+def sums(input: Sequence[Variable], out: Variable | None = None, name: str | None = None) -> Variable:
     """The sum of tensors of one shape, element by element. out: the variable to write; None: a new one."""
     return emit("sum", {"X": input}, name=name or layer_name("sum"), outputs={"Out": 1 if out is None else out})

@@ -1,7 +1,8 @@
 # Blocks of Transformers, and positions. Vaswani et al., "Attention is all you need", 2017.
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +20,9 @@ from .reduce import cumsum
 from .tensor import fill_constant_batch_size_like
 
 
-def feed_forward(x: Variable, d_inner: int, d_model: Optional[int] = None, dropout_rate: float = 0.0,
+def feed_forward(x: Variable, d_inner: int, d_model: int | None = None, dropout_rate: float = 0.0,
                  act: str = "relu", param_attr: Any = None, bias_attr: Any = None,
-                 name: Optional[str] = None) -> Variable:
+                 name: str | None = None) -> Variable:
     """act(x W₁ + b₁) W₂ + b₂ for each position.
 
     x: [N, length, features] float. d_inner: outputs of the first product; d_model: of the second; None: features.
@@ -37,10 +38,10 @@ def feed_forward(x: Variable, d_inner: int, d_model: Optional[int] = None, dropo
 
 
 def transformer_encoder_layer(x: Variable, num_heads: int, d_inner: int, dropout_rate: float = 0.1,
-                              act: str = "relu", attn_dropout_rate: Optional[float] = None,
-                              act_dropout_rate: Optional[float] = None, normalize_before: bool = False,
-                              attn_mask: Optional[Variable] = None, causal: bool = False, param_attr: Any = None,
-                              bias_attr: Any = None, name: Optional[str] = None) -> Variable:
+                              act: str = "relu", attn_dropout_rate: float | None = None,
+                              act_dropout_rate: float | None = None, normalize_before: bool = False,
+                              attn_mask: Variable | None = None, causal: bool = False, param_attr: Any = None,
+                              bias_attr: Any = None, name: str | None = None) -> Variable:
     """Attention of x to itself, then feed_forward, each with what it is given added and normalized.
 
     x: [N, length, features] float; features must be known. dropout_rate: of what is added; attn_dropout_rate: of
@@ -63,11 +64,11 @@ def transformer_encoder_layer(x: Variable, num_heads: int, d_inner: int, dropout
 
 
 def transformer_decoder_layer(x: Variable, memory: Variable, num_heads: int, d_inner: int, dropout_rate: float = 0.1,
-                              act: str = "relu", attn_dropout_rate: Optional[float] = None,
-                              act_dropout_rate: Optional[float] = None, normalize_before: bool = False,
-                              attn_mask: Optional[Variable] = None, memory_mask: Optional[Variable] = None,
+                              act: str = "relu", attn_dropout_rate: float | None = None,
+                              act_dropout_rate: float | None = None, normalize_before: bool = False,
+                              attn_mask: Variable | None = None, memory_mask: Variable | None = None,
                               causal: bool = True, param_attr: Any = None, bias_attr: Any = None,
-                              name: Optional[str] = None) -> Variable:
+                              name: str | None = None) -> Variable:
     """Attention of x to itself, then to memory, then feed_forward, each with what it is given added and normalized.
 
     x: [N, length, features] float. memory: [N, k, any features] float, what the encoder made. memory_mask: for
@@ -92,7 +93,7 @@ def transformer_decoder_layer(x: Variable, memory: Variable, num_heads: int, d_i
 
 
 def add_learned_positions(x: Variable, max_length: int, param_attr: Any = None,
-                          name: Optional[str] = None) -> Variable:
+                          name: str | None = None) -> Variable:
     """x plus row t of a table at each position t.
 
     x: [N, length, features] float; features must be known, length need not be. The table [max_length, features]
@@ -102,7 +103,7 @@ def add_learned_positions(x: Variable, max_length: int, param_attr: Any = None,
     return _with_positions("add_learned_positions", x, max_length, param_attr, name)
 
 
-def add_sinusoid_positions(x: Variable, max_length: int, name: Optional[str] = None) -> Variable:
+def add_sinusoid_positions(x: Variable, max_length: int, name: str | None = None) -> Variable:
     """x plus sin(t / 10000^(2i / features)) at feature 2i and the cosine at 2i + 1, for each position t.
 
     Arguments and errors are as in add_learned_positions; the table is a parameter that is not trained.
@@ -116,7 +117,7 @@ def add_sinusoid_positions(x: Variable, max_length: int, name: Optional[str] = N
     return _with_positions("add_sinusoid_positions", x, max_length, fixed, name)
 
 
-def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: Optional[str]) -> Variable:
+def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: str | None) -> Variable:
     _require_sequences(layer, x)
     if x.shape[1] > whole(layer, "max_length", max_length):
         refuse(ShapeError, f"{layer}: '{printable(x.name)}' {list(x.shape)} is longer than max_length {max_length}")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Union
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -12,9 +12,9 @@ from .conv import Size, paddings, sizes
 from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
 
 
-def conv3d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Union[Size, str] = 0,
+def conv3d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Size | str = 0,
            dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-           act: Optional[str] = None, name: Optional[str] = None, data_format: str = "NCDHW") -> Variable:
+           act: str | None = None, name: str | None = None, data_format: str = "NCDHW") -> Variable:
     """Out = act(X ⋆ W + b), the cross-correlation of volumes with filters.
 
     input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC"; C must be known. Sizes: one
@@ -41,8 +41,8 @@ def conv3d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 
 
 
 def pool3d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_stride: Size = 1,
-           pool_padding: Union[Size, str] = 0, global_pooling: bool = False, ceil_mode: bool = False,
-           exclusive: bool = True, name: Optional[str] = None, data_format: str = "NCDHW") -> Variable:
+           pool_padding: Size | str = 0, global_pooling: bool = False, ceil_mode: bool = False,
+           exclusive: bool = True, name: str | None = None, data_format: str = "NCDHW") -> Variable:
     """The greatest ("max") or the mean ("avg") of each window of a volume.
 
     input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC". Sizes: one number, or

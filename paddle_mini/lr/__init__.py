@@ -3,13 +3,30 @@
 runs. Classes such as ExponentialDecay are given to an optimizer as learning_rate: they add no
 operator; the Executor writes their rate before each run, and step() moves them on."""
 from ..layers.learning_rate import (
-    cosine_decay, exponential_decay, inverse_time_decay, linear_lr_warmup, natural_exp_decay, noam_decay,
-    piecewise_decay, polynomial_decay, pow2_decay_with_linear_warmup,
+    cosine_decay,
+    exponential_decay,
+    inverse_time_decay,
+    linear_lr_warmup,
+    natural_exp_decay,
+    noam_decay,
+    piecewise_decay,
+    polynomial_decay,
+    pow2_decay_with_linear_warmup,
 )
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decays import (
-    CosineAnnealingDecay, ExponentialDecay, InverseTimeDecay, LambdaDecay, LinearLR, MultiplicativeDecay,
-    MultiStepDecay, NaturalExpDecay, NoamDecay, PiecewiseDecay, PolynomialDecay, StepDecay,
+    CosineAnnealingDecay,
+    ExponentialDecay,
+    InverseTimeDecay,
+    LambdaDecay,
+    LinearLR,
+    MultiplicativeDecay,
+    MultiStepDecay,
+    NaturalExpDecay,
+    NoamDecay,
+    PiecewiseDecay,
+    PolynomialDecay,
+    StepDecay,
 )
 from .plateau import ReduceOnPlateau
 from .scheduler import LRScheduler

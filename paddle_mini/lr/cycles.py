@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -56,8 +57,8 @@ class CyclicLR(LRScheduler):
     """
 
     def __init__(self, base_learning_rate: float, max_learning_rate: float, step_size_up: int,
-                 step_size_down: Optional[int] = None, mode: str = "triangular", exp_gamma: float = 1.0,
-                 scale_fn: Optional[Callable[[Any], float]] = None, scale_mode: str = "cycle", last_epoch: int = -1):
+                 step_size_down: int | None = None, mode: str = "triangular", exp_gamma: float = 1.0,
+                 scale_fn: Callable[[Any], float] | None = None, scale_mode: str = "cycle", last_epoch: int = -1):
         self.max_lr = number(self, "max_learning_rate", max_learning_rate, low=0.0)
         self.step_size_up = whole(self, "step_size_up", step_size_up)
         down = step_size_up if step_size_down is None else step_size_down

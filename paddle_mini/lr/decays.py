@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -25,7 +26,7 @@ class NoamDecay(LRScheduler):
         falling_part = 1.0 if self.last_epoch == 0 else self.last_epoch**-0.5
         return self.base_lr * self.d_model**-0.5 * min(falling_part, rising_part)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         if self.shift:
             raise ProgramError("NoamDecay: the first update of the C library is step 1 of this schedule, which is at "
                                f"step {self.last_epoch}; go there with step(1)")
@@ -47,7 +48,7 @@ class PiecewiseDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.values[sum(self.last_epoch >= boundary for boundary in self.boundaries)]
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         return segments(self.boundaries, self.values, self.shift)
 
 
@@ -61,7 +62,7 @@ class NaturalExpDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.base_lr * math.exp(-self.gamma * self.last_epoch)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         rate = self.base_lr * math.exp(-self.gamma * self.shift)
         return policy("Exp", "exp_lr", rate, math.exp(-1 if self.gamma else 0), 1 / (self.gamma or 1))
 
@@ -76,7 +77,7 @@ class InverseTimeDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.base_lr / (1.0 + self.gamma * self.last_epoch)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         return inverse_power(self, self.base_lr, self.gamma, 1.0, self.shift)
 
 
@@ -98,7 +99,7 @@ class PolynomialDecay(LRScheduler):
             steps *= max(1, -(-t // steps))
         return (self.base_lr - self.end_lr) * (1 - min(t, steps) / steps)**self.power + self.end_lr
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         left = self.decay_steps - self.shift
         if not self.cycle and self.power == 1 and self.base_lr >= self.end_lr:
             slope = (self.base_lr - self.end_lr) / self.decay_steps
@@ -119,7 +120,7 @@ class ExponentialDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.base_lr * self.gamma**self.last_epoch
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         return policy("Exp", "exp_lr", self.base_lr * self.gamma**self.shift, self.gamma, 1.0)
 
 
@@ -134,7 +135,7 @@ class MultiStepDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.base_lr * self.gamma**sum(self.last_epoch >= milestone for milestone in self.milestones)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         rates = [self.base_lr * self.gamma**passed for passed in range(len(self.milestones) + 1)]
         return segments(self.milestones, rates, self.shift)
 
@@ -150,7 +151,7 @@ class StepDecay(LRScheduler):
     def get_lr(self) -> float:
         return self.base_lr * self.gamma**(self.last_epoch // self.step_size)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         fallen, rest = divmod(self.shift, self.step_size)
         if rest:
             raise ProgramError(f"StepDecay: the policy DiscExp of the C library falls at updates {self.step_size}, "
@@ -209,7 +210,7 @@ class LinearLR(LRScheduler):
         done = min(self.last_epoch, self.total_steps) / self.total_steps
         return self.base_lr * (self.start_factor + (self.end_factor - self.start_factor) * done)
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         slope = self.base_lr * (self.start_factor - self.end_factor) / self.total_steps
         if slope < 0:
             raise ProgramError("LinearLR: the policy Linear of the C library falls, and this schedule rises")

@@ -1,7 +1,7 @@
 # ReduceOnPlateau: a learning rate that falls when a metric no longer gets better.
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class ReduceOnPlateau(LRScheduler):
         self.cooldown = whole(self, "cooldown", cooldown, low=0)
         self.min_lr = number(self, "min_lr", min_lr, low=0.0)
         self.epsilon = number(self, "epsilon", epsilon, low=0.0)
-        self.best: Optional[float] = None
+        self.best: float | None = None
         self.num_bad_epochs = 0
         self.cooldown_counter = 0
         # The first metric comes with the first step(): until then there is no step to take.
@@ -43,7 +43,7 @@ class ReduceOnPlateau(LRScheduler):
     def get_lr(self) -> float:
         return self.last_lr
 
-    def step(self, metrics: Any, epoch: Optional[int] = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Goes on by one step, with the metric of what was done since: one number, or an array of one."""
         array = np.asarray(metrics)
         if array.size != 1 or array.dtype.kind not in "fiu":

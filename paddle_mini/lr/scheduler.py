@@ -1,10 +1,12 @@
 # LRScheduler: a learning rate that step() moves on.
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .._core import ProgramError, printable
 from ..errors import shown
@@ -22,7 +24,7 @@ class LRScheduler(ABC):
     A schedule of your own derives from this and has get_lr().
     """
 
-    state_keys: Tuple[str, ...] = ("last_epoch", "last_lr")
+    state_keys: tuple[str, ...] = ("last_epoch", "last_lr")
     """What state_dict holds besides; each is an attribute."""
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1):
@@ -39,7 +41,7 @@ class LRScheduler(ABC):
         """The rate now: what the Executor writes."""
         return self.last_lr
 
-    def step(self, epoch: Optional[int] = None) -> None:
+    def step(self, epoch: int | None = None) -> None:
         """Goes on by one step, or to step `epoch`."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
         self.last_lr = number(self, "get_lr()", self.get_lr())
@@ -49,13 +51,13 @@ class LRScheduler(ABC):
         """What is added to the number of an update, from 1, to get its t when each takes one step from here on."""
         return self.last_epoch - 1
 
-    def config_values(self) -> Dict[str, Any]:
+    def config_values(self) -> dict[str, Any]:
         """The fields of OptimizerConfig (proto/optimizer.proto) of a policy that gives these rates, up to rounding;
         ProgramError where none does."""
         raise ProgramError(f"{type(self).__name__}: no policy of the C library has these rates; give it each one with "
                            "set_learning_rate")
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What set_state_dict needs to go on from here: plain numbers."""
         return {key: getattr(self, key) for key in self.state_keys}
 
@@ -85,12 +87,12 @@ def whole(owner: Any, what: str, value: Any, low: int = 1) -> int:
     raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be a whole number, at least {low}")
 
 
-def rising(owner: Any, what: str, values: Sequence[int]) -> List[int]:
+def rising(owner: Any, what: str, values: Sequence[int]) -> list[int]:
     """The values as ints; ProgramError when they are not a list of whole numbers that rise."""
     if not isinstance(values, (list, tuple)):
         raise ProgramError(f"{_named(owner)}: {what} is {shown(values)}, it must be a list of whole numbers")
     steps = [whole(owner, what, value, low=0) for value in values]
-    if any(after <= before for before, after in zip(steps, steps[1:])):
+    if any(after <= before for before, after in itertools.pairwise(steps)):
         raise ProgramError(f"{_named(owner)}: {what} is {shown(values)}, it must rise")
     return steps
 
@@ -113,12 +115,12 @@ def _named(owner: Any) -> str:
     return owner if isinstance(owner, str) else type(owner).__name__
 
 
-def policy(name: str, field: str, rate: float, a: float, b: float) -> Dict[str, Any]:
+def policy(name: str, field: str, rate: float, a: float, b: float) -> dict[str, Any]:
     """The fields of OptimizerConfig of a policy with two numbers."""
     return {"lr_policy": name, field: {"learning_rate": rate, "lr_decay_a": a, "lr_decay_b": b}}
 
 
-def segments(boundaries: Sequence[int], rates: Sequence[float], shift: int) -> Dict[str, Any]:
+def segments(boundaries: Sequence[int], rates: Sequence[float], shift: int) -> dict[str, Any]:
     """The policy with rates[i] while t < boundaries[i], the last rate from there on."""
     bounds = [boundary - shift - 1 for boundary in boundaries]  # the last update before it
     pairs = [(bound, rate) for bound, rate in zip(bounds, rates) if bound > 0]
@@ -126,7 +128,7 @@ def segments(boundaries: Sequence[int], rates: Sequence[float], shift: int) -> D
     return {"lr_policy": "Manual", "manual_lr": {"segments": [{"bound": bound, "rate": rate} for bound, rate in pairs]}}
 
 
-def inverse_power(owner: Any, rate: float, slope: float, power: float, shift: int) -> Dict[str, Any]:
+def inverse_power(owner: Any, rate: float, slope: float, power: float, shift: int) -> dict[str, Any]:
     """The policy with rate / (1 + slope t)^power."""
     begin = 1.0 + slope * shift
     if begin <= 0:

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Mapping, Union
+from collections.abc import Mapping
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -19,7 +20,7 @@ class SWALR(LRScheduler):
     rates take CyclicLR, and Latest(k, every=...) at the ends of the cycles.
     """
 
-    def __init__(self, learning_rate: Union[float, LRScheduler], swa_lr: float, start: int, anneal_steps: int = 10,
+    def __init__(self, learning_rate: float | LRScheduler, swa_lr: float, start: int, anneal_steps: int = 10,
                  strategy: str = "cos", last_epoch: int = -1):
         if isinstance(learning_rate, ReduceOnPlateau):
             raise ProgramError("SWALR: ReduceOnPlateau needs a metric at every step; give another schedule")
@@ -50,7 +51,7 @@ class SWALR(LRScheduler):
             self.learning_rate.step(step)
         return self.learning_rate()
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         inner = self.learning_rate
         return {**super().state_dict(), **({"SWALR_LR": inner.state_dict()} if isinstance(inner, LRScheduler) else {})}
 

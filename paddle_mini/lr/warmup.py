@@ -1,7 +1,8 @@
 # LinearWarmup: a line, and then another schedule.
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Union
+from collections.abc import Mapping
+from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
@@ -16,7 +17,7 @@ class LinearWarmup(LRScheduler):
     Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 2.2.
     """
 
-    def __init__(self, learning_rate: Union[float, LRScheduler], warmup_steps: int, start_lr: float, end_lr: float,
+    def __init__(self, learning_rate: float | LRScheduler, warmup_steps: int, start_lr: float, end_lr: float,
                  last_epoch: int = -1):
         if isinstance(learning_rate, ReduceOnPlateau):
             raise ProgramError("LinearWarmup: ReduceOnPlateau needs a metric at every step; give another schedule")
@@ -37,7 +38,7 @@ class LinearWarmup(LRScheduler):
         self.learning_rate.step(self.last_epoch - self.warmup_steps)
         return self.learning_rate()
 
-    def state_dict(self) -> Dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         inner = self.learning_rate
         return {**super().state_dict(),
                 **({"LinearWarmup_LR": inner.state_dict()} if isinstance(inner, LRScheduler) else {})}

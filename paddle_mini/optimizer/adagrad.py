@@ -1,7 +1,7 @@
 # Adagrad, DecayedAdagrad and Adadelta: steps scaled by all gradients so far, or by the newer ones.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..block import Block
 from ..operator import Operator
@@ -33,7 +33,7 @@ class Adagrad(Optimizer):
         return self.append_update(block, "adagrad", parameter, gradient, {"Moment": "moment"},
                                   {"epsilon": self.epsilon})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"epsilon": self.epsilon, "initial_accumulator_value": self.initial_accumulator_value}
         return {"optimizer": "Adagrad", "adagrad": fields}
 
@@ -53,7 +53,7 @@ class DecayedAdagrad(Optimizer):
         return self.append_update(block, "decayed_adagrad", parameter, gradient, {"Moment": "moment"},
                                   {"decay": self.decay, "epsilon": self.epsilon})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "DecayedAdagrad", "decayed_adagrad": {"decay": self.decay, "epsilon": self.epsilon}}
 
 
@@ -77,5 +77,5 @@ class Adadelta(Optimizer):
         return self.append_update(block, "adadelta", parameter, gradient, kept,
                                   {"rho": self.rho, "epsilon": self.epsilon})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "Adadelta", "adadelta": {"rho": self.rho, "epsilon": self.epsilon}}

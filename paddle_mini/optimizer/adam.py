@@ -1,7 +1,8 @@
 # Adam and AdamW: steps scaled by running moments of the gradient.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from collections.abc import Callable
+from typing import Any
 
 from .._core import ProgramError
 from ..block import Block
@@ -39,13 +40,13 @@ class Adam(Optimizer):
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return self.append_update(block, "adam", parameter, gradient, MOMENTS, self._attrs())
 
-    def _attrs(self) -> Dict[str, Any]:
+    def _attrs(self) -> dict[str, Any]:
         return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon, "lazy_mode": self.lazy_mode}
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "Adam", "adam": self.moment_values()}
 
-    def moment_values(self) -> Dict[str, Any]:
+    def moment_values(self) -> dict[str, Any]:
         return {"beta_1": self.beta1, "beta_2": self.beta2, "epsilon": self.epsilon}
 
 
@@ -59,8 +60,8 @@ class AdamW(Adam):
     """
 
     def __init__(self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-                 weight_decay: float = 0.01, lr_ratio: Optional[Callable[[Parameter], float]] = None,
-                 apply_decay_param_fun: Optional[Callable[[str], bool]] = None, lazy_mode: bool = False,
+                 weight_decay: float = 0.01, lr_ratio: Callable[[Parameter], float] | None = None,
+                 apply_decay_param_fun: Callable[[str], bool] | None = None, lazy_mode: bool = False,
                  **common: Any):
         super().__init__(learning_rate, beta1, beta2, epsilon, lazy_mode, **common)
         self.weight_decay = finite("AdamW: weight_decay", weight_decay)
@@ -75,12 +76,12 @@ class AdamW(Adam):
         attrs = {"with_decay": decays, "coeff": self.weight_decay, "lr_ratio": ratio}
         return self.append_update(block, "adamw", parameter, gradient, MOMENTS, {**self._attrs(), **attrs})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         decays, ratio = self._decay_of(parameter)
         decay = self.weight_decay * ratio if decays else 0.0
         return {"optimizer": "Adam", "adam": {**self.moment_values(), "decay": decay}}
 
-    def _decay_of(self, parameter: Optional[Parameter]) -> Tuple[bool, float]:
+    def _decay_of(self, parameter: Parameter | None) -> tuple[bool, float]:
         """Whether a parameter decays, and its lr_ratio."""
         decays, ratio = True, 1.0
         if self.apply_decay_param_fun is not None:

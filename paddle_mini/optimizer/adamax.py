@@ -1,7 +1,7 @@
 # Adamax: Adam with the largest gradient in the place of the root mean square.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..block import Block
 from ..operator import Operator
@@ -36,7 +36,7 @@ class Adamax(Optimizer):
             {"ParamOut": parameter, "MomentOut": moment, "InfNormOut": norm},
             {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"beta_1": self.beta1, "beta_2": self.beta2, "epsilon": self.epsilon}
         return {"optimizer": "Adamax", "adamax": fields}
 

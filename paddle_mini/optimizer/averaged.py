@@ -1,10 +1,10 @@
 # Averaged: what every optimizer that keeps averages lets its user do with them.
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from .._core import ProgramError, Scope
-from .._core import Applied
+from .._core import Applied, ProgramError, Scope
 from ..averaging.applied import Applier
 from ..averaging.batch_norm import batch_statistics, moving_statistics
 from ..averaging.export import save_models
@@ -27,13 +27,13 @@ class Averaged(Around):
 
     def __init__(self, optimizer: Any):
         super().__init__(optimizer)
-        self.averages: Optional[Applier] = None
+        self.averages: Applier | None = None
 
     def require_new(self) -> None:
         if self.averages is not None:
             raise ProgramError(f"this {type(self).__name__} has its program already; make another one")
 
-    def apply(self, exe: Executor, scope: Optional[Scope] = None, scheme: Optional[Scheme] = None,
+    def apply(self, exe: Executor, scope: Scope | None = None, scheme: Scheme | None = None,
               need_restore: bool = True) -> Applied:
         """`with average.apply(exe):` inside, every averaged parameter has its average as value: evaluate or save
         there, and do not train.
@@ -45,22 +45,22 @@ class Averaged(Around):
         """
         return self._made().apply(exe, scope, scheme, need_restore)
 
-    def restore(self, exe: Optional[Executor] = None, scope: Optional[Scope] = None) -> None:
+    def restore(self, exe: Executor | None = None, scope: Scope | None = None) -> None:
         """Gives the raw values back after apply(need_restore=False); does nothing when none are kept."""
         if self.averages is not None:
             self.averages.restore(scope)
 
-    def apply_program(self, scheme: Optional[Scheme] = None, keep_raw: bool = False) -> Program:
+    def apply_program(self, scheme: Scheme | None = None, keep_raw: bool = False) -> Program:
         """A program that overwrites every averaged parameter with its average, for runs without Python. It declares all
         persistable variables of the training program, so it reads that program's parameter file. keep_raw: it keeps
         the raw values beside them, for restore_program()."""
         return self._made().overwriting(scheme, keep_raw)
 
-    def restore_program(self, scheme: Optional[Scheme] = None) -> Program:
+    def restore_program(self, scheme: Scheme | None = None) -> Program:
         """A program that gives the raw values back after apply_program(scheme, keep_raw=True)."""
         return self._made().restoring(scheme)
 
-    def program(self, program: Program, scheme: Optional[Scheme] = None) -> Program:
+    def program(self, program: Program, scheme: Scheme | None = None) -> Program:
         """A copy of a program, such as that for testing, which reads averages where the original reads parameters.
 
         Nothing is exchanged: both run in the same scope, at the same time too, each by an Executor of its own. Averages
@@ -69,13 +69,13 @@ class Averaged(Around):
         """
         return self._made().bound(program, scheme)
 
-    def statistics(self, scope: Optional[Scope] = None, scheme: Optional[Scheme] = None) -> Statistics:
+    def statistics(self, scope: Scope | None = None, scheme: Scheme | None = None) -> Statistics:
         """How far an average has come: steps, updates, skipped, effective_length, mean_age, distance to the raw
         values, and whether a warmup still sets its length."""
         return self._made().statistics(scope, scheme)
 
     def reestimate_batch_norm(self, exe: Executor, program: Program, data: Iterable[Mapping[str, Any]],
-                              scope: Optional[Scope] = None, scheme: Optional[Scheme] = None) -> None:
+                              scope: Scope | None = None, scheme: Scheme | None = None) -> None:
         """Gives every batch normalization the statistics that the averaged parameters have on these batches, in place
         of the moving ones, wherever averages are in use from now on; training goes on with its own.
 
@@ -87,9 +87,9 @@ class Averaged(Around):
         names = moving_statistics(testing)
         made.rebind(scope, scheme, batch_statistics(exe, made.bound(testing, scheme), names, data, scope))
 
-    def save(self, prefix: Path, feed_vars: Sequence[Union[Variable, str]], fetch_vars: Sequence[Union[Variable, str]],
-             exe: Executor, program: Optional[Program] = None, scope: Optional[Scope] = None,
-             scheme: Optional[Scheme] = None, raw: bool = False) -> None:
+    def save(self, prefix: Path, feed_vars: Sequence[Variable | str], fetch_vars: Sequence[Variable | str],
+             exe: Executor, program: Program | None = None, scope: Scope | None = None,
+             scheme: Scheme | None = None, raw: bool = False) -> None:
         """io.save_inference_model with the averaged parameters; raw: and with the raw ones, as PREFIX.raw.
 
         The model says which average of which training it holds: Program.provenance of what is loaded, also

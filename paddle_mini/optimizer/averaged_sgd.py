@@ -1,7 +1,7 @@
 # AveragedSGD: gradient descent whose steps fall so that the average of all parameters is the result.
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 from ..averaging.lengths import Lengthy
 from ..averaging.schemes import Uniform
@@ -36,7 +36,7 @@ class _Falling(SGD):
                 self._rates[id(main), dtype] = made = rate if rate.dtype == dtype else cast(rate, dtype)
         return made
 
-    def rate_values(self) -> Dict[str, Any]:
+    def rate_values(self) -> dict[str, Any]:
         return inverse_power("AveragedSGD", self._begin, self._decay * self._begin, self._power, shift=-1)
 
 

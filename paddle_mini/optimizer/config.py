@@ -1,15 +1,16 @@
 # OptimizerConfig: the message that says to the C library what an optimizer does.
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Callable, Dict
+from typing import Any
 
 from .. import _core
 from .._core import ProgramError
 
 
-@lru_cache(maxsize=None)
+@cache
 def config_class() -> Any:
     """The class of OptimizerConfig, from what proto/optimizer.proto says; needs the package protobuf."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -21,7 +22,7 @@ def config_class() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("paddle.OptimizerConfig"))
 
 
-def new_config(values: Dict[str, Any]) -> Any:
+def new_config(values: dict[str, Any]) -> Any:
     """An OptimizerConfig with these fields; enumerations by name, messages as dictionaries."""
     try:
         return config_class()(**values)
@@ -29,7 +30,7 @@ def new_config(values: Dict[str, Any]) -> Any:
         raise ProgramError(f"OptimizerConfig: {error}") from None
 
 
-def said_by(owner: Any, says: str, does: str, base: type) -> Callable[..., Dict[str, Any]]:
+def said_by(owner: Any, says: str, does: str, base: type) -> Callable[..., dict[str, Any]]:
     """The method `says` of owner. Where a class of the user's changed `does` and not what it says of itself, that of
     `base`, which refuses."""
     for kind in type(owner).__mro__:

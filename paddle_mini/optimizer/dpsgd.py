@@ -1,7 +1,7 @@
 # Dpsgd: gradient descent with clipped gradients and noise, for differential privacy.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from .._core import ProgramError
 from ..block import Block
@@ -33,7 +33,7 @@ class Dpsgd(Optimizer):
                  "seed": self.seed or block.program.next_seed()}
         return self.append_update(block, "dpsgd", parameter, gradient, {}, attrs)
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         if not self.seed:
             raise ProgramError("Dpsgd: the program chooses the seed, and an object of the C library has none; give one")
         fields = {"clip": self.clip, "batch_size": self.batch_size, "sigma": self.sigma, "seed": self.seed}

@@ -1,7 +1,7 @@
 # Ftrl: follow the regularized leader, for sparse parameters.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..block import Block
 from ..operator import Operator
@@ -39,5 +39,5 @@ class Ftrl(Optimizer):
             {"ParamOut": parameter, "SquaredAccumOut": squared, "LinearAccumOut": linear},
             {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "Ftrl", "ftrl": {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power}}

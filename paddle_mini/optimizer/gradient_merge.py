@@ -1,7 +1,7 @@
 # GradientMerge: one step of an optimizer for the gradients of several runs.
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
@@ -49,7 +49,7 @@ class GradientMerge(Wrapper):
                                f"which {type(innermost).__name__} would change rows that they do not name; make the "
                                "embedding with is_sparse=False if that is wanted")
 
-    def append(self, pairs: Pairs, updated: Variable) -> List[Operator]:
+    def append(self, pairs: Pairs, updated: Variable) -> list[Operator]:
         program = default_main_program()
         block = program.current_block()
         if self.k_steps == 1:  # the sum of one gradient is the gradient
@@ -72,7 +72,7 @@ class GradientMerge(Wrapper):
 
     def _mean(self, sums: Pairs) -> None:
         """Divides: a factor in an attribute would be float32 for float64 gradients too."""
-        numbers: Dict[str, Variable] = {}
+        numbers: dict[str, Variable] = {}
         block = default_main_program().current_block()
         for parameter, merged in sums if self.avg else ():
             if merged.dtype not in numbers:
@@ -80,7 +80,7 @@ class GradientMerge(Wrapper):
             with op_role_guard(OPTIMIZE, [parameter, merged]):
                 block.append_op("elementwise_div", {"X": merged, "Y": numbers[merged.dtype]}, {"Out": merged})
 
-    def _constant(self, dtype: str, shape: List[int]) -> Variable:
+    def _constant(self, dtype: str, shape: list[int]) -> Variable:
         block = default_main_program().current_block()
         k = block.create_var(block.program.new_name("gradient_merge_k"), dtype=dtype, shape=shape, stop_gradient=True)
         Constant(self.k_steps)(k, block)

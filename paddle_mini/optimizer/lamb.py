@@ -1,7 +1,8 @@
 # Lamb: Adam with the length of each parameter's step set by the parameter's own.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional
+from collections.abc import Callable
+from typing import Any
 
 from .._core import ProgramError
 from ..block import Block
@@ -23,7 +24,7 @@ class Lamb(Adam):
 
     def __init__(self, learning_rate: Rate = 0.001, lamb_weight_decay: float = 0.01, beta1: float = 0.9,
                  beta2: float = 0.999, epsilon: float = 1e-6,
-                 exclude_from_weight_decay_fn: Optional[Callable[[Parameter], bool]] = None,
+                 exclude_from_weight_decay_fn: Callable[[Parameter], bool] | None = None,
                  always_adapt: bool = False, **common: Any):
         super().__init__(learning_rate, beta1, beta2, epsilon, False, **common)
         self.lamb_weight_decay = finite("Lamb: lamb_weight_decay", lamb_weight_decay, low=0.0)
@@ -38,11 +39,11 @@ class Lamb(Adam):
                  "weight_decay": self._decay_of(parameter), "always_adapt": self.always_adapt}
         return self.append_update(block, "lamb", parameter, gradient, MOMENTS, attrs)
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"weight_decay": self._decay_of(parameter), "always_adapt": self.always_adapt}
         return {"optimizer": "Lamb", "lamb": {**self.moment_values(), **fields}}
 
-    def _decay_of(self, parameter: Optional[Parameter]) -> float:
+    def _decay_of(self, parameter: Parameter | None) -> float:
         if self.exclude_from_weight_decay_fn is None:
             return self.lamb_weight_decay
         asked = given("Lamb: exclude_from_weight_decay_fn", parameter)

@@ -1,7 +1,7 @@
 # Lookahead: parameters that go a part of the way that k steps of an optimizer went.
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 from .._core import ProgramError
 from ..averaging.running import RunningAverage, append_beginning
@@ -28,7 +28,7 @@ class _Slow(Scheme):
     def __repr__(self) -> str:
         return f"Lookahead(alpha={self.alpha!r})"
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         # decay is what stays in one step, and every-th steps count
         return {"scheme": "constant", "decay": (1 - self.alpha) ** (1 / every)}
 
@@ -58,7 +58,7 @@ class Lookahead(Around):
             raise ProgramError("this Lookahead has its program already; make another one")
         require_dense("Lookahead", pairs)
 
-    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators and those of the slow parameters. Returns the optimizer's."""
         main, add = default_main_program(), default_main_program().current_block().append_op
         self.check_all(main, params_grads)

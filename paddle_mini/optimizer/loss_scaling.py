@@ -1,7 +1,7 @@
 # LossScaling: gradients of a loss times a number that keeps small ones from being lost; no step where they overflow.
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import Any
 
 import numpy as np
 
@@ -53,9 +53,9 @@ class LossScaling(Wrapper):
             raise ProgramError(f"LossScaling: use_dynamic_loss_scaling is {shown(use_dynamic_loss_scaling)}, it must be "
                                "True or False")
         self.use_dynamic_loss_scaling = use_dynamic_loss_scaling
-        self.loss_scaling: Optional[Variable] = None
+        self.loss_scaling: Variable | None = None
 
-    def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
                  no_grad_set: Any = None) -> Pairs:
         """The optimizer's backward, beginning with s where it begins with 1."""
         pairs = super().backward(loss, startup_program, parameter_list, no_grad_set)
@@ -80,7 +80,7 @@ class LossScaling(Wrapper):
                 raise ProgramError(f"LossScaling: the gradient of '{printable(parameter.name)}' is {gradient.dtype}, the loss is "
                                    f"{scale.dtype}; they must be of one dtype")
 
-    def append(self, pairs: Pairs, updated: Variable) -> List[Operator]:
+    def append(self, pairs: Pairs, updated: Variable) -> list[Operator]:
         program = default_main_program()
         block, scale = program.current_block(), self.loss_scaling
         assert scale is not None  # check() refuses gradients that are not scaled
@@ -98,7 +98,7 @@ class LossScaling(Wrapper):
         block.append_op("logical_not", {"X": found}, {"Out": updated})
         return self.append_where(updated, pairs)
 
-    def _append_rule(self, block: Block, checked: List[Variable], found: Variable) -> None:
+    def _append_rule(self, block: Block, checked: list[Variable], found: Variable) -> None:
         good, bad = (create_state(block.program.new_name(key), [1], "int32", 0)
                      for key in ("num_good_steps", "num_bad_steps"))
         block.append_op(

@@ -1,7 +1,8 @@
 # Momentum and LarsMomentum: gradient descent with a velocity.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from .._core import ProgramError
 from ..block import Block
@@ -29,7 +30,7 @@ class Momentum(Optimizer):
         return self.append_update(block, "momentum", parameter, gradient, {"Velocity": "velocity"},
                                   {"mu": self.momentum, "use_nesterov": self.use_nesterov})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "SGD", "sgd": {"momentum": self.momentum, "nesterov": self.use_nesterov}}
 
 
@@ -43,7 +44,7 @@ class LarsMomentum(Optimizer):
     """
 
     def __init__(self, learning_rate: Rate, momentum: float, lars_coeff: float = 0.001,
-                 lars_weight_decay: float = 0.0005, exclude_from_weight_decay: Optional[Sequence[str]] = None,
+                 lars_weight_decay: float = 0.0005, exclude_from_weight_decay: Sequence[str] | None = None,
                  epsilon: float = 0.0, rescale_grad: float = 1.0, **common: Any):
         super().__init__(learning_rate, **common)
         self.momentum = finite("LarsMomentum: momentum", momentum)
@@ -63,12 +64,12 @@ class LarsMomentum(Optimizer):
                  "lars_weight_decay": [self._decay_of(parameter)], "rescale_grad": self.rescale_grad}
         return self.append_update(block, "lars_momentum", parameter, gradient, {"Velocity": "velocity"}, attrs)
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"momentum": self.momentum, "lars_coeff": self.lars_coeff, "epsilon": self.epsilon,
                   "lars_weight_decay": self._decay_of(parameter), "rescale_grad": self.rescale_grad}
         return {"optimizer": "Lars", "lars": fields}
 
-    def _decay_of(self, parameter: Optional[Parameter]) -> float:
+    def _decay_of(self, parameter: Parameter | None) -> float:
         if not self.exclude_from_weight_decay:
             return self.lars_weight_decay
         name = given("LarsMomentum: exclude_from_weight_decay", parameter).name

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any
 
 import numpy as np
 
@@ -41,15 +42,15 @@ class NativeOptimizer:
     independent of each other, and calls let other threads run.
     """
 
-    def __init__(self, config: Any, parameter: np.ndarray, state: Optional[bytes] = None):
+    def __init__(self, config: Any, parameter: np.ndarray, state: bytes | None = None):
         values = np.asarray(parameter)
         if values.dtype not in ELEMENT_TYPES:
             raise ShapeError(f"the parameter is {values.dtype}, it must be float32 or float64")
         self.config = config if isinstance(config, bytes) else _serialized(config)
         """The bytes of the OptimizerConfig."""
-        self.shape: Tuple[int, ...] = values.shape
+        self.shape: tuple[int, ...] = values.shape
         self.dtype = values.dtype
-        self._handle: Optional[_Handle] = _Handle(self.config, np.ascontiguousarray(values), state)
+        self._handle: _Handle | None = _Handle(self.config, np.ascontiguousarray(values), state)
 
     def update(self, gradient: np.ndarray) -> None:
         """One step. gradient: shape and dtype of the parameter."""
@@ -144,14 +145,14 @@ class NativeOptimizer:
     def __exit__(self, *exception: Any) -> None:
         self.close()
 
-    def __reduce__(self) -> Tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """A copy, in another process too, goes on with a memory of its own."""
         return NativeOptimizer, (self.config, self.parameter(), self.state())
 
     def __repr__(self) -> str:
         return f"NativeOptimizer({list(self.shape)} {self.dtype}{', closed' * (self._handle is None)})"
 
-    def _counts(self) -> Tuple[int, int]:
+    def _counts(self) -> tuple[int, int]:
         updates, skipped = ctypes.c_uint64(), ctypes.c_uint64()
         self._call("paddle_optimizer_get_updates", ctypes.byref(updates), ctypes.byref(skipped))
         return updates.value, skipped.value
@@ -170,7 +171,7 @@ class NativeOptimizer:
     def _give(self, function: str, values: np.ndarray, *more: float) -> None:
         self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *more)
 
-    def _values(self, what: str, given: Any, shape: Tuple[int, ...]) -> np.ndarray:
+    def _values(self, what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
         values = np.asarray(given)
         if values.shape != shape or values.dtype != self.dtype:
             raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} "
@@ -189,7 +190,7 @@ class NativeOptimizer:
 class _Handle:
     """An object of the library, released when nobody has it: neither its NativeOptimizer nor a view of its memory."""
 
-    def __init__(self, config: bytes, parameter: np.ndarray, state: Optional[bytes]):
+    def __init__(self, config: bytes, parameter: np.ndarray, state: bytes | None):
         library = load_library()
         self.release = library.paddle_release_optimizer  # at the end of the process this module may be gone before
         self.pointer = library.paddle_create_optimizer(
@@ -203,7 +204,7 @@ class _Handle:
             self.release(self.pointer)
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_library() -> ctypes.CDLL:
     """The library beside the package, with the types of its functions."""
     path = Path(_core.__file__).with_name(LIBRARY)

@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from collections.abc import Mapping
+from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
@@ -23,7 +24,7 @@ from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, name_of
 from .config import new_config, said_by
 
-Pairs = List[Tuple[Parameter, Variable]]
+Pairs = list[tuple[Parameter, Variable]]
 Rate = float | Variable | LRScheduler
 
 
@@ -35,8 +36,8 @@ class Minimizer(ABC):
         make_methods_atomic(cls, ("minimize", "backward", "apply_gradients"))
 
     @atomic_method
-    def minimize(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
-                 no_grad_set: Any = None) -> Tuple[List[Operator], Pairs]:
+    def minimize(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
+                 no_grad_set: Any = None) -> tuple[list[Operator], Pairs]:
         """Appends backward, clipping, regularization and one operator a parameter; what the
         operators keep between runs begins in the startup program.
 
@@ -51,12 +52,12 @@ class Minimizer(ABC):
             return self.apply_gradients(pairs), pairs
 
     @abstractmethod
-    def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
                  no_grad_set: Any = None) -> Pairs:
         """Appends the operators of the gradients; returns the (parameter, gradient) pairs."""
 
     @abstractmethod
-    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends to the current block what changes the parameters."""
 
     def note(self, params_grads: Pairs) -> None:
@@ -65,7 +66,7 @@ class Minimizer(ABC):
         before_setting(program.minimizers, *(parameter.name for parameter, _ in params_grads))
         program.minimizers.update((parameter.name, (self, gradient.name)) for parameter, gradient in params_grads)
 
-    def to_config(self, parameter: Optional[Parameter] = None) -> Any:
+    def to_config(self, parameter: Parameter | None = None) -> Any:
         """The OptimizerConfig (proto/optimizer.proto) of an object of the C library that does to one parameter what
         this does: a message of google.protobuf, to be changed or serialized. See NativeOptimizer.
 
@@ -77,7 +78,7 @@ class Minimizer(ABC):
             raise ProgramError(f"to_config takes a Parameter, not {shown(parameter)}")
         return new_config(self.config_values(parameter))
 
-    def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
         """The fields of OptimizerConfig that this sets."""
         raise ProgramError(f"{type(self).__name__} is more than one step a gradient, all that an object of the C "
                            "library takes; call to_config() of the optimizer inside")
@@ -101,8 +102,8 @@ class Optimizer(Minimizer):
     """Whether a step depends on the parameter and this gradient only."""
 
     def __init__(self, learning_rate: Rate = 0.001, parameter_list: Any = None,
-                 regularization: Union[None, float, Regularizer] = None, grad_clip: Optional[GradientClip] = None,
-                 name: Optional[str] = None):
+                 regularization: float | Regularizer | None = None, grad_clip: GradientClip | None = None,
+                 name: str | None = None):
         if grad_clip is not None and not isinstance(grad_clip, GradientClip):
             raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
         self.learning_rate = learning_rate if isinstance(learning_rate, (Variable, LRScheduler)) else finite(
@@ -112,10 +113,10 @@ class Optimizer(Minimizer):
             L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization)  # type: ignore[assignment]
         self.grad_clip = grad_clip
         self.name = name
-        self._rates: Dict[Tuple[int, str], Variable] = {}
-        self._accumulators: Dict[Tuple[str, str], Variable] = {}
+        self._rates: dict[tuple[int, str], Variable] = {}
+        self._accumulators: dict[tuple[str, str], Variable] = {}
 
-    def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
                  no_grad_set: Any = None) -> Pairs:
         """append_backward for this optimizer's parameters."""
         pairs = append_backward(loss, parameter_list or self.parameter_list, no_grad_set)
@@ -123,7 +124,7 @@ class Optimizer(Minimizer):
             raise ProgramError(f"no trainable parameter leads to '{printable(loss.name)}'")
         return pairs
 
-    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Clips, regularizes and appends one operator a parameter, in the order of their names."""
         block = default_main_program().current_block()
         pairs = sorted(params_grads, key=lambda pair: pair[0].name)
@@ -155,7 +156,7 @@ class Optimizer(Minimizer):
     def append_finish_ops(self, block: Block, parameter: Parameter) -> None:
         """Appends what a parameter needs after the operators of all parameters: nothing, mostly."""
 
-    def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
         if parameter is not None and self.parameter_list:
             names = [name_of(item) for item in self.parameter_list]
             if parameter.name not in names:
@@ -177,11 +178,11 @@ class Optimizer(Minimizer):
             values["row_width"] = math.prod(parameter.shape[1:])
         return values
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         """The fields `optimizer` and the message of that optimizer, with every argument of the constructor."""
         raise ProgramError(f"{type(self).__name__} is not an optimizer of the C library")
 
-    def rate_values(self) -> Dict[str, Any]:
+    def rate_values(self) -> dict[str, Any]:
         """The fields of the learning rate."""
         rate = self.learning_rate
         if isinstance(rate, LRScheduler):
@@ -249,7 +250,7 @@ def finite(what: str, value: Any, low: float = -math.inf, below: float = math.in
     raise ProgramError(f"{what} is {shown(value)}, it must be a finite number{limits}")
 
 
-def given(what: str, parameter: Optional[Parameter]) -> Parameter:
+def given(what: str, parameter: Parameter | None) -> Parameter:
     """The parameter; ProgramError where there is none for `what` to look at."""
     if parameter is None:
         raise ProgramError(f"{what} depends on the parameter: give it to to_config")

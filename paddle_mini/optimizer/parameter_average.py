@@ -1,9 +1,10 @@
 # ParameterAverage: any optimizer, with averages of the parameters it changes.
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
@@ -46,9 +47,9 @@ class ParameterAverage(Averaged):
     rows alone; the result is the same. Averages are float64 for float64 parameters and float32 for all others.
     """
 
-    def __init__(self, optimizer: Any, scheme: Optional[Schemes] = None, window_size: Optional[Lengthy] = None,
-                 every: int = 1, start_step: Lengthy = 0, place: Optional[Place] = None,
-                 parameters: Optional[Sequence[Union[str, Variable]]] = None, buffers: str = "copy",
+    def __init__(self, optimizer: Any, scheme: Schemes | None = None, window_size: Lengthy | None = None,
+                 every: int = 1, start_step: Lengthy = 0, place: Place | None = None,
+                 parameters: Sequence[str | Variable] | None = None, buffers: str = "copy",
                  non_finite: str = "raise"):
         super().__init__(optimizer)
         if any(isinstance(one, Averaged) for one in chain(optimizer)):
@@ -68,7 +69,7 @@ class ParameterAverage(Averaged):
         self.non_finite = non_finite
         self._wanted = None if parameters is None else [name_of(item) for item in parameters]
 
-    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators and those of averaging. Returns the optimizer's."""
         self.require_new()
         block = default_main_program().current_block()
@@ -89,7 +90,7 @@ class ParameterAverage(Averaged):
         self.note(params_grads)
         return ops
 
-    def config_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
         """Where a gradient is not finite, the object refuses or skips the update as non_finite says."""
         if self.buffers == "average":
             raise ProgramError("ParameterAverage: an object of the C library has a parameter and no buffers to "
@@ -113,7 +114,7 @@ class ParameterAverage(Averaged):
     def _averages(self, parameter: Parameter) -> bool:
         return parameter.do_model_average if self._wanted is None else parameter.name in self._wanted
 
-    def _checked(self, pairs: Pairs, averaged: List[Parameter]) -> List[RunningAverage]:
+    def _checked(self, pairs: Pairs, averaged: list[Parameter]) -> list[RunningAverage]:
         """The averages, if their schemes suit all parameters; nothing is appended yet."""
         sparse = {parameter.name for parameter, gradient in pairs
                   if gradient.kind == dtypes.SELECTED_ROWS and self._leaves_other_rows()}
@@ -127,7 +128,7 @@ class ParameterAverage(Averaged):
     def _leaves_other_rows(self) -> bool:
         return getattr(chain(self.optimizer)[-1], "leaves_other_rows", False)
 
-    def _rows(self, pairs: Pairs, ops: List[Operator]) -> Dict[str, Variable]:
+    def _rows(self, pairs: Pairs, ops: list[Operator]) -> dict[str, Variable]:
         """The sparse gradients of parameters that are averaged row by row, by the parameter's name: those whose
         operator takes selected rows, which a regularizer or GradientMerge may have made dense, and leaves other rows."""
         def takes_rows(op: Operator) -> bool:
@@ -138,8 +139,8 @@ class ParameterAverage(Averaged):
         names = [op.input("Param")[0] for op in ops if takes_rows(op)] if self._leaves_other_rows() else []
         return {name: gradients[name] for name in names}
 
-    def _append(self, block: Block, ops: List[Operator], begin: int, running: List[RunningAverage],
-                averaged: List[Parameter], rows: Dict[str, Variable]) -> None:
+    def _append(self, block: Block, ops: list[Operator], begin: int, running: list[RunningAverage],
+                averaged: list[Parameter], rows: dict[str, Variable]) -> None:
         """Averages of rows come before the optimizer's operators, the first of which is at `begin`, all others behind;
         weights as early as they are known, so that optimizer and average can run part by part (cpp/executor/fuse.h)."""
         updated = updated_by(self.optimizer)
@@ -160,10 +161,10 @@ class ParameterAverage(Averaged):
                 average.append_weight(block.append_op, updated, finite)
             average.append_averages(block.append_op)
 
-    def _device(self) -> Optional[str]:
+    def _device(self) -> str | None:
         return None if self.place is None else self.place.name
 
-    def _chosen(self, changed: List[Parameter]) -> List[Parameter]:
+    def _chosen(self, changed: list[Parameter]) -> list[Parameter]:
         by_name = {parameter.name: parameter for parameter in changed}
         if self._wanted is None:
             chosen = [parameter for parameter in changed if self._averages(parameter)]
@@ -178,11 +179,11 @@ class ParameterAverage(Averaged):
         return sorted(chosen, key=lambda parameter: parameter.name)
 
     @staticmethod
-    def _finite(block: Block, averaged: List[Parameter], rows: Dict[str, Variable]) -> Variable:
+    def _finite(block: Block, averaged: list[Parameter], rows: dict[str, Variable]) -> Variable:
         """Whether all parameters are finite; of tables that are averaged row by row, whether the gradients are."""
         main, found = block.program, []
         for dtype in sorted({parameter.dtype for parameter in averaged}):
-            inputs: List[Any] = []
+            inputs: list[Any] = []
             for parameter in averaged:
                 if parameter.dtype != dtype:
                     continue
@@ -202,11 +203,11 @@ class ParameterAverage(Averaged):
         return block.var(found[0])
 
 
-def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy], every: int) -> List[Scheme]:
+def _schemes(scheme: Schemes | None, window_size: Lengthy | None, every: int) -> list[Scheme]:
     if (scheme is None) == (window_size is None):
         raise ProgramError("ParameterAverage takes either a scheme or a window_size")
     if scheme is None:
-        schemes: List[Any] = [Window(window_size)]
+        schemes: list[Any] = [Window(window_size)]
     else:
         schemes = list(scheme) if isinstance(scheme, (list, tuple)) else [scheme]
     for one in schemes:
@@ -222,9 +223,9 @@ def _schemes(scheme: Optional[Schemes], window_size: Optional[Lengthy], every: i
     return schemes
 
 
-def _buffers(main: Program) -> List[Variable]:
+def _buffers(main: Program) -> list[Variable]:
     """What operators of the model keep between runs: floats that they both read and write."""
-    names: List[str] = []
+    names: list[str] = []
     block = main.global_block()
     for op in block.ops:
         if op.attr("op_role", 0) & ~LOSS:

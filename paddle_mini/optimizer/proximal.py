@@ -1,7 +1,7 @@
 # ProximalGD and ProximalAdagrad: steps that draw parameters to zero, and to exactly zero with l1.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..block import Block
 from ..operator import Operator
@@ -23,7 +23,7 @@ class ProximalGD(Optimizer):
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return self.append_update(block, "proximal_gd", parameter, gradient, {}, {"l1": self.l1, "l2": self.l2})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "ProximalGD", "proximal_gd": {"l1": self.l1, "l2": self.l2}}
 
 
@@ -49,6 +49,6 @@ class ProximalAdagrad(Optimizer):
         return self.append_update(block, "proximal_adagrad", parameter, gradient, {"Moment": "moment"},
                                   {"l1": self.l1, "l2": self.l2})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"l1": self.l1, "l2": self.l2, "initial_accumulator_value": self.initial_accumulator_value}
         return {"optimizer": "ProximalAdagrad", "proximal_adagrad": fields}

@@ -1,7 +1,7 @@
 # ReplicaMean: an optimizer that sees the mean of the gradients of several replicas.
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
@@ -32,13 +32,13 @@ class ReplicaMean(Around):
         if program.current_block() is not program.global_block():
             raise ProgramError("DataParallel adds up gradients in the global block only, where all replicas come by")
 
-    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the sums, and the optimizer's operators, which are returned."""
         program = default_main_program()
         pairs = sorted(params_grads, key=lambda pair: pair[0].name)
         self.check_all(program, pairs)
         block = program.current_block()
-        counts: Dict[str, Variable] = {}  # a factor in an attribute would be float32 for float64 gradients too
+        counts: dict[str, Variable] = {}  # a factor in an attribute would be float32 for float64 gradients too
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
                 if gradient.dtype not in counts:

@@ -1,7 +1,7 @@
 # RMSProp: steps scaled by the root mean square of the newer gradients.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..block import Block
 from ..operator import Operator
@@ -36,6 +36,6 @@ class RMSProp(Optimizer):
         attrs = {"decay": self.rho, "epsilon": self.epsilon, "momentum": self.momentum, "centered": self.centered}
         return self.append_update(block, "rmsprop", parameter, gradient, kept, attrs)
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"rho": self.rho, "epsilon": self.epsilon, "momentum": self.momentum, "centered": self.centered}
         return {"optimizer": "RMSProp", "rmsprop": fields}

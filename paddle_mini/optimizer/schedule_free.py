@@ -1,7 +1,7 @@
 # ScheduleFree: an optimizer that needs no learning-rate schedule, since its result is an average.
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 from .._core import ProgramError
 from ..averaging.applied import Applier
@@ -23,7 +23,7 @@ class ByRate(Scheme):
     def __repr__(self) -> str:
         return "ScheduleFree()"
 
-    def attrs(self, every: int) -> Dict[str, Any]:
+    def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "rate"}
 
 
@@ -49,7 +49,7 @@ class ScheduleFree(Averaged):
         self.require_new()
         require_dense("ScheduleFree", pairs)
 
-    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends the optimizer's operators, for z, and the averaging. Returns the optimizer's."""
         main, block = default_main_program(), default_main_program().current_block()
         self.check_all(main, params_grads)
@@ -76,7 +76,7 @@ class ScheduleFree(Averaged):
         self.note(params_grads)
         return ops
 
-    def _optimize_sources(self, main: Program, average: RunningAverage, params_grads: Pairs) -> List[Operator]:
+    def _optimize_sources(self, main: Program, average: RunningAverage, params_grads: Pairs) -> list[Operator]:
         """The optimizer's operators, which change z in place of the parameters. Functions that it asks about a
         parameter, and the names of what it keeps, see the parameter itself."""
         before = {id(op) for block in main.blocks for op in block.ops}

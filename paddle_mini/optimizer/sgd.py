@@ -1,7 +1,7 @@
 # SGD: gradient descent.
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ..block import Block
 from ..operator import Operator
@@ -21,5 +21,5 @@ class SGD(Optimizer):
             {"Param": parameter, "LearningRate": self.rate_of(parameter), "Grad": gradient},
             {"ParamOut": parameter})
 
-    def step_values(self, parameter: Optional[Parameter]) -> Dict[str, Any]:
+    def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "SGD", "sgd": {}}

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Callable, List, Optional
+from collections.abc import Callable
+from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
@@ -32,7 +33,7 @@ class Around(Minimizer):
             raise ProgramError(f"{kind} takes an optimizer, not {type(optimizer).__name__}")
         self.optimizer = optimizer
 
-    def backward(self, loss: Variable, startup_program: Optional[Program] = None, parameter_list: Any = None,
+    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
                  no_grad_set: Any = None) -> Pairs:
         """The optimizer's backward."""
         return self.optimizer.backward(loss, startup_program, parameter_list, no_grad_set)
@@ -54,9 +55,9 @@ class Wrapper(Around):
 
     def __init__(self, optimizer: Any):
         super().__init__(optimizer)
-        self.updated: Optional[Variable] = None
+        self.updated: Variable | None = None
 
-    def apply_gradients(self, params_grads: Pairs) -> List[Operator]:
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """Appends to the current block what says whether parameters change, and the optimizer's operators.
         Returns those of one operator a parameter, in the order of the parameters' names."""
         program = default_main_program()
@@ -81,10 +82,10 @@ class Wrapper(Around):
                                "make another one")
 
     @abstractmethod
-    def append(self, pairs: Pairs, updated: Variable) -> List[Operator]:
+    def append(self, pairs: Pairs, updated: Variable) -> list[Operator]:
         """Appends everything: what writes `updated`, and the optimizer's operators."""
 
-    def append_optimizer(self, pairs: Pairs, updated: Variable) -> List[Operator]:
+    def append_optimizer(self, pairs: Pairs, updated: Variable) -> list[Operator]:
         """The optimizer's operators; `updated` is then what wrappers inside say."""
         ops = self.optimizer.apply_gradients(pairs)
         inside = updated_by(self.optimizer)
@@ -92,7 +93,7 @@ class Wrapper(Around):
             default_main_program().current_block().append_op("assign", {"X": inside}, {"Out": updated})
         return ops
 
-    def append_where(self, updated: Variable, pairs: Pairs, before: Step = None, after: Step = None) -> List[Operator]:
+    def append_where(self, updated: Variable, pairs: Pairs, before: Step = None, after: Step = None) -> list[Operator]:
         """append_optimizer in a block that runs where `updated` holds, and what these append to it."""
         with ConditionalBlock(updated).block():
             if before is not None:
@@ -103,7 +104,7 @@ class Wrapper(Around):
         return ops
 
 
-def chain(optimizer: Any) -> List[Any]:
+def chain(optimizer: Any) -> list[Any]:
     """The optimizer and those that it is around, one in the other."""
     found = [optimizer]
     while hasattr(found[-1], "optimizer"):
@@ -119,6 +120,6 @@ def require_dense(kind: str, pairs: Pairs) -> None:
                            "the embedding with is_sparse=False if that is wanted, or leave it out with parameter_list")
 
 
-def updated_by(optimizer: Any) -> Optional[Variable]:
+def updated_by(optimizer: Any) -> Variable | None:
     """Whether a run changes the parameters, as the outermost Wrapper says; None: every run does."""
     return next((one.updated for one in chain(optimizer) if getattr(one, "updated", None) is not None), None)

@@ -30,10 +30,9 @@ def test_raw_values_come_back_bit_for_bit_also_on_an_exception():
         assert_same_bits(model.everything(), before)
         if scheme not in (Window(1), Latest(1), Exponential(0)):
             assert any((averages[name] != before[name]).any() for name in averages), scheme
-        with pytest.raises(RuntimeError, match="in the body"):
-            with model.average.apply(model.exe, model.scope, scheme):
-                assert_same_bits(model.values(), averages)
-                raise RuntimeError("in the body")
+        with pytest.raises(RuntimeError, match="in the body"), model.average.apply(model.exe, model.scope, scheme):
+            assert_same_bits(model.values(), averages)
+            raise RuntimeError("in the body")
         assert_same_bits(model.everything(), before)
     for _ in range(100):
         applied(model)
@@ -149,9 +148,8 @@ def test_an_exception_with_need_restore_false_leaves_the_averages():
     model = averaged_model(Uniform())
     train(model, 3)
     before, averages = model.everything(), applied(model)
-    with pytest.raises(RuntimeError):
-        with model.average.apply(model.exe, model.scope, need_restore=False):
-            raise RuntimeError
+    with pytest.raises(RuntimeError), model.average.apply(model.exe, model.scope, need_restore=False):
+        raise RuntimeError
     assert_same_bits(model.values(), averages)
     model.average.restore(scope=model.scope)
     assert_same_bits(model.everything(), before)

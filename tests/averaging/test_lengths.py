@@ -10,8 +10,20 @@ from hypothesis import strategies as st
 import paddle_mini as pm
 from averaged_models import Walk, counters
 from averages_by_definition import averaged_steps
-from paddle_mini.averaging import (BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window,
-                                   epochs, fraction, samples, steps)
+from paddle_mini.averaging import (
+    BiasCorrected,
+    Exponential,
+    Latest,
+    Polynomial,
+    Power,
+    Tail,
+    Uniform,
+    Window,
+    epochs,
+    fraction,
+    samples,
+    steps,
+)
 from paddle_mini.optimizer import ParameterAverage
 
 SAME = [  # 60 steps each

@@ -1,13 +1,13 @@
 """Tables with sparse gradients: averages are brought up to date row by row, and are what dense averaging gives."""
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 import paddle_mini as pm
 from averaged_models import LAZY
 from averages_by_definition import expected
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Uniform, Window
 from paddle_mini.optimizer import ParameterAverage
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 import paddle_mini as pm
 from paddle_mini.averaging import Checkpoint, Exponential, LearningRateDecay, Tail, Uniform, Window, synthesis, synthesize
 from paddle_mini.averaging.profiles import share
-from trajectories import (STEPS, Latest, Polynomial, Power, checkpoint, descent, evenly, exponent, norm, tracked,
-                          walk, weights)
+from trajectories import STEPS, Latest, Polynomial, Power, checkpoint, descent, evenly, exponent, norm, tracked, walk, weights
 
 SCHEMES = [Uniform(), Exponential(0.9), Exponential(0.0), Window(4), Power(gamma=0), Power(gamma=6.94), Polynomial(3),
            Polynomial(0.5), Tail(12), Latest(3, 4), Latest(100, 2)]

@@ -2,8 +2,9 @@
 import math
 
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array
 from weight_steps import Weights, decay_of, window
 

@@ -2,13 +2,13 @@
 import os
 import sys
 
+import pytest
+
 import cluster_jobs
 import cluster_meetings
-import pytest
+from paddle_mini.cluster.thread_engine import ThreadEngine
 from server_calls import BOTH, Group, train
 from server_checkpoints import checkpoint
-
-from paddle_mini.cluster.thread_engine import ThreadEngine
 
 os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # else print() is Ray's own from its first job on, for all later tests too
 

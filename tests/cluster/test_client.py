@@ -3,8 +3,8 @@ import logging
 
 import numpy as np
 import pytest
-from fake_clock import Clock
 
+from fake_clock import Clock
 from paddle_mini.cluster.client import Ask, Client, required
 from paddle_mini.cluster.engine import Killed, Link
 from paddle_mini.cluster.errors import Gone, Malformed, StorageError, Timeout, UnknownParameter

@@ -4,11 +4,11 @@ import time
 
 import numpy as np
 import pytest
-from cluster_jobs import INPUTS, alone, batch, begun, classifier, everything, train
-from small_model import assert_same_bits
 
 import paddle_mini as pm
+from cluster_jobs import INPUTS, alone, batch, begun, classifier, everything, train
 from paddle_mini.cluster import Malformed, TrainerFailed
+from small_model import assert_same_bits
 
 OPTIMIZERS = {
     "SGD": lambda: pm.optimizer.SGD(0.1),

@@ -5,13 +5,13 @@ import time
 
 import numpy as np
 import pytest
-from chaotic_engine import ChaoticThreads
-from cluster_jobs import batch, begun, classifier, everything, threads
-from small_model import assert_same_bits
 
 import paddle_mini as pm
+from chaotic_engine import ChaoticThreads
+from cluster_jobs import batch, begun, classifier, everything, threads
 from paddle_mini.cluster import Timeout, TrainerFailed
 from paddle_mini.cluster.thread_engine import ThreadEngine
+from small_model import assert_same_bits
 
 SEEDS = int(os.environ.get("PM_CHAOS_SEEDS", "25"))
 CHUNKS = 12

@@ -5,12 +5,12 @@ import sys
 import threading
 import time
 
-import cluster_jobs
 import pytest
+
+import cluster_jobs
+import paddle_mini as pm
 from cluster_jobs import batch, begun, classifier, values
 from small_model import assert_same_bits
-
-import paddle_mini as pm
 
 ray = pytest.importorskip("ray")
 RayEngine = pytest.importorskip("paddle_mini.cluster.ray_engine").RayEngine

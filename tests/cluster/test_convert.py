@@ -3,11 +3,11 @@ import shutil
 
 import numpy as np
 import pytest
-from server_calls import BOTH, Group, config, generator, gradients
-from server_checkpoints import DAMAGES, bits, checkpoint, expected
 
 from paddle_mini.cluster import ClusterError, StorageError, WrongShape
 from paddle_mini.cluster.convert import read_parameters
+from server_calls import BOTH, Group, config, generator, gradients
+from server_checkpoints import DAMAGES, bits, checkpoint, expected
 
 
 def test_parameters_of_all_servers(tmp_path):

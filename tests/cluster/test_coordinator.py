@@ -4,13 +4,12 @@ import os
 from dataclasses import replace
 
 import pytest
-from coordinators import Asked
 
+from coordinators import Asked
 from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
-from paddle_mini.cluster.errors import (AlreadyInitialised, Gone, Malformed, NotElected, StorageError, WrongJob,
-                                        WrongVersion)
+from paddle_mini.cluster.errors import AlreadyInitialised, Gone, Malformed, NotElected, StorageError, WrongJob, WrongVersion
 
 
 @pytest.fixture

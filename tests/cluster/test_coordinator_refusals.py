@@ -1,9 +1,9 @@
 """What a coordinator refuses: settings, and whatever others may send."""
 import pytest
-from coordinators import Asked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coordinators import Asked
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.errors import Malformed
 from paddle_mini.cluster.wire import request, unpack

@@ -3,14 +3,12 @@ import contextlib
 import tempfile
 
 import pytest
-from coordinators import Asked
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from paddle_mini.cluster.errors import (AlreadyInitialised, ClusterError, Gone, Malformed, NotInitialised, StaleToken,
-                                        WrongJob)
-
+from coordinators import Asked
+from paddle_mini.cluster.errors import AlreadyInitialised, ClusterError, Gone, Malformed, NotInitialised, StaleToken, WrongJob
 
 # Saving
 

@@ -5,10 +5,10 @@ import os
 
 import numpy as np
 import pytest
-from chaotic_engine import ChaoticThreads
-from cluster_jobs import begun, threads
 
 import paddle_mini as pm
+from chaotic_engine import ChaoticThreads
+from cluster_jobs import begun, threads
 from paddle_mini.cluster.convert import read_parameters
 
 SLOTS, STEPS, TRAINERS = 400, 20, 2

@@ -6,16 +6,16 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cluster_jobs import ByPasses, alone, batch, begun, classifier, train, values
-from cluster_meetings import at, die, note, notes, reach, ticket, wait_for
-from small_model import assert_same_bits
 
 import paddle_mini as pm
+from cluster_jobs import ByPasses, alone, batch, begun, classifier, train, values
+from cluster_meetings import at, die, note, notes, reach, ticket, wait_for
 from paddle_mini.cluster import Timeout, TrainerFailed
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.engine import Request
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.wire import pack, request, unpack
+from small_model import assert_same_bits
 
 
 def adam():

@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 import pytest
-from cluster_jobs import begun
-from cluster_meetings import TIMEOUT, at, die, note, notes, ticket
 
 import paddle_mini as pm
+from cluster_jobs import begun
+from cluster_meetings import TIMEOUT, at, die, note, notes, ticket
 from paddle_mini.cluster.convert import read_parameters
 
 RUNS = int(os.environ.get("PM_KILL_RUNS", "4"))

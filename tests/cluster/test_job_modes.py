@@ -4,12 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from cluster_jobs import ByPasses, alone, batch, begun, classifier, train
-from cluster_meetings import wait_for
-from small_model import assert_same_bits
 
 import paddle_mini as pm
+from cluster_jobs import ByPasses, alone, batch, begun, classifier, train
+from cluster_meetings import wait_for
 from paddle_mini.cluster import Malformed, NotFinite, StorageError, TrainerFailed
+from small_model import assert_same_bits
 
 
 def sgd():

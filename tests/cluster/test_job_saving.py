@@ -4,14 +4,14 @@ import threading
 
 import numpy as np
 import pytest
-from cluster_jobs import INPUTS, alone, batch, begun, classifier, values
-from cluster_meetings import ticket
-from small_model import assert_same_bits
 
 import paddle_mini as pm
+from cluster_jobs import INPUTS, alone, batch, begun, classifier, values
+from cluster_meetings import ticket
 from paddle_mini.cluster import Malformed
 from paddle_mini.cluster.trainers import saving as saving_module
 from paddle_mini.io.model import save_inference_model
+from small_model import assert_same_bits
 
 
 def averaged():

@@ -3,10 +3,10 @@ import threading
 
 import numpy as np
 import pytest
-from cluster_jobs import alone, batch, begun, classifier, values
-from small_model import assert_same_bits
 
 import paddle_mini as pm
+from cluster_jobs import alone, batch, begun, classifier, values
+from small_model import assert_same_bits
 
 STEPS = 12
 

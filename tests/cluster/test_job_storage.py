@@ -7,16 +7,16 @@ import time
 
 import numpy as np
 import pytest
-from cluster_jobs import alone, batch, begun, classifier, train, values
-from cluster_meetings import TIMEOUT, at, die, reach
-from small_model import assert_same_bits
 
 import paddle_mini as pm
+from cluster_jobs import alone, batch, begun, classifier, train, values
+from cluster_meetings import TIMEOUT, at, die, reach
 from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion
-from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.convert import read_parameters
+from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.servers.server_checkpoint import blocks, found, verified
+from small_model import assert_same_bits
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@ import time
 
 import numpy as np
 import pytest
+
+import paddle_mini as pm
 from cluster_jobs import WORDS, alone, begun, threads, train, values
 from cluster_meetings import note, notes, ticket
 from small_model import assert_same_bits
-
-import paddle_mini as pm
 
 OPTIMIZERS = {
     "SGD": lambda: pm.optimizer.SGD(0.1),

@@ -1,9 +1,9 @@
 """Leases: one trainer at a time, until exactly their end, with tokens that rise."""
 import pytest
-from fake_clock import Clock
 
-from paddle_mini.cluster.errors import Malformed
+from fake_clock import Clock
 from paddle_mini.cluster.coordinator.leases import Leases
+from paddle_mini.cluster.errors import Malformed
 
 
 def leases():

@@ -2,8 +2,8 @@
 import itertools
 
 import pytest
-from coordinators import Asked
 
+from coordinators import Asked
 from paddle_mini.cluster import Gone, Malformed
 
 

@@ -5,19 +5,19 @@ import sys
 import textwrap
 
 import pytest
-from cluster_jobs import batch, begun, classifier
-from coordinators import Asked, ToService
-from server_calls import call
 
 import paddle_mini as pm
+from cluster_jobs import batch, begun, classifier
+from coordinators import Asked, ToService
 from paddle_mini.cluster import Malformed, StorageError
-from paddle_mini.cluster.coordinator import coordinator
 from paddle_mini.cluster.client import Client
+from paddle_mini.cluster.coordinator import coordinator
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.part_log import AT_ONCE, Board
 from paddle_mini.cluster.servers.server_part import ServerPart
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.view.watch import Watch
+from server_calls import call
 
 
 def test_on_threads_it_is_said_once_with_its_origin(caplog):

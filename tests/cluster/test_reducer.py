@@ -1,13 +1,13 @@
 """A server of collective mode: means in the order of trainers, each made once, of what was asked for; and states."""
 import numpy as np
 import pytest
-from small_model import assert_same_bits
 
 from paddle_mini.cluster.errors import Malformed, WrongJob, WrongShape
-from paddle_mini.cluster.trainers.flat import Flat
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.servers.reducer import Reducer
+from paddle_mini.cluster.trainers.flat import Flat
 from paddle_mini.cluster.wire import check_arrays, request, understood
+from small_model import assert_same_bits
 
 
 class Asked:

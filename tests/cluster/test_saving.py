@@ -4,11 +4,11 @@ import threading
 
 import numpy as np
 import pytest
-from coordinators import Asked, ToService
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paddle_mini as pm
+from coordinators import Asked, ToService
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.errors import Malformed, StaleToken, StorageError, Timeout
 from paddle_mini.cluster.trainers.membership import Membership

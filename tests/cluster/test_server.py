@@ -3,7 +3,6 @@ import base64
 
 import numpy as np
 import pytest
-from server_calls import OTHER, ROWS, SMALL, Group, call, config, generator, untouched
 
 import paddle_mini as pm
 from paddle_mini.cluster import (
@@ -17,6 +16,7 @@ from paddle_mini.cluster import (
     plan_shards,
 )
 from paddle_mini.cluster.servers.held import about
+from server_calls import OTHER, ROWS, SMALL, Group, call, config, generator, untouched
 
 
 def random(shape, seed, dtype="float32"):

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from server_calls import BOTH, JOB, Group, config, generator, train
-from server_checkpoints import bits, checkpoint, expected, files, recovered
 
 from paddle_mini.cluster import NotInitialised, StorageError
 from paddle_mini.cluster.servers import server_checkpoint
 from paddle_mini.cluster.servers.server_checkpoint import MAGIC
+from server_calls import BOTH, JOB, Group, config, generator, train
+from server_checkpoints import bits, checkpoint, expected, files, recovered
 
 
 class Killed(BaseException):

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server_calls import Group, call, config
-from server_pushes import BOTH, ONE, VALUE, counts, gradient
 
 import paddle_mini as pm
 from paddle_mini.cluster import ClusterError, Malformed, NotFinite, Stale
+from server_calls import Group, call, config
+from server_pushes import BOTH, ONE, VALUE, counts, gradient
 
 
 def test_a_push_of_a_newer_membership_waits():

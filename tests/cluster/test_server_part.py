@@ -1,7 +1,7 @@
 """A server as a part of a job: its place is its own until another process takes it; where it was lost it comes back."""
 import pytest
-from coordinators import Asked
 
+from coordinators import Asked
 from paddle_mini.cluster import Gone
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.engine import Link

@@ -5,14 +5,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from one_parameter import KINDS
-from server_calls import AVERAGES, BOTH, JOB, Group, W, call, config, generator, gradients, train
-from server_checkpoints import DAMAGES, bits, checkpoint, expected, files, recovered
 
+from one_parameter import KINDS
 from paddle_mini.cluster import ClusterError, WrongJob, WrongVersion
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.server_checkpoint import verified
 from paddle_mini.cluster.servers.settings import ServerSettings
+from server_calls import AVERAGES, BOTH, JOB, Group, W, call, config, generator, gradients, train
+from server_checkpoints import DAMAGES, bits, checkpoint, expected, files, recovered
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "Dpsgd"])

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server_calls import JOB, OTHER, ROWS, SMALL, Group, call, config, untouched
 
 from paddle_mini.cluster import (
     ClusterError,
@@ -23,6 +22,7 @@ from paddle_mini.cluster import (
 from paddle_mini.cluster.servers.held import about
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
+from server_calls import JOB, OTHER, ROWS, SMALL, Group, call, config, untouched
 
 
 @pytest.mark.parametrize("change, error", [

@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server_calls import Group, call, generator
-from server_pushes import BOTH, ONE, TABLE, VALUE, counts, gradient
 
 import paddle_mini as pm
 from paddle_mini.cluster import Gone, NotFinite, Stale
+from server_calls import Group, call, generator
+from server_pushes import BOTH, ONE, TABLE, VALUE, counts, gradient
 
 
 def row_gradient(*seed):

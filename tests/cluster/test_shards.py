@@ -1,4 +1,5 @@
 # Which server holds what: every element in one block, the same everywhere, evenly.
+import itertools
 import json
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def test_each_element_is_in_one_block(infos, servers):
         mine = [block for block in plan if block.parameter == info.name]
         assert [block.number for block in mine] == list(range(len(mine))) and 1 <= len(mine) <= servers
         assert mine[0].begin == 0 and mine[-1].end == info.units
-        assert all(before.end == after.begin for before, after in zip(mine, mine[1:]))
+        assert all(before.end == after.begin for before, after in itertools.pairwise(mine))
         assert all(0 <= block.server < servers for block in mine)
         if len(mine) > 1:
             assert not info.whole

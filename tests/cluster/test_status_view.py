@@ -57,7 +57,7 @@ def test_lines_where_there_are_no_tables(stream, monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.live", None)
     out = stream()
     with status_view(out) as show:
-        for tenth in range(0, 121):
+        for tenth in range(121):
             show(NOW._replace(seconds=tenth / 10))
     assert [text.split(",")[0] for text in out.getvalue().splitlines()] == ["5 s", "10 s", "over after 12 s"] and LINE_SECONDS == 5
     with status_view(out):

@@ -2,13 +2,13 @@
 import json
 
 import pytest
-from fake_clock import Clock
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from paddle_mini.cluster.errors import AlreadyInitialised, Malformed, NotInitialised
+from fake_clock import Clock
 from paddle_mini.cluster.coordinator.tasks import ALL_FAILED, EARLIER, LATER, NONE_NOW, OVER, TASK, Tasks
+from paddle_mini.cluster.errors import AlreadyInitialised, Malformed, NotInitialised
 
 
 def some(chunks=3, per_task=1, **given):

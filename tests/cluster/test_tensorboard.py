@@ -2,10 +2,10 @@
 import sys
 
 import pytest
-from cluster_jobs import batch, begun, classifier
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import paddle_mini as pm
+from cluster_jobs import batch, begun, classifier
 from paddle_mini.cluster import ClusterError, ServerStatus, Snapshot, TrainerStatus
 from paddle_mini.cluster.view.tensorboard import SERVER_SCALARS, TRAINER_SCALARS, TensorBoard
 

@@ -1,7 +1,7 @@
 """A trainer that waits for what it has pushed: who may not have it any more gets it again."""
 import pytest
-from coordinators import Asked
 
+from coordinators import Asked
 from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.trainers.trainer_part import TrainerPart

@@ -1,16 +1,16 @@
 """What can be seen of a job: reports of its parts, and snapshots."""
 import pytest
-from cluster_jobs import batch, begun, classifier, threads
-from coordinators import Asked, ToService
-from server_calls import W, Group, config
 
 import paddle_mini as pm
+from cluster_jobs import batch, begun, classifier, threads
+from coordinators import Asked, ToService
 from paddle_mini.cluster import Malformed, TrainerStatus
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.servers.server_part import ServerPart
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.view.watch import Watch, snapshot, watching
+from server_calls import Group, W, config
 
 
 def trained(steps, sees=None):

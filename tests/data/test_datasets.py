@@ -207,7 +207,7 @@ def test_conll05_that_does_not_fit(tmp_path, words, props, message):
 
 def test_wmt16(tmp_path):
     files = {"wmt16/train": "a dog runs\tein Hund läuft\na cat\teine Katze\n".encode(),
-             "wmt16/val": b"", "wmt16/test": "a cow\teine Kuh\n".encode()}
+             "wmt16/val": b"", "wmt16/test": b"a cow\teine Kuh\n"}
     path = write_tar(tmp_path / "wmt16.tar.gz", files)
     read = data.wmt16.load(path)
     source, target = read.vocabularies["source"], read.vocabularies["target"]

@@ -4,7 +4,7 @@ import pytest
 
 import paddle_mini as pm
 from facts import all_facts, cases_of
-from one_op import OneOp, Rows, array_of, with_array
+from one_op import OneOp, Rows, array_of
 
 # |value - the processor's| <= tolerance * (1 + |the processor's|): an emulated device has the processor's kernels.
 TOLERANCES = {"emulated": {}, "gpu": {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3}}

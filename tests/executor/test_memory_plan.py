@@ -1,7 +1,8 @@
 """Memory of temporaries: lifetimes that meet never overlap, and what is free is used again."""
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import paddle_mini as pm
 from descriptions import op, program, var

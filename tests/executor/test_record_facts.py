@@ -7,10 +7,21 @@ from facts import all_cases, all_facts, gradient_cases
 from one_op import OneOp
 from paddle_mini import _core
 from paddle_mini.contracts import contract
-from record_questions import (ask_values, check_all_memory, check_all_outputs, check_all_refusals, check_all_tiles, check_memory,
-                              check_outputs, check_place, check_refusals, check_tested, stated, untested)
+from record_questions import (
+    ask_values,
+    check_all_memory,
+    check_all_outputs,
+    check_all_refusals,
+    check_all_tiles,
+    check_memory,
+    check_outputs,
+    check_place,
+    check_refusals,
+    check_tested,
+    stated,
+    untested,
+)
 from records import altered
-
 
 # Their input BatchGate has offsets that are not sequences: a scope takes none such from Python.
 BATCHES = {"gru_grad", "lstm_grad"}

@@ -8,7 +8,6 @@ signal, or is silent for 10 seconds, is a finding as an exception of Python's is
 import argparse
 import json
 import mmap
-import os
 import random
 import resource
 import shutil

@@ -6,12 +6,12 @@ import shutil
 import mutations
 import numpy as np
 from properties import accepted, require
-from server_calls import SMALL, Group, call
 
 import paddle_mini as pm
 from paddle_mini import dtypes
 from paddle_mini.cluster.servers import server_checkpoint
 from paddle_mini.io import checkpoint_files
+from server_calls import SMALL, Group, call
 
 ODD = [None, True, False, -1, 0, 1, 2**63, 2**70, 1.5, 1e300, "", "x", "../x", "/etc/passwd", "x\x1b[31m\n", "n" * 5000, [], [0], {}, {"a": 1},
        ["a", "a"], [[["x"]]]]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import mutations
 import numpy as np
-from coordinators import Asked
 from mutated_checkpoints import odd_json
 from properties import Violation, accepted, check_message, require
-from server_calls import JOB, SMALL, Group, config
 
+from coordinators import Asked
 from paddle_mini.cluster import wire
 from paddle_mini.cluster.errors import ClusterError
+from server_calls import JOB, SMALL, Group, config
 
 F6, F22 = np.ones(6, "float32"), np.ones((2, 2), "float32")
 SERVER = [

@@ -1,2 +1,2 @@
 """tests/devices/test_failures.py on a GPU."""
-from devices.test_failures import *  # noqa: F401, F403
+from devices.test_failures import *  # noqa: F403

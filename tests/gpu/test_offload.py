@@ -1,2 +1,2 @@
 """tests/devices/test_offload.py on a GPU."""
-from devices.test_offload import *  # noqa: F401, F403
+from devices.test_offload import *  # noqa: F403

@@ -1,2 +1,2 @@
 """tests/devices/test_operators.py on a GPU."""
-from devices.test_operators import *  # noqa: F401, F403
+from devices.test_operators import *  # noqa: F403

@@ -3,7 +3,7 @@ import pytest
 
 import paddle_mini as pm
 import replicas
-from devices.test_parallel_failures import *  # noqa: F401, F403
+from devices.test_parallel_failures import *  # noqa: F403
 
 
 @pytest.fixture(autouse=True)

@@ -1,2 +1,2 @@
 """tests/devices/test_placement.py on a GPU."""
-from devices.test_placement import *  # noqa: F401, F403
+from devices.test_placement import *  # noqa: F403

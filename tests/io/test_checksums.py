@@ -6,8 +6,8 @@ import pytest
 import safetensors.numpy
 
 import paddle_mini as pm
-from paddle_mini import _core
 from disks import disk_of
+from paddle_mini import _core
 from small_model import assert_same_bits
 
 STATE = {"w": np.arange(3, dtype="float32"), "b": np.zeros((0, 2)), "n": np.array(7)}

@@ -14,7 +14,7 @@ def test_only_the_branch_that_is_chosen_runs():
         index, table = L.data("index", shape=[1], dtype="int64"), L.data("table", shape=[2, 2])
         zero = L.fill_constant([1], "int64", 0)
         out = L.cond(index < zero, lambda: L.zeros([1, 2]), lambda: L.gather(table, index))
-    run_one = lambda i: pm.Executor(pm.CPUPlace()).run(  # noqa: E731
+    run_one = lambda i: pm.Executor(pm.CPUPlace()).run(
         main, feed={"index": count(i), "table": np.eye(2, dtype="float32")}, fetch_list=[out], scope=scope)[0]
     np.testing.assert_array_equal(run_one(-5), [[0, 0]])
     np.testing.assert_array_equal(run_one(1), [[0, 1]])

@@ -14,7 +14,7 @@ TAGS = lod_tensor(np.array([[0], [2], [1], [1], [0]]), (2, 3))
 
 
 def score(rows, tags, weight):
-    moves = sum(weight[2 + a, b] for a, b in zip(tags, tags[1:]))
+    moves = sum(weight[2 + a, b] for a, b in itertools.pairwise(tags))
     return rows[range(len(tags)), tags].sum() + weight[0, tags[0]] + weight[1, tags[-1]] + moves
 
 

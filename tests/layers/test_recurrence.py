@@ -84,9 +84,8 @@ def test_memory_of_a_batch_that_is_known_at_the_run():
 def test_refused(wrong, words):
     with pm.program_guard(pm.Program(), pm.Program()):
         x, rnn = L.data("x", shape=[2, 3]), L.StaticRNN()
-        with pytest.raises(pm.ProgramError, match=words):
-            with rnn.step():
-                wrong(rnn, x)
+        with pytest.raises(pm.ProgramError, match=words), rnn.step():
+            wrong(rnn, x)
 
 
 def test_steps_must_be_as_many():

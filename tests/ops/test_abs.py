@@ -1,5 +1,6 @@
 """abs: Out = |X|."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

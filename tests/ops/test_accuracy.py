@@ -1,5 +1,6 @@
 """accuracy: the part of the rows whose label is among their k best indices."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

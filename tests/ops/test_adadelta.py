@@ -1,5 +1,6 @@
 """adadelta: steps of the size of past steps over that of past gradients."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

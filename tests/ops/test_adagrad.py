@@ -1,5 +1,6 @@
 """adagrad: MomentOut = Moment + Grad^2; ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,5 +1,6 @@
 """adam: moments of the gradient without bias; Param - LearningRate * m / (sqrt(v) + epsilon)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """adamax: MomentOut as adam's; InfNormOut = max(|Grad|, beta2 InfNorm + epsilon); steps of MomentOut / InfNormOut."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

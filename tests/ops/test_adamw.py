@@ -1,5 +1,6 @@
 """adamw: Param shrinks by 1 - LearningRate * lr_ratio * coeff, then adam's step."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

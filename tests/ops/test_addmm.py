@@ -1,5 +1,6 @@
 """addmm: Out = Beta Input + Alpha X Y."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,7 +1,8 @@
 """all_finite: whether every element of every X is finite."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """allclose: whether two tensors are nearly equal everywhere."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """arg_min: where along an axis the smallest element of X lies."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

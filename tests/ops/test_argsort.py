@@ -1,5 +1,6 @@
 """argsort: the elements along one axis in order, and where each was."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

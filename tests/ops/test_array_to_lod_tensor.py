@@ -1,10 +1,10 @@
 """array_to_lod_tensor: undoes lod_tensor_to_array."""
 import numpy as np
 import pytest
-from harness import array
-from rank_programs import RankProgram
 
 import paddle_mini as pm
+from harness import array
+from rank_programs import RankProgram
 
 
 def there_and_back(lod, level=0, width=2):

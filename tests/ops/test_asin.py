@@ -1,5 +1,6 @@
 """asin: Out = arcsin(X)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

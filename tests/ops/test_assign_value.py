@@ -1,5 +1,6 @@
 """assign_value: the values that the program holds."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import op_tests
 

@@ -1,7 +1,8 @@
 """auc: the area under the ROC curve of all batches so far, or of the last few."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

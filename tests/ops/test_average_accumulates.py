@@ -1,7 +1,8 @@
 """average_accumulates: adds a parameter to the sums of which ModelAverage makes its average."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests
 from one_op import OneOp
 

@@ -1,7 +1,8 @@
 """average_rows: brings the averages of some rows of a table up to date."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import Rows, array, generator, op_tests, run_op
 from one_op import OneOp
 from weight_steps import Weights, window

@@ -1,7 +1,8 @@
 """average_value: the averaged parameters as they are used."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from bfloat16 import bits_of
 from harness import array, ints, op_tests, run_op
 

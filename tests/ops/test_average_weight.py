@@ -2,6 +2,7 @@
 import math
 
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 from weight_steps import decay_of, window

@@ -1,5 +1,6 @@
 """batch_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, channel by channel."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

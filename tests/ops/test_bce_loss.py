@@ -1,5 +1,6 @@
 """bce_loss: Out = -(Label log X + (1 - Label) log(1 - X))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,9 +1,11 @@
 """beam_search: the best candidates of each source; rows and sequences depend on data."""
+import itertools
+
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
 
 
 def reference(inputs, attrs):
@@ -19,7 +21,7 @@ def reference(inputs, attrs):
     for level in lod[attrs["level"] + 1:]:
         high = [level[i] for i in high]
     out = [[] for _ in range(n)]
-    for a, b in zip(high, high[1:]):
+    for a, b in itertools.pairwise(high):
         items = []
         for row in range(a, b):
             if last[row] == attrs["end_id"]:

@@ -1,5 +1,6 @@
 """bias_corrected_average: Out = Average + (rho + gamma t)^-eta (Param - Initial)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

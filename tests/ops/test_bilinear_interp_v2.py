@@ -1,5 +1,6 @@
 """bilinear_interp_v2: images of another size, each pixel a mixture of four."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

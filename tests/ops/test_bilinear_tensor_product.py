@@ -1,5 +1,6 @@
 """bilinear_tensor_product: Out[b, s] = X[b] Weight[s] Y[b]' + Bias[s]."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

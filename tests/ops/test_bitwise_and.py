@@ -1,5 +1,6 @@
 """bitwise_and: Out = the bits that are 1 in X and in Y."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

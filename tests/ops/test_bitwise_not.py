@@ -1,5 +1,6 @@
 """bitwise_not: Out = the bits that are 0 in X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """bitwise_or: Out = the bits that are 1 in X or in Y."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

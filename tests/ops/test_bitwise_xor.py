@@ -1,5 +1,6 @@
 """bitwise_xor: Out = the bits that are 1 in one of X and Y only."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """bmm: Out = X Y for each pair of matrices of two stacks."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

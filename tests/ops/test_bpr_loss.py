@@ -1,5 +1,6 @@
 """bpr_loss: the mean over the other classes of log(1 + exp(their score - the label's score))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

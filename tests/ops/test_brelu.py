@@ -1,5 +1,6 @@
 """brelu: Out = min(max(X, t_min), t_max)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,6 +1,7 @@
 """cast: Out = X as another element type."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
 from bfloat16 import bits_of, numbers_of
 from harness import Rows, array, ints, op_tests, run_op

@@ -1,5 +1,6 @@
 """ceil: Out = the least whole number not below X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

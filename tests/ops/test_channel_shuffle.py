@@ -1,5 +1,6 @@
 """channel_shuffle: the channels of all groups take turns."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """check_finite_and_unscale: Out = X / Scale, and whether any X is not finite."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

@@ -1,9 +1,11 @@
 """chunk_eval: chunks in both of two taggings, by scheme."""
+import itertools
+
 import numpy as np
 import pytest
-from harness import ints, op_tests
 
 import paddle_mini as pm
+from harness import ints, op_tests
 
 TAGS = {"IOB": "BI", "IOE": "IE", "IOBES": "BIES", "plain": "P"}
 
@@ -31,7 +33,7 @@ def reference(inputs, attrs):
                  for a, b, n in zip(inference, label, np.asarray(inputs["SeqLength"]).reshape(-1))]
     else:
         offsets = inference.lod[-1]
-        parts = [(inference.array.reshape(-1)[a:b], label.array.reshape(-1)[a:b]) for a, b in zip(offsets, offsets[1:])]
+        parts = [(inference.array.reshape(-1)[a:b], label.array.reshape(-1)[a:b]) for a, b in itertools.pairwise(offsets)]
     inferred = labeled = correct = 0
     for a, b in parts:
         one, other = ({chunk for chunk in chunks(x.tolist(), attrs["chunk_scheme"], attrs["num_chunk_types"])

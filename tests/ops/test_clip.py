@@ -1,5 +1,6 @@
 """clip: Out = min(max(X, low), high)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

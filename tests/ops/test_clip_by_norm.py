@@ -1,5 +1,6 @@
 """clip_by_norm: Out = X max_norm / |X| where |X| > max_norm, else X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,7 +1,8 @@
 """coalesce_tensor: tensors behind each other in one."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests
 from one_op import OneOp
 

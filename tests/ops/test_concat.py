@@ -1,5 +1,6 @@
 """concat: the tensors X one after the other along an axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,7 +1,8 @@
 """conv2d: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] Input[n, c, y + i, x + j]."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """conv2d_transpose and depthwise_conv2d_transpose: every pixel stamps the filter onto Output."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -2,6 +2,7 @@
 import itertools
 
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

@@ -1,5 +1,6 @@
 """cos_sim: the cosine of the angle between each row of X and that of Y."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -2,14 +2,14 @@
 import itertools
 
 import numpy as np
-from harness import array, ints, op_tests, run_op
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
 
 
 def best_path(x, w):
     def score(path):
-        inner = sum(w[2 + a, b] for a, b in zip(path, path[1:]))
+        inner = sum(w[2 + a, b] for a, b in itertools.pairwise(path))
         return w[0, path[0]] + w[1, path[-1]] + inner + sum(x[k, tag] for k, tag in enumerate(path))
     return max(itertools.product(range(x.shape[1]), repeat=len(x)), key=score) if len(x) else ()
 
@@ -25,7 +25,7 @@ def reference(inputs, attrs):
             out = ((np.asarray(inputs["Label"]).reshape(out.shape) == out) & inside).astype("int64")
         return {"ViterbiPath": out}
     offsets = x.lod[-1]
-    path = [tag for a, b in zip(offsets, offsets[1:]) for tag in best_path(x.array[a:b], w)]
+    path = [tag for a, b in itertools.pairwise(offsets) for tag in best_path(x.array[a:b], w)]
     out = np.array(path, "int64").reshape(-1, 1)
     if "Label" in inputs:
         out = (inputs["Label"].array.reshape(-1, 1) == out).astype("int64")

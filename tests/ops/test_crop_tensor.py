@@ -1,5 +1,6 @@
 """crop_tensor, crop: Out = the block of X that begins at `offsets`."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,7 +1,8 @@
 """cross_entropy: Y = -log(X[label]), or -sum(Label log X), row by row."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

@@ -1,7 +1,8 @@
 """cross_entropy2: Y = -log(X[label]), row by row."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

@@ -1,8 +1,10 @@
 """ctc_align: tokens without repeats and blanks; with lod, how many depends on data."""
+import itertools
+
 import numpy as np
-from harness import ints, op_tests, run_op
 
 import paddle_mini as pm
+from harness import ints, op_tests, run_op
 
 
 def align(tokens, attrs):
@@ -20,7 +22,7 @@ def reference(inputs, attrs):
             out[i, :len(row)] = row
         return {"Output": out, "OutputLength": np.array([len(row) for row in rows], lengths.dtype).reshape(-1, 1)}
     offsets = x.lod[-1]
-    rows = [align(x.array.reshape(-1)[a:b].tolist(), attrs) for a, b in zip(offsets, offsets[1:])]
+    rows = [align(x.array.reshape(-1)[a:b].tolist(), attrs) for a, b in itertools.pairwise(offsets)]
     return {"Output": pm.LoDTensor(np.array(sum(rows, []), x.array.dtype).reshape(-1, 1),
                                    [np.cumsum([0, *map(len, rows)]).tolist()])}
 

@@ -1,5 +1,6 @@
 """cumprod: Out[j] = the product of X up to j along an axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """cumsum: the sum of X up to each element along an axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

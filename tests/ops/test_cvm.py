@@ -1,7 +1,8 @@
 """cvm: the first two columns of X are counts of shows and clicks, which become logarithms, or go."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """decayed_adagrad: MomentOut = decay Moment + (1 - decay) Grad^2; steps of Grad / (sqrt(MomentOut) + epsilon)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,5 +1,6 @@
 """diag_v2: a matrix with X on a diagonal, or the diagonal of a matrix."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """dist: Out = the p-norm of X - Y, stretched as NumPy does."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

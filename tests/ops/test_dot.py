@@ -1,5 +1,6 @@
 """dot: Out = sum of X Y along the last axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """dpsgd: gradient descent with a gradient that is clipped by its norm and blurred by noise."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,8 +1,9 @@
 """dropout: Out = X where a coin says to keep it, else 0."""
-import mersenne_twister
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import mersenne_twister
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

@@ -1,8 +1,8 @@
 """edit_distance: Levenshtein's distance of each pair of sequences."""
 import numpy as np
-from harness import ints, op_tests
 
 import paddle_mini as pm
+from harness import ints, op_tests
 
 
 def distance(a, b):

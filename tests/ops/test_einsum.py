@@ -1,5 +1,6 @@
 """einsum: sums of products over labelled axes, as an equation says."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

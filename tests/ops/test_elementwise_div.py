@@ -1,5 +1,6 @@
 """elementwise_div: Out = X / Y, whole numbers cut towards zero."""
 import numpy as np
+
 import paddle_mini as pm
 from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
 from harness import ints, op_tests, run_op

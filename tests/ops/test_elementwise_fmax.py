@@ -1,5 +1,6 @@
 """elementwise_fmax: Out = max(X, Y) where both are numbers."""
 import numpy as np
+
 import paddle_mini as pm
 from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
 from harness import op_tests, run_op

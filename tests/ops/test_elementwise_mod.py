@@ -1,8 +1,9 @@
 """elementwise_mod: Out = what is left of X after whole Ys."""
 import numpy as np
+
 import paddle_mini as pm
 from broadcast_cases import broadcast_cases, broadcast_refusals, operands
-from harness import array, ints, op_tests, run_op
+from harness import ints, op_tests, run_op
 
 
 def reference(inputs, attrs):

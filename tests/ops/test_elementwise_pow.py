@@ -1,5 +1,6 @@
 """elementwise_pow: Out = X to the power of Y."""
 import numpy as np
+
 import paddle_mini as pm
 from broadcast_cases import broadcast_cases, broadcast_refusals, operands
 from harness import ints, op_tests, run_op

@@ -1,6 +1,7 @@
 """equal_all: whether two tensors are equal everywhere."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

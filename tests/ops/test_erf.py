@@ -2,6 +2,7 @@
 import math
 
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """expand: X repeated along its axes."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """expand_as_v2: X with its axes of 1 stretched."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """expm1: Out = exp(X) - 1."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """eye: a matrix with 1 on the diagonal."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import op_tests
 

@@ -1,6 +1,7 @@
 """feed: marks an input of an inference program; its value comes from the caller of a run."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
 
 

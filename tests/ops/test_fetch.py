@@ -1,6 +1,7 @@
 """fetch: marks a result of an inference program."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
 
 

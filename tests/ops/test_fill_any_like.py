@@ -1,5 +1,6 @@
 """fill_any_like: Out = value, everywhere, in the shape of X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """fill_constant: Out = value, everywhere."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import op_tests
 

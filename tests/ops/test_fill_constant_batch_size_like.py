@@ -1,8 +1,8 @@
 """fill_constant_batch_size_like: value, with one dimension of its shape taken from Input."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
-
 
 DTYPES = {0: "bool", 2: "int32", 3: "int64", 5: "float32", 6: "float64"}
 

@@ -1,5 +1,6 @@
 """flatten2: X as a matrix."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

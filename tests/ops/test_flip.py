@@ -1,5 +1,6 @@
 """flip: X with some axes back to front."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

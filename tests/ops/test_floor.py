@@ -1,5 +1,6 @@
 """floor: Out = the greatest whole number not above X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """frobenius_norm: Out = the root of the sum of X^2 over some axes."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """ftrl: follow the regularized leader."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

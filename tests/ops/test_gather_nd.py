@@ -1,9 +1,10 @@
 """gather_nd: the slabs of X that coordinates name; a program must say how many coordinates there are."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
-from paddle_mini import _core
 from harness import array, op_tests, run_op
+from paddle_mini import _core
 
 CASES = {
     "rows": (array(5, 4), np.array([[3], [0], [3]])),

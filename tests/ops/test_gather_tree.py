@@ -1,5 +1,6 @@
 """gather_tree: the whole sequences of a beam search."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """gaussian_random: drawn from the normal distribution."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import op_tests, run_op
 from mersenne_twister import normal

@@ -1,6 +1,7 @@
 """get_tensor_from_selected_rows: the values of the rows of X, as a tensor."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
 from harness import Rows, array, run_op
 

@@ -1,7 +1,8 @@
 """group_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over groups of channels of an image."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

@@ -1,4 +1,6 @@
 """gru: GRU over sequences, row by row."""
+import itertools
+
 import numpy as np
 
 import paddle_mini as pm
@@ -14,7 +16,7 @@ def reference(inputs, attrs):
     gate, activation = ACTIVATIONS[attrs["gate_activation"]], ACTIVATIONS[attrs["activation"]]
     x = x + inputs.get("Bias", 0)
     hidden = np.zeros((len(x), d))
-    for s, (begin, end) in enumerate(zip(offsets, offsets[1:])):
+    for s, (begin, end) in enumerate(itertools.pairwise(offsets)):
         h = inputs["H0"][s] if "H0" in inputs else np.zeros(d)
         for row in range(begin, end)[::-1 if attrs["is_reverse"] else 1]:
             gates = gate(x[row, :2 * d] + h @ weight[:2 * d * d].reshape(d, 2 * d))

@@ -1,5 +1,6 @@
 """hard_shrink: Out = X where |X| > threshold, else 0."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

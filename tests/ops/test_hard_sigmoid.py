@@ -1,5 +1,6 @@
 """hard_sigmoid: Out = min(max(slope X + offset, 0), 1)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """hard_swish: Out = X min(max(X + offset, 0), threshold) / scale."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

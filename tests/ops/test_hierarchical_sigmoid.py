@@ -1,7 +1,8 @@
 """hierarchical_sigmoid: the loss of a class as the path to it in a binary tree, one sigmoid for each node on it."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 from one_op import OneOp
 

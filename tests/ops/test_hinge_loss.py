@@ -1,5 +1,6 @@
 """hinge_loss: Loss = max(0, 1 - Logits (2 Labels - 1))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """increment: Out = X + step, of one element."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """index_add: X with slabs added along an axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

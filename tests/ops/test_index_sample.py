@@ -1,5 +1,6 @@
 """index_sample: elements of each row at the positions in Index."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

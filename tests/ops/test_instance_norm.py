@@ -1,5 +1,6 @@
 """instance_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each channel of an image."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """is_empty: whether there are no elements."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """isinf_v2: Out = whether X is infinity or minus infinity."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

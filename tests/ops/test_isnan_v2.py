@@ -1,5 +1,6 @@
 """isnan_v2: Out = whether X is NaN."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

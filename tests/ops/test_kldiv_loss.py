@@ -1,5 +1,6 @@
 """kldiv_loss: Loss = Target (log Target - X)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """kron: the Kronecker product: each element of X times the whole of Y."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """l1_norm: Out = the sum of |X|."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """label_smooth: Out = (1 - epsilon) X + epsilon PriorDist."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

@@ -1,5 +1,6 @@
 """lamb: adam's direction with weight decay, in steps as long as the parameter's norm is large."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """lars_momentum: momentum with a rate of its own for each parameter, from the norms of it and its gradient."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,7 +1,8 @@
 """layer_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias over the last axes."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

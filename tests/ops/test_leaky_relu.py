@@ -1,5 +1,6 @@
 """leaky_relu: Out = X where X > 0, else alpha X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """less_equal: Out = whether X <= Y."""
 import numpy as np
+
 import paddle_mini as pm
 from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
 from harness import Rows, array, ints, op_tests

@@ -3,13 +3,13 @@ import itertools
 
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
 
 
 def score(x, w, path):
-    inner = sum(w[2 + a, b] for a, b in zip(path, path[1:]))
+    inner = sum(w[2 + a, b] for a, b in itertools.pairwise(path))
     return w[0, path[0]] + w[1, path[-1]] + inner + sum(x[k, tag] for k, tag in enumerate(path))
 
 
@@ -26,7 +26,7 @@ def pieces(inputs):
         lengths = np.asarray(inputs["Length"]).reshape(-1)
         return [(x[i, :n], np.asarray(label).reshape(x.shape[:2])[i, :n]) for i, n in enumerate(lengths)]
     offsets, label = x.lod[-1], np.asarray(getattr(label, "array", label)).reshape(-1)
-    return [(x.array[a:b], label[a:b]) for a, b in zip(offsets, offsets[1:])]
+    return [(x.array[a:b], label[a:b]) for a, b in itertools.pairwise(offsets)]
 
 
 def reference(inputs, attrs):

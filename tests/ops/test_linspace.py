@@ -1,9 +1,9 @@
 """linspace: Out = Num numbers from Start to Stop; its length depends on data."""
 import numpy as np
 import pytest
-from harness import run_op
 
 import paddle_mini as pm
+from harness import run_op
 
 NUMBERS = {"float32": 5, "float64": 6, "int32": 2, "int64": 3}
 

@@ -1,10 +1,10 @@
 """lod_rank_table and what reads no more than it: the longest sequences first."""
 import numpy as np
 import pytest
-from harness import array
-from rank_programs import RankProgram
 
 import paddle_mini as pm
+from harness import array
+from rank_programs import RankProgram
 
 
 def steps(lod, level=0):

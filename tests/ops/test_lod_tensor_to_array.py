@@ -1,10 +1,10 @@
 """lod_tensor_to_array: step by step what a batch of sequences holds."""
 import numpy as np
 import pytest
-from harness import array
-from rank_programs import RankProgram
 
 import paddle_mini as pm
+from harness import array
+from rank_programs import RankProgram
 
 
 def numbers(lod, width=2):

@@ -1,5 +1,6 @@
 """log10: Out = log10(X)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

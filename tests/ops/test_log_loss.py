@@ -1,5 +1,6 @@
 """log_loss: Loss = -(Labels log(Predicted + epsilon) + (1 - Labels) log(1 - Predicted + epsilon))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

@@ -1,7 +1,8 @@
 """log_softmax: Out = X - log(sum of exp(X) along an axis)."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

@@ -1,7 +1,8 @@
 """logcumsumexp: Out[j] = log of the sum of exp(X) up to j along an axis."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """logical_and: Out = whether X and Y are both true."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

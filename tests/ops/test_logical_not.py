@@ -1,5 +1,6 @@
 """logical_not: Out = whether X is not true."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """logical_or: Out = whether X or Y is true, or both."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """logical_xor: Out = whether one of X and Y is true, the other is not."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """logsigmoid: Out = log(1 / (1 + exp(-X)))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

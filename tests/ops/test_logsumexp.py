@@ -1,5 +1,6 @@
 """logsumexp: Out = log of the sum of exp(X) over some axes."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

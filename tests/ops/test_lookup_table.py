@@ -1,7 +1,8 @@
 """lookup_table: Out[i..., :] = W[Ids[i..., 0]]."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 
 

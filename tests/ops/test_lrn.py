@@ -1,5 +1,6 @@
 """lrn: Out = X / (k + alpha sum of X^2 over n neighbouring channels)^beta."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

@@ -1,4 +1,6 @@
 """lstm: LSTM over sequences, row by row."""
+import itertools
+
 import numpy as np
 
 import paddle_mini as pm
@@ -15,7 +17,7 @@ def reference(inputs, attrs):
     bias = inputs["Bias"][0]
     wi, wf, wo = np.split(bias[4 * d:], 3) if attrs["use_peepholes"] else np.zeros((3, d))
     hidden, cell = np.zeros((2, len(x), d))
-    for s, (begin, end) in enumerate(zip(offsets, offsets[1:])):
+    for s, (begin, end) in enumerate(itertools.pairwise(offsets)):
         h, c = (inputs[port][s] if port in inputs else np.zeros(d) for port in ("H0", "C0"))
         for row in range(begin, end)[::-1 if attrs["is_reverse"] else 1]:
             g, i, f, o = np.split(x[row] + h @ weight + bias[:4 * d], 4)

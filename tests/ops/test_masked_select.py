@@ -1,8 +1,8 @@
 """masked_select: Y = the elements of X where Mask is true; how many depends on data."""
 import numpy as np
-from harness import array, ints, op_tests
 
 import paddle_mini as pm
+from harness import array, ints, op_tests
 
 
 def mask(*shape, seed=0):

@@ -1,5 +1,6 @@
 """matmul: Out = alpha X Y, as before PaddlePaddle 2.0."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 
@@ -38,7 +39,7 @@ SHAPES = {
 
 
 def case(x, y, tx=False, ty=False, **attrs):
-    swap = lambda shape, yes: shape[:-2] + (shape[-1], shape[-2]) if yes else shape  # noqa: E731
+    swap = lambda shape, yes: shape[:-2] + (shape[-1], shape[-2]) if yes else shape
     return ({"X": array(*swap(x, tx), seed=1), "Y": array(*swap(y, ty), seed=2)},
             {"transpose_X": tx, "transpose_Y": ty, **attrs})
 

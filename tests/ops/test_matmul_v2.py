@@ -1,5 +1,6 @@
 """matmul_v2: Out = X Y, of matrices or of stacks of them."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 
@@ -40,7 +41,7 @@ VECTORS = {
 
 
 def case(x, y, trans_x=False, trans_y=False):
-    swap = lambda shape, yes: shape[:-2] + (shape[-1], shape[-2]) if yes else shape  # noqa: E731
+    swap = lambda shape, yes: shape[:-2] + (shape[-1], shape[-2]) if yes else shape
     return ({"X": array(*swap(x, trans_x), seed=1), "Y": array(*swap(y, trans_y), seed=2)},
             {"trans_x": trans_x, "trans_y": trans_y})
 

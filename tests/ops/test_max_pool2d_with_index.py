@@ -2,8 +2,9 @@
 import itertools
 
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

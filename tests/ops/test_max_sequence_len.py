@@ -1,9 +1,9 @@
 """max_sequence_len: the length of the longest sequence."""
 import numpy as np
 import pytest
-from rank_programs import RankProgram
 
 import paddle_mini as pm
+from rank_programs import RankProgram
 
 
 @pytest.mark.parametrize("lod, longest", [([0, 2, 5, 6], 3), ([0, 1], 1), ([0, 0], 0), ([0], 0)])

@@ -1,5 +1,6 @@
 """maxout: each channel of Out is the largest of `groups` neighbouring channels of X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

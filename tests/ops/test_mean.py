@@ -1,5 +1,6 @@
 """mean: Out = the mean of all elements of X, without dimensions."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """merge_selected_rows: the rows of X sorted, those that occur several times summed."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

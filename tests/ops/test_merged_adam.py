@@ -1,5 +1,6 @@
 """merged_adam: adam's step for several parameters at once."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """merged_momentum: the step of momentum for several parameters at once."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,5 +1,6 @@
 """meshgrid: lists stretched over the grid that they make."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

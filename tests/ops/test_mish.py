@@ -1,5 +1,6 @@
 """mish: Out = X tanh(log(1 + exp(X)))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """momentum: VelocityOut = mu Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

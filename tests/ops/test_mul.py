@@ -1,5 +1,6 @@
 """mul: Out = X Y, with X and Y flattened to matrices."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """multiplex: each row from the tensor that Ids names."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """nearest_interp_v2: images of another size, each pixel the nearest one to its place in X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

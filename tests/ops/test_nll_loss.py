@@ -1,7 +1,8 @@
 """nll_loss: Out = -X[label] Weight[label]."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """norm: Out = X / Norm, Norm = sqrt(sum of X^2 along an axis + epsilon)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

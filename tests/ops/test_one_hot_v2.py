@@ -1,8 +1,8 @@
 """one_hot_v2: 1 at the position that X names along a new last axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
-
 
 DTYPES = {2: "int32", 3: "int64", 5: "float32", 6: "float64"}
 

@@ -1,5 +1,6 @@
 """p_norm: Out = (sum of |X|^p)^(1/p) along one axis, or of all elements."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """pad: X with a border of a constant."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

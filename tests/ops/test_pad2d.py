@@ -1,5 +1,6 @@
 """pad2d: Out = images X with a border: a constant, mirrored or repeated."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,8 +1,8 @@
 """pad3d: volumes with a border."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
-
 
 MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 

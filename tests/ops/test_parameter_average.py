@@ -1,7 +1,8 @@
 """parameter_average: AverageOut = Average + Weight (Param - Average)."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from bfloat16 import bits_of, numbers_of
 from harness import array, ints, op_tests, run_op
 from one_op import OneOp

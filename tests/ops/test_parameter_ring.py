@@ -1,8 +1,8 @@
 """parameter_ring: keeps the latest k parameters, each in the place of the oldest."""
 import numpy as np
-import paddle_mini as pm
 import pytest
-from bfloat16 import bits_of
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """pixel_shuffle: channels become pixels."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """pixel_unshuffle: pixels become channels."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

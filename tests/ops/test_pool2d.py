@@ -1,7 +1,8 @@
 """pool2d: the largest, or the mean, of every window of an image."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """pow: Out = X to the power of a factor."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """prelu: Out = X where X > 0, else Alpha X."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

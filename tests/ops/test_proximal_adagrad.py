@@ -1,5 +1,6 @@
 """proximal_adagrad: adagrad's step without epsilon, then a proximal step of l1 and l2 regularization."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

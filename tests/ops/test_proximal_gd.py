@@ -1,5 +1,6 @@
 """proximal_gd: q = Param - LearningRate * Grad; sign(q) max(|q| - LearningRate * l1, 0) / (1 + LearningRate * l2)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests, run_op
 

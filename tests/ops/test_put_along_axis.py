@@ -1,5 +1,6 @@
 """put_along_axis: values put along an axis at the positions in Index."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

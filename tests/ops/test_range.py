@@ -1,9 +1,9 @@
 """range: Out = Start, Start + Step, ... without End; its length depends on data."""
 import numpy as np
 import pytest
-from harness import run_op
 
 import paddle_mini as pm
+from harness import run_op
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])

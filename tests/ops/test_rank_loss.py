@@ -1,5 +1,6 @@
 """rank_loss: with o = Left - Right, Out = log(1 + exp(o)) - Label o."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

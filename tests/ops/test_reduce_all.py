@@ -1,5 +1,6 @@
 """reduce_all: all of X over some axes."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """reduce_prod: prod of X over some axes."""
 import numpy as np
+
 from extreme_cases import CASES, REFUSALS, check_out_dtype, reference_of
 from harness import array, ints, op_tests, run_op
 

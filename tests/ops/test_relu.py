@@ -1,5 +1,6 @@
 """relu: Out = max(X, 0)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """relu6: Out = min(max(X, 0), threshold)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

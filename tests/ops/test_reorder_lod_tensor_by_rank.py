@@ -1,10 +1,10 @@
 """reorder_lod_tensor_by_rank: sequences, or rows, in the order of a rank table."""
 import numpy as np
 import pytest
-from harness import array
-from rank_programs import RankProgram
 
 import paddle_mini as pm
+from harness import array
+from rank_programs import RankProgram
 
 
 def program_of(y, lod=(0, 2, 5, 6)):

@@ -1,6 +1,7 @@
 """reshape: the elements of X, in their order, in another shape."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,7 +1,8 @@
 """ring_mean: the mean of the parameters that parameter_ring has kept."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

@@ -1,5 +1,6 @@
 """rmsprop: steps of Grad / sqrt(mean of Grad^2), with momentum."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,5 +1,6 @@
 """roll: X moved along axes, around the ends."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """round: Out = the whole number nearest to X, halves away from zero."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

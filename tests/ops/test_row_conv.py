@@ -1,10 +1,10 @@
 """row_conv: each row and those that follow in its sequence, weighted element by element."""
 import numpy as np
 import pytest
-from harness import array, op_tests, run_op
-from sequence_cases import lod_tensor, sequences, split
 
 import paddle_mini as pm
+from harness import array, op_tests, run_op
+from sequence_cases import lod_tensor, sequences, split
 
 
 def convolved(rows, weights):

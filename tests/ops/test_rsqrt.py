@@ -1,5 +1,6 @@
 """rsqrt: Out = 1 / sqrt(X)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """scale: Out = scale * X + bias."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """scatter: X with rows made of updates."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """scatter_nd_add: X with updates added where coordinates say."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

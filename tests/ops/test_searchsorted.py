@@ -1,5 +1,6 @@
 """searchsorted: where values belong in a sorted sequence."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """select_rows: the rows of a table that selected rows name."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

@@ -1,5 +1,6 @@
 """selu: Out = scale X where X > 0, else scale alpha (exp(X) - 1)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,10 +1,10 @@
 """sequence_concat: sequence i of Out is sequence i of each X, one after the other."""
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
-from sequence_cases import lod_tensor, sequences, split
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
+from sequence_cases import lod_tensor, sequences, split
 
 
 def reference(inputs, attrs):

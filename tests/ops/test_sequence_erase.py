@@ -1,9 +1,9 @@
 """sequence_erase: sequences without some ids."""
 import numpy as np
-from harness import array, ints, op_tests
-from sequence_cases import lod_tensor, split
 
 import paddle_mini as pm
+from harness import array, ints, op_tests
+from sequence_cases import lod_tensor, split
 
 
 def reference(inputs, attrs):

@@ -1,10 +1,10 @@
 """sequence_expand_as: row i of X as many times as sequence i of Y is long."""
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
-from sequence_cases import lod_tensor, sequences
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
+from sequence_cases import lod_tensor, sequences
 
 
 def reference(inputs, attrs):

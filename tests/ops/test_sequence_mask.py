@@ -1,9 +1,9 @@
 """sequence_mask: Y[i..., j] = whether j < X[i...]."""
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
 
 DTYPES = {"bool": 0, "int16": 1, "int32": 2, "int64": 3, "float32": 5, "float64": 6, "uint8": 20, "int8": 21}
 

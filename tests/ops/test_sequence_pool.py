@@ -1,10 +1,10 @@
 """sequence_pool: one row for each sequence."""
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
-from sequence_cases import lod_tensor, sequences, split
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
+from sequence_cases import lod_tensor, sequences, split
 
 POOLS = {
     "SUM": lambda rows: rows.sum(axis=0),

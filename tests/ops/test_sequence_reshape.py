@@ -1,9 +1,9 @@
 """sequence_reshape: the elements of each sequence in rows of another width."""
 import pytest
-from harness import array, ints, op_tests, run_op
-from sequence_cases import lod_tensor, sequences, split
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
+from sequence_cases import lod_tensor, sequences, split
 
 
 def reference(inputs, attrs):

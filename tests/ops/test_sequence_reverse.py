@@ -1,9 +1,9 @@
 """sequence_reverse: the rows of each sequence back to front. Its gradient is the operator itself."""
 import numpy as np
-from harness import array, ints, op_tests
-from sequence_cases import lod_tensor, sequences, split
 
 import paddle_mini as pm
+from harness import array, ints, op_tests
+from sequence_cases import lod_tensor, sequences, split
 
 
 def reference(inputs, attrs):

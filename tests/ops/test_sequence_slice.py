@@ -1,10 +1,10 @@
 """sequence_slice: Length[i] rows of each sequence from its row Offset[i] on."""
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
-from sequence_cases import lod_tensor, sequences, split
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
+from sequence_cases import lod_tensor, sequences, split
 
 
 def column(*values, dtype="int64"):

@@ -1,10 +1,10 @@
 """sequence_softmax: softmax over each sequence."""
 import numpy as np
 import pytest
-from harness import array, op_tests, run_op
-from sequence_cases import lod_tensor, sequences, split
 
 import paddle_mini as pm
+from harness import array, op_tests, run_op
+from sequence_cases import lod_tensor, sequences, split
 
 
 def reference(inputs, attrs):

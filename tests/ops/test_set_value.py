@@ -1,6 +1,7 @@
 """set_value: a part of a tensor made of a value."""
 import numpy as np
 import pytest
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

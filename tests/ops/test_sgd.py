@@ -1,5 +1,6 @@
 """sgd: ParamOut = Param - LearningRate * Grad."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, op_tests
 

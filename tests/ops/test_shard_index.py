@@ -1,5 +1,6 @@
 """shard_index: indices within one of several shards."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import ints, op_tests
 

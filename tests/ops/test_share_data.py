@@ -1,5 +1,4 @@
 """share_data: Out = X."""
-import numpy as np
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

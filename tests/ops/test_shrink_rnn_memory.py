@@ -1,10 +1,10 @@
 """shrink_rnn_memory: the rows of sequences that have a step I."""
 import numpy as np
 import pytest
-from harness import array
-from rank_programs import RankProgram
 
 import paddle_mini as pm
+from harness import array
+from rank_programs import RankProgram
 
 
 def program_of(memory, step, lod=(0, 2, 5, 6)):

@@ -1,5 +1,6 @@
 """sigmoid: Out = 1 / (1 + exp(-X))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

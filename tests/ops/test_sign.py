@@ -1,5 +1,6 @@
 """sign: 1 where X > 0, -1 where X < 0, 0 where X is 0."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

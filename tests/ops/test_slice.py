@@ -1,5 +1,4 @@
 """slice: the part of Input between starts and ends."""
-import numpy as np
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

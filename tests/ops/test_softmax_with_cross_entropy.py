@@ -1,7 +1,8 @@
 """softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis."""
 import numpy as np
-import paddle_mini as pm
 import pytest
+
+import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 
 

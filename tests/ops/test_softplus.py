@@ -1,5 +1,6 @@
 """softplus: Out = log(1 + exp(beta X)) / beta."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

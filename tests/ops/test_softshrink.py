@@ -1,5 +1,6 @@
 """softshrink: Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

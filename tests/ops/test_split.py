@@ -1,5 +1,6 @@
 """split: the parts of X along an axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

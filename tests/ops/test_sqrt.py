@@ -1,5 +1,6 @@
 """sqrt: the square root."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """square: Out = X^2."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

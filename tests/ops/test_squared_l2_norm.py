@@ -1,5 +1,6 @@
 """squared_l2_norm: Out = the sum of the squares of X, of shape [1]."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

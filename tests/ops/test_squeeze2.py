@@ -1,5 +1,6 @@
 """squeeze2: X without axes of one element."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """stack: the tensors X along a new axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """stanh: Out = scale_b tanh(scale_a X)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

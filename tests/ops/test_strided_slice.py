@@ -1,5 +1,6 @@
 """strided_slice: the part of Input between starts and ends, by steps."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """sum: Out = X[0] + X[1] + ..., of tensors and selected rows."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """swish: Out = X / (1 + exp(-beta X))."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

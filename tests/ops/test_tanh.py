@@ -1,5 +1,6 @@
 """tanh: the hyperbolic tangent."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

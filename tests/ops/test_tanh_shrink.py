@@ -1,5 +1,6 @@
 """tanh_shrink: Out = X - tanh(X)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """teacher_student_sigmoid_loss: the sigmoid losses of a click and of a score that one label holds."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """temporal_shift: some channels of every frame come from the frame before it, some from the one after it."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

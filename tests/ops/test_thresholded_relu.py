@@ -1,5 +1,6 @@
 """thresholded_relu: Out = X where X > threshold, else 0."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """tile: X repeated along its axes."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """top_k: the k largest elements along the last axis and where they are."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

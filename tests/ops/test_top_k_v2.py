@@ -1,5 +1,6 @@
 """top_k_v2: the k largest, or smallest, elements along one axis and where they are."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
 

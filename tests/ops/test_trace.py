@@ -1,5 +1,6 @@
 """trace: Out = the sums of diagonals."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

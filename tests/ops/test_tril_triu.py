@@ -1,5 +1,6 @@
 """tril_triu: X with 0 above or below a diagonal."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,5 +1,6 @@
 """trunc: Out = X without its fraction."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -2,6 +2,7 @@
 from statistics import NormalDist
 
 import numpy as np
+
 import paddle_mini as pm
 from harness import op_tests, run_op
 from mersenne_twister import uniform

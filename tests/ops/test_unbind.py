@@ -1,5 +1,6 @@
 """unbind: what X has at each position of an axis."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

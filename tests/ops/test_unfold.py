@@ -1,5 +1,6 @@
 """unfold: the patches of an image as columns of a matrix; fold: the image that is the sum of its patches."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests
 

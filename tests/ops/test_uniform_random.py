@@ -1,5 +1,6 @@
 """uniform_random: drawn evenly from [min, max)."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import op_tests, run_op
 from mersenne_twister import uniform

@@ -1,9 +1,9 @@
 """unique: elements, or slices, each once; how many depends on data."""
 import numpy as np
 import pytest
-from harness import array, ints, op_tests, run_op
 
 import paddle_mini as pm
+from harness import array, ints, op_tests, run_op
 
 EVERYTHING = {"return_index": True, "return_inverse": True, "return_counts": True}
 

@@ -1,5 +1,6 @@
 """unsqueeze2: X with new axes of one element."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 

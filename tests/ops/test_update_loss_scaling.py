@@ -1,5 +1,6 @@
 """update_loss_scaling: the scale of the loss falls after infinite gradients and grows after finite ones."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 

@@ -1,5 +1,6 @@
 """where: X where Condition holds, Y elsewhere."""
 import numpy as np
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,8 +1,8 @@
 """where_index: Out = positions of what is not zero; how many depends on data."""
 import numpy as np
-from harness import array, ints, op_tests
 
 import paddle_mini as pm
+from harness import array, ints, op_tests
 
 
 def reference(inputs, attrs):

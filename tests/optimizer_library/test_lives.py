@@ -31,7 +31,7 @@ def make(kind, configuration, state=None):
 
 
 def make_call(native, call, argument, by_rows):
-    if call == "update" or call == "rows" and not by_rows:
+    if call == "update" or (call == "rows" and not by_rows):
         native.update(values(seed=argument if call == "update" else len(argument)))
     elif call == "rows":
         native.update_rows(argument, values(shape=(len(argument), WIDTH), seed=len(argument)))
@@ -62,7 +62,7 @@ def refuse_some(native, averages):
 def test_lives(kind, configuration, life, data):
     decays = {"l1_rate", "l2_rate"} & set(configuration)
     lazy = configuration.get("row_policy", "Lazy") == "Lazy"
-    by_rows = not lazy or not (kind in DENSE_ONLY or decays and configuration.get("averaging"))
+    by_rows = not lazy or not (kind in DENSE_ONLY or (decays and configuration.get("averaging")))
     plain, moved = make(kind, configuration), make(kind, configuration)
     for call, argument in life:
         make_call(plain, call, argument, by_rows)

@@ -20,7 +20,7 @@ def asked(paddle, tmp_path, model):
     """Asks the worker about the model, whose program and values are in tmp_path; the arrays it leaves in `result`."""
     (tmp_path / "main.pb").write_bytes(model.main.to_bytes())
     np.savez(tmp_path / "init.npz", **model.everything())
-    np.savez(tmp_path / "feeds.npz", **{"x": batch(0)["x"]})
+    np.savez(tmp_path / "feeds.npz", x=batch(0)["x"])
 
     def ask(job, result=None, **arguments):
         paddle.ask(job, tmp_path, **arguments)

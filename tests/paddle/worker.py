@@ -11,8 +11,9 @@ import sys
 import traceback
 
 import numpy as np
-import paddle
 import paddle.inference
+
+import paddle
 
 paddle.enable_static()
 exe = paddle.static.Executor(paddle.CPUPlace())

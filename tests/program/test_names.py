@@ -16,7 +16,7 @@ from paddle_mini.verify_command import verify
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
 
-from properties import check_message  # noqa: E402
+from properties import check_message
 
 L = pm.layers
 # Zero and other controls, ends of lines, halves of characters, what turns text around or can't be seen, and text.

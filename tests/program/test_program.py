@@ -204,16 +204,14 @@ def test_guards_set_device_and_role():
     inside, outside = pm.default_main_program().global_block().ops
     assert (inside.attr("op_device"), inside.attr("op_role"), inside.attr("op_role_var")) == ("cpu", 2, ["x"])
     assert (outside.attr("op_device"), outside.attr("op_role"), outside.attr("op_role_var")) == (None, 0, None)
-    with pytest.raises(pm.ProgramError, match="'cpu', 'gpu', 'gpu:N' or 'emulated:N'"):
-        with pm.device_guard("tpu"):
-            pass
+    with pytest.raises(pm.ProgramError, match="'cpu', 'gpu', 'gpu:N' or 'emulated:N'"), pm.device_guard("tpu"):
+        pass
 
 
 def test_guards_come_back_after_an_error():
     before = pm.default_main_program()
-    with pytest.raises(ZeroDivisionError):
-        with pm.program_guard(pm.Program()), pm.device_guard("cpu"):
-            raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError), pm.program_guard(pm.Program()), pm.device_guard("cpu"):
+        raise ZeroDivisionError
     assert pm.default_main_program() is before
     assert pm.layers.relu(pm.layers.data("x", [2])).block.ops[0].attr("op_device") is None
 

@@ -3,10 +3,10 @@ import contextlib
 import time
 
 import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 import paddle_mini as pm
 from descriptions import BLOCK, FLOAT, INT, STRING, block, op, program_bytes, var
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from paddle_mini import _core
 
 STRINGS, BLOCKS, LONG, VAR = 5, 10, 9, 13

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import posixpath
 import time
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any
 
 from ...errors import shown
 from ..errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError, WrongJob
@@ -56,7 +57,7 @@ class Coordinator:
         self.settings, self._directory, self._clock = settings, directory, clock
         self._now = clock()
         self._storage_errors, self._restarts, self._started = 0, 0, False
-        self._finished: List[int] = []  # tokens of the initialisations that came to their end
+        self._finished: list[int] = []  # tokens of the initialisations that came to their end
         instant = self._instant
         self._board = Board()
         self._tasks = Tasks(instant, settings.task_timeout, settings.task_failures)
@@ -73,14 +74,14 @@ class Coordinator:
             self._servers.begin_anew()
         write_state(directory, settings.job, self._snapshot())
         kept, seen = True, False  # whether what a request changes must survive
-        self._requests: Dict[str, Tuple[Callable[[Header], Header], bool]] = {
+        self._requests: dict[str, tuple[Callable[[Header], Header], bool]] = {
             "join": (self._join, kept), "register": (self._register, kept), "leave": (self._leave, kept),
             "begin_init": (self._begin_init, kept), "finish_init": (self._finish_init, kept),
             "ask_save": (self._ask_save, kept), "set_data": (self._set_data, kept), "get_task": (self._get_task, kept),
             "end_task": (self._end_task, kept), "beat": (self._beat, seen), "view": (self._view, seen),
             "status": (self._status, seen), **{name: (partial(self._meet, name), seen) for name in Meeting.REQUESTS}}
 
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]:
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
         """Answers one request; never raises. One call at a time."""
         with speaking("coordinator"):
             return answer(self.settings.job, self._call, header, arrays, self._membership)
@@ -148,21 +149,21 @@ class Coordinator:
 
     def _reported(self, header: Header, members: Members, number: int, incarnation: int) -> None:
         report = field(header, "report", dict, {})
-        values = all(value is None or isinstance(value, (str, int, float)) and len(shown(value)) < 200
+        values = all(value is None or (isinstance(value, (str, int, float)) and len(shown(value)) < 200)
                      for value in report.values())
         if len(report) > _REPORT_LIMIT or not values:
             raise Malformed(f"a report has at most {_REPORT_LIMIT} numbers or short texts")
         members.report(number, incarnation, report)
         self._board.add(field(header, "events", list, []))
 
-    def _member(self, header: Header) -> Tuple[Members, int, int]:
+    def _member(self, header: Header) -> tuple[Members, int, int]:
         part = field(header, "part", str)
         if part not in ("trainer", "server"):
             raise Malformed(f"part is {shown(part)}, it must be 'trainer' or 'server'")
         return (self._trainers if part == "trainer" else self._servers, field(header, "number", int),
                 field(header, "incarnation", int))
 
-    def _trainer(self, header: Header) -> Tuple[int, int]:
+    def _trainer(self, header: Header) -> tuple[int, int]:
         """Number and incarnation of the trainer that asks, which is thereby heard of."""
         number, incarnation = field(header, "trainer", int), field(header, "incarnation", int)
         self._trainers.hear(number, incarnation)
@@ -178,7 +179,7 @@ class Coordinator:
         return {"trainers": trainers, "servers": self._server_rows(), "started": self._started,
                 "initialised": self._initialised()}
 
-    def _server_rows(self) -> List[Dict[str, Any]]:
+    def _server_rows(self) -> list[dict[str, Any]]:
         return [{"server": number, "incarnation": member.incarnation, **member.facts}
                 for number, member in sorted(self._servers.present.items())]
 
@@ -250,7 +251,7 @@ class Coordinator:
         end = self._tasks.fail if field(header, "failed", bool, False) else self._tasks.finish
         return {"counted": end(field(header, "task", int), field(header, "epoch", int))}
 
-    def _incarnations(self) -> Dict[int, int]:
+    def _incarnations(self) -> dict[int, int]:
         return {number: member.incarnation for number, member in self._trainers.present.items()}
 
     def _meet(self, name: str, header: Header) -> Header:
@@ -273,27 +274,27 @@ class Coordinator:
     def _instant(self) -> float:
         return self._now
 
-    def _changes(self) -> Tuple[int, ...]:
+    def _changes(self) -> tuple[int, ...]:
         return (self._tasks.changes, self._leases.changes, self._trainers.changes, self._servers.changes,
                 len(self._finished))
 
-    def _snapshot(self) -> Dict[str, Any]:
+    def _snapshot(self) -> dict[str, Any]:
         return {"tasks": self._tasks.snapshot(), "leases": self._leases.snapshot(),
                 "trainers": self._trainers.snapshot(), "servers": self._servers.snapshot(), "started": self._started,
                 "finished": list(self._finished), "restarts": self._restarts, "run": self.settings.run}
 
-    def _restore(self, state: Dict[str, Any]) -> None:
+    def _restore(self, state: dict[str, Any]) -> None:
         for part, name in ((self._tasks, "tasks"), (self._leases, "leases"), (self._trainers, "trainers"),
                            (self._servers, "servers")):
             part.restore(state[name])
         self._started, self._finished, self._restarts = state["started"], list(state["finished"]), state["restarts"]
 
 
-def _optional(header: Header, name: str, kind: type) -> Optional[Any]:
+def _optional(header: Header, name: str, kind: type) -> Any | None:
     return None if header.get(name) is None else field(header, name, kind)
 
 
-def _pairs(header: Header, name: str) -> List[Tuple[int, int]]:
+def _pairs(header: Header, name: str) -> list[tuple[int, int]]:
     found = field(header, name, list)
     if not all(isinstance(one, list) and len(one) == 2 and all(type(item) is int for item in one) for one in found):
         raise Malformed(f"'{name}' is {shown(found)}, it must be a list of [number, incarnation]")

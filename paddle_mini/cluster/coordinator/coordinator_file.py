@@ -4,7 +4,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ...errors import shown
 from ...io.regular_files import open_regular, replace_file
@@ -14,7 +14,7 @@ NAME = "coordinator.json"
 FORMAT = 1
 
 
-def read_state(directory: str, job: str) -> Optional[Dict[str, Any]]:
+def read_state(directory: str, job: str) -> dict[str, Any] | None:
     """What write_state was given last; None when there is no file. WrongJob for another job's; WrongVersion;
     StorageError for one that can't be read, or is not what was written."""
     path = os.path.join(directory, NAME)
@@ -37,11 +37,11 @@ def read_state(directory: str, job: str) -> Optional[Dict[str, Any]]:
         raise WrongVersion(f"'{path}' is of format {shown(facts.get('format'))}, {FORMAT} is known")
     if facts["job"] != job:
         raise WrongJob(f"'{directory}' is of job {shown(facts['job'])}, not of {shown(job)}: a job has a directory of its own")
-    state: Dict[str, Any] = facts["state"]
+    state: dict[str, Any] = facts["state"]
     return state
 
 
-def write_state(directory: str, job: str, state: Dict[str, Any]) -> None:
+def write_state(directory: str, job: str, state: dict[str, Any]) -> None:
     """The state is on the disk when this returns. StorageError: what was there before still is, or this."""
     path = os.path.join(directory, NAME)
     try:

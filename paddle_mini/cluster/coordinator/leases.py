@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..errors import Malformed
@@ -29,7 +30,7 @@ class Leases:
 
     def __init__(self, clock: Callable[[], float]):
         self._clock = clock
-        self._leases: Dict[str, _Lease] = {}
+        self._leases: dict[str, _Lease] = {}
         self._token = 0
         self.changes = 0
 
@@ -38,7 +39,7 @@ class Leases:
         """The highest token that was given."""
         return self._token
 
-    def ask(self, right: str, trainer: str, life: int, duration: float) -> Optional[int]:
+    def ask(self, right: str, trainer: str, life: int, duration: float) -> int | None:
         """The token, for `duration` seconds from now; None while another trainer has the right.
 
         Whoever has it and asks again has it until the later of both ends, with the same token; also after its end,
@@ -73,19 +74,19 @@ class Leases:
             del self._leases[right]
             self.changes += 1
 
-    def holders(self) -> Dict[str, Dict[str, Any]]:
+    def holders(self) -> dict[str, dict[str, Any]]:
         """By right: the trainer that has it now, and the seconds that it has left."""
         now = self._clock()
         return {right: {"trainer": one.trainer, "seconds": one.deadline - now}
                 for right, one in self._leases.items() if now < one.deadline}
 
-    def snapshot(self) -> Dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """All of it as JSON values; of each lease the seconds that are left."""
         now = self._clock()
         return {"token": self._token, "leases": [[right, one.trainer, one.life, one.token, one.deadline - now]
                                                  for right, one in self._leases.items()]}
 
-    def restore(self, state: Dict[str, Any]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         """Goes on from a snapshot; nobody has a right for a shorter time than it was told."""
         now = self._clock()
         self._token = state["token"]

@@ -23,7 +23,8 @@ the beginning or a checkpoint where nobody has one, and others take theirs.
 from __future__ import annotations
 
 import uuid
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..errors import Malformed
@@ -51,14 +52,14 @@ class Meeting:
     def __init__(self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool]):
         self._present, self._started = present, started
         self._at = At("", 0)  # the step that is not made yet
-        self._inside: Dict[int, Optional[bool]] = {}  # who makes it: whether with a gradient; None: it has not come
-        self._waiting: Dict[int, Optional[At]] = {}  # who is to get a state, and what it has
-        self._first: Optional[int] = None  # who was told to begin
-        self._given: Optional[Tuple[At, str]] = None  # the state that servers have, and its key
-        self._made: Optional[Tuple[At, List[List[int]]]] = None  # the step before
+        self._inside: dict[int, bool | None] = {}  # who makes it: whether with a gradient; None: it has not come
+        self._waiting: dict[int, At | None] = {}  # who is to get a state, and what it has
+        self._first: int | None = None  # who was told to begin
+        self._given: tuple[At, str] | None = None  # the state that servers have, and its key
+        self._made: tuple[At, list[list[int]]] | None = None  # the step before
         self._begun = False
-        self._layout: Optional[str] = None
-        self._last: Dict[int, Tuple[int, Optional[Header]]] = {}
+        self._layout: str | None = None
+        self._last: dict[int, tuple[int, Header | None]] = {}
 
     def handle(self, name: str, number: int, header: Header) -> Header:
         """A request of a trainer that is present."""
@@ -92,7 +93,7 @@ class Meeting:
             self._waiting[number] = has
             if not self._inside and not self._is_given:
                 self._begin_anew()
-        if number in self._inside or has == self._at and (self._inside or self._is_given):
+        if number in self._inside or (has == self._at and (self._inside or self._is_given)):
             self._admit(number)
             return {"answer": GO_ON, "at": self._at}
         if number == self._first:
@@ -145,7 +146,7 @@ class Meeting:
     @property
     def _is_complete(self) -> bool:
         """All have come; to the first step, all that the job begins with."""
-        begun = self._begun or self._started() and self._present().keys() == self._inside.keys() | self._waiting.keys()
+        begun = self._begun or (self._started() and self._present().keys() == self._inside.keys() | self._waiting.keys())
         return begun and None not in self._inside.values()
 
     def _make(self) -> None:

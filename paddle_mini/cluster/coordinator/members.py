@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, List, Optional
+from collections.abc import Callable
+from typing import Any
 
 from ..errors import Gone, Malformed, NotElected
 from ..part_log import PartLogger
@@ -13,7 +14,7 @@ _log = PartLogger(__name__)
 class Member:
     """One life of a trainer or server. key: its own name for this life; facts: what it said when it joined."""
 
-    def __init__(self, key: str, incarnation: int, facts: Dict[str, Any], deadline: float):
+    def __init__(self, key: str, incarnation: int, facts: dict[str, Any], deadline: float):
         self.key, self.incarnation, self.facts, self.deadline = key, incarnation, facts, deadline
 
 
@@ -26,19 +27,19 @@ class Members:
     changes: counts what a request changed; a loss is known again after a restart.
     """
 
-    def __init__(self, what: str, clock: Callable[[], float], lease: float, limit: Optional[int],
+    def __init__(self, what: str, clock: Callable[[], float], lease: float, limit: int | None,
                  on_end: Callable[[int, bool], None]):
         self.what, self._clock, self._lease, self._limit, self._on_end = what, clock, lease, limit, on_end
-        self.present: Dict[int, Member] = {}
-        self._incarnations: Dict[int, int] = {}
-        self._reports: Dict[int, Dict[str, Any]] = {}
-        self._lost: Dict[int, bool] = {}  # who did not leave by itself
-        self._restarts: Dict[int, int] = {}
+        self.present: dict[int, Member] = {}
+        self._incarnations: dict[int, int] = {}
+        self._reports: dict[int, dict[str, Any]] = {}
+        self._lost: dict[int, bool] = {}  # who did not leave by itself
+        self._restarts: dict[int, int] = {}
         self.version = 0
         self.changes = 0
         self._nobody_lost_before = -math.inf
 
-    def join(self, key: str, number: Optional[int], facts: Dict[str, Any]) -> int:
+    def join(self, key: str, number: int | None, facts: dict[str, Any]) -> int:
         """The number of a new life: the one it asks for, which ends a life that has it, or else the lowest free one.
         The same key again, as in a message that comes twice, gets the same number. NotElected when none is free."""
         if not key:
@@ -79,7 +80,7 @@ class Members:
         member = self.present.get(number)
         return member is not None and member.incarnation == incarnation
 
-    def report(self, number: int, incarnation: int, report: Dict[str, Any]) -> None:
+    def report(self, number: int, incarnation: int, report: dict[str, Any]) -> None:
         """A member is there, and says what it does. Gone as of hear()."""
         self.hear(number, incarnation)
         self._reports[number] = report
@@ -105,10 +106,10 @@ class Members:
             self._end(number, lost=True)
         self._nobody_lost_before = min((member.deadline for member in self.present.values()), default=math.inf)
 
-    def status(self) -> Dict[str, Dict[str, Any]]:
+    def status(self) -> dict[str, dict[str, Any]]:
         """By number, of all that ever were there: what it last reported, and how often it came back after it was lost,
         or another life of it came."""
-        rows: Dict[str, Dict[str, Any]] = {}
+        rows: dict[str, dict[str, Any]] = {}
         for number in sorted(self._incarnations):
             member = self.present.get(number)
             rows[str(number)] = {"present": member is not None, "restarts": self._restarts.get(number, 0),
@@ -116,15 +117,15 @@ class Members:
                                  "report": self._reports.get(number, {})}
         return rows
 
-    def snapshot(self) -> Dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """Members and incarnations as JSON values; of each lease the seconds that are left."""
         now = self._clock()
-        present: List[Any] = [[number, one.key, one.incarnation, dict(one.facts), one.deadline - now]
+        present: list[Any] = [[number, one.key, one.incarnation, dict(one.facts), one.deadline - now]
                               for number, one in self.present.items()]
         return {"present": present, "incarnations": list(self._incarnations.items()),
                 "restarts": list(self._restarts.items()), "version": self.version}
 
-    def restore(self, state: Dict[str, Any]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         """Goes on from a snapshot, but for the reports."""
         now = self._clock()
         self.present = {number: Member(key, incarnation, dict(facts), now + left)

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..errors import AlreadyInitialised, Malformed, NotInitialised
@@ -14,7 +15,7 @@ over before another one began; it has not begun, since the one before is not ove
 there is nothing more to read."""
 
 
-Ask = Tuple[int, int]
+Ask = tuple[int, int]
 
 
 class _Pending(NamedTuple):
@@ -37,22 +38,22 @@ class Tasks:
     def __init__(self, clock: Callable[[], float], timeout: float = 1200.0, failure_limit: int = 3):
         self._clock, self._timeout, self._failure_limit = clock, timeout, failure_limit
         self.changes = 0
-        self._chunks: Tuple[Any, ...] = ()
+        self._chunks: tuple[Any, ...] = ()
         self._per_task = 0
         self._begin_with(())
 
-    def _begin_with(self, tasks: Tuple[List[Any], ...]) -> None:
+    def _begin_with(self, tasks: tuple[list[Any], ...]) -> None:
         self._tasks = tasks
         self._pass = 0
-        self._todo: Deque[int] = deque(range(len(tasks)))
-        self._pending: Dict[int, _Pending] = {}
-        self._asked: Dict[str, Ask] = {}  # the last one of each trainer
-        self._done: List[int] = []
-        self._failed: List[int] = []
+        self._todo: deque[int] = deque(range(len(tasks)))
+        self._pending: dict[int, _Pending] = {}
+        self._asked: dict[str, Ask] = {}  # the last one of each trainer
+        self._done: list[int] = []
+        self._failed: list[int] = []
         self._epochs = [0] * len(tasks)
         self._failures = [0] * len(tasks)
 
-    def set_data(self, chunks: List[Any], chunks_per_task: int = 10) -> None:
+    def set_data(self, chunks: list[Any], chunks_per_task: int = 10) -> None:
         """Chunks: what trainers are told to read, any JSON values, in order. The first to call says what the data
         are; the same again changes nothing. AlreadyInitialised for others; Malformed."""
         if not isinstance(chunks, list) or not chunks:
@@ -72,7 +73,7 @@ class Tasks:
         self._begin_with(_tasks_of(copy, chunks_per_task))
         self.changes += 1
 
-    def get(self, trainer: str, pass_number: int, ask: Optional[Ask] = None) -> Dict[str, Any]:
+    def get(self, trainer: str, pass_number: int, ask: Ask | None = None) -> dict[str, Any]:
         """{"answer": …} for a trainer that reads pass pass_number, from 0. With a TASK: "task", its number, "epoch"
         and "chunks". Whoever asks first for the pass after one that is over begins it. NotInitialised: no data yet.
 
@@ -106,7 +107,7 @@ class Tasks:
         self.changes += 1
         return self._task(number)
 
-    def _task(self, number: int) -> Dict[str, Any]:
+    def _task(self, number: int) -> dict[str, Any]:
         return {"answer": TASK, "task": number, "epoch": self._epochs[number], "chunks": self._tasks[number]}
 
     def finish(self, task: int, epoch: int) -> bool:
@@ -133,12 +134,12 @@ class Tasks:
             self._take_back(number, failed)
             self.changes += 1
 
-    def counts(self) -> Dict[str, int]:
+    def counts(self) -> dict[str, int]:
         self._expire()
         return {"pass": self._pass, "todo": len(self._todo), "pending": len(self._pending), "done": len(self._done),
                 "failed": len(self._failed)}
 
-    def snapshot(self) -> Dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """All of it as JSON values, which share nothing with this; of deadlines the seconds that are left."""
         now = self._clock()
         pending = [[number, one.trainer, one.epoch, one.deadline - now, list(one.ask)]
@@ -148,7 +149,7 @@ class Tasks:
                 "asked": [[trainer, *ask] for trainer, ask in self._asked.items()],
                 "epochs": list(self._epochs), "failures": list(self._failures)}
 
-    def restore(self, state: Dict[str, Any]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         """Goes on from a snapshot. A task that was pending has the time that was left then: no trainer gets less than
         it was promised, however long the way here took."""
         now = self._clock()
@@ -185,5 +186,5 @@ class Tasks:
         self._failures = [0] * len(self._tasks)
 
 
-def _tasks_of(chunks: Tuple[Any, ...], per_task: int) -> Tuple[List[Any], ...]:
+def _tasks_of(chunks: tuple[Any, ...], per_task: int) -> tuple[list[Any], ...]:
     return tuple(list(chunks[begin:begin + per_task]) for begin in range(0, len(chunks), per_task or 1))

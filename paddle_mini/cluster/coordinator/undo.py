@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from typing import Any, Iterator
+from typing import Any
 
 
 @contextmanager

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,16 +15,16 @@ from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, Wrong
 from ..shards import Block, ParameterInfo, block_shape, check_info
 from ..wire import field
 
-Key = Tuple[str, int]
+Key = tuple[str, int]
 """Name of a parameter and number of a block."""
 
 
-def about(info: ParameterInfo, block: Block) -> Dict[str, Any]:
+def about(info: ParameterInfo, block: Block) -> dict[str, Any]:
     """A block and its parameter as JSON, for messages and checkpoints."""
     return {**info._asdict(), **block._asdict(), "shape": list(info.shape)}
 
 
-def from_about(facts: Mapping[str, Any]) -> Tuple[ParameterInfo, Block]:
+def from_about(facts: Mapping[str, Any]) -> tuple[ParameterInfo, Block]:
     """What about() made into JSON; Malformed for a block that its parameter does not have."""
     shape = field(facts, "shape", list)
     if not all(isinstance(dim, int) and not isinstance(dim, bool) for dim in shape):
@@ -47,8 +48,8 @@ class Held:
     when the configuration can't be, or can't do a table's rows.
     """
 
-    def __init__(self, info: ParameterInfo, block: Block, config: bytes, value: Optional[np.ndarray] = None,
-                 state: Optional[bytes] = None):
+    def __init__(self, info: ParameterInfo, block: Block, config: bytes, value: np.ndarray | None = None,
+                 state: bytes | None = None):
         self.info, self.block, self.config = info, block, config
         self.key: Key = (info.name, block.number)
         shape = block_shape(info, block)
@@ -61,7 +62,7 @@ class Held:
         except Error as error:
             raise Malformed(f"the optimizer of '{printable(info.name)}': {error}") from None
 
-    def take(self, values: np.ndarray, rows: Optional[np.ndarray] = None) -> Part:
+    def take(self, values: np.ndarray, rows: np.ndarray | None = None) -> Part:
         """A gradient or a difference for this block; WrongShape, WrongDtype, WrongRow when it does not fit. rows: of
         tables."""
         if rows is None:
@@ -69,12 +70,12 @@ class Held:
         inside = self._inside(rows)
         return Part(self, self._fitting(values, (len(inside), *self.info.unit_shape)), inside)
 
-    def values(self, average: Optional[int] = None) -> np.ndarray:
+    def values(self, average: int | None = None) -> np.ndarray:
         """A copy of the values, or of an average."""
         with told_of(self):
             return self.native.parameter() if average is None else self.native.average(average)
 
-    def row_values(self, rows: np.ndarray, average: Optional[int] = None) -> np.ndarray:
+    def row_values(self, rows: np.ndarray, average: int | None = None) -> np.ndarray:
         """A copy of some of a table's rows."""
         inside = self._inside(rows)
         with told_of(self):
@@ -95,7 +96,7 @@ class Held:
                            f"rows {begin} to {end - 1}")
         return rows - begin
 
-    def _fitting(self, values: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
+    def _fitting(self, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         where = f"block {self.block.number} of '{printable(self.info.name)}'"
         if values.dtype != self.info.dtype:
             raise WrongDtype(f"an array for {where} is {values.dtype}, it must be {self.info.dtype}")
@@ -109,7 +110,7 @@ class Part(NamedTuple):
 
     held: Held
     values: np.ndarray
-    rows: Optional[np.ndarray]
+    rows: np.ndarray | None
 
     def update(self, pass_number: int) -> None:
         """One step of the block's optimizer, in this pass over the data."""
@@ -138,10 +139,10 @@ def digest(config: bytes) -> str:
     return hashlib.sha256(config).hexdigest()[:16]
 
 
-def named(held: Mapping[Key, Held], pairs: List[Any]) -> List[Held]:
+def named(held: Mapping[Key, Held], pairs: list[Any]) -> list[Held]:
     """The blocks that [name, number] pairs name, in their order; UnknownParameter, or Malformed, also for one that is
     there twice."""
-    keys: Dict[Key, None] = {}
+    keys: dict[Key, None] = {}
     for pair in pairs:
         if not isinstance(pair, list) or [type(word) for word in pair] != [str, int]:
             raise Malformed(f"{shown(pair)} is no block: a name and a number")
@@ -154,7 +155,7 @@ def named(held: Mapping[Key, Held], pairs: List[Any]) -> List[Held]:
     return [held[key] for key in keys]
 
 
-def mean(parts: List[Part], count: int) -> Part:
+def mean(parts: list[Part], count: int) -> Part:
     """The sum of one block's parts, in their order, over count: the gradient of one batch made of count equal ones.
     Rows that several parts have are summed in the same order, so that a table gets the bits of a dense gradient."""
     if count == 1:

@@ -1,7 +1,8 @@
 # Which trainers a server listens to, and which of their pushes it has had: each counts once.
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..errors import ERRORS, Gone, Malformed
@@ -23,10 +24,10 @@ class Ledger:
     """sent: pushes that fit, each once, however often they came; each is applied, or dropped, or waits for others."""
 
     def __init__(self, trainers: int):
-        self.members: Dict[int, Optional[int]] = dict.fromkeys(range(trainers))  # incarnation; None until it is known
+        self.members: dict[int, int | None] = dict.fromkeys(range(trainers))  # incarnation; None until it is known
         self.membership = 0
         self.sent = self.applied = self.dropped = self.repeated = 0
-        self._last: Dict[int, Tuple[int, int, str]] = {}  # of each trainer: incarnation, step, and what became of it
+        self._last: dict[int, tuple[int, int, str]] = {}  # of each trainer: incarnation, step, and what became of it
 
     def set_members(self, membership: int, trainers: Sequence[Any]) -> bool:
         """From now on the members are these (number, incarnation) pairs; False for a membership that is no newer."""
@@ -69,10 +70,10 @@ class Ledger:
         self.applied += became == APPLIED
         self.dropped += became != APPLIED
 
-    def counts(self) -> Dict[str, int]:
+    def counts(self) -> dict[str, int]:
         return {"sent": self.sent, "applied": self.applied, "dropped": self.dropped, "repeated": self.repeated}
 
-    def state(self, waiting: int) -> Dict[str, Any]:
+    def state(self, waiting: int) -> dict[str, Any]:
         """As JSON, without the members: whoever knows them tells a server that was started again. waiting: pushes that
         were sent and are in no checkpoint, as their senders send them again."""
         last = [[trainer, *last] for trainer, last in self._last.items()]

@@ -1,7 +1,8 @@
 # Reducer: in collective mode, a server adds up its part of all trainers' gradients, and hands on states.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..wire import Arrays, Header, Reply, answer, field
 _KEPT = 2
 """Means: a trainer may still ask for that of a step when another one has that of the next."""
 
-Step = Tuple[str, int]
+Step = tuple[str, int]
 """Era and number, as of Meeting."""
 
 
@@ -24,7 +25,7 @@ class _Part(NamedTuple):
     incarnation: int
     serial: int
     step: Step
-    arrays: Optional[Arrays]
+    arrays: Arrays | None
     applied: bool
 
 
@@ -42,15 +43,15 @@ class Reducer:
 
     def __init__(self, index: int, settings: JobSettings):
         self.index, self._settings = index, settings
-        self._parts: Dict[int, _Part] = {}
-        self._means: Dict[Tuple[Any, ...], Arrays] = {}
-        self._state: Tuple[str, Step, Header, Arrays] = "", ("", 0), {}, []
+        self._parts: dict[int, _Part] = {}
+        self._means: dict[tuple[Any, ...], Arrays] = {}
+        self._state: tuple[str, Step, Header, Arrays] = "", ("", 0), {}, []
         self._sent = self._applied = self._repeated = 0
-        self._requests: Dict[str, Callable[[Header, Arrays], Reply]] = {
+        self._requests: dict[str, Callable[[Header, Arrays], Reply]] = {
             "add": self._add, "mean": self._mean, "put_state": self._put_state, "get_state": self._get_state,
             "status": self._status}
 
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]:
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
         """Does one request and returns the reply; never raises."""
         return answer(self._settings.job, self._do, header, arrays)
 
@@ -100,7 +101,7 @@ class Reducer:
                 del self._means[next(iter(self._means))]
         return {"missing": False}, self._means[key]
 
-    def _parts_of(self, step: Step, of: List[Any]) -> Optional[List[Arrays]]:
+    def _parts_of(self, step: Step, of: list[Any]) -> list[Arrays] | None:
         found = []
         for trainer, incarnation in of:
             part = self._parts.get(trainer)
@@ -134,7 +135,7 @@ def _step(asked: Header) -> Step:
     return at[0], at[1]
 
 
-def _sizes(arrays: Arrays) -> List[Any]:
+def _sizes(arrays: Arrays) -> list[Any]:
     return [[str(array.dtype), *array.shape] for array in arrays]
 
 

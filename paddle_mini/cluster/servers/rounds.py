@@ -1,7 +1,8 @@
 # Sync mode at one server: gradients of a step wait here until all members have pushed theirs.
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, NamedTuple, Optional
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from .held import Part
 from .ledger import Sender
@@ -12,7 +13,7 @@ class Push(NamedTuple):
     the data that it was made in."""
 
     sender: Sender
-    parts: Optional[List[Part]]
+    parts: list[Part] | None
     pass_number: int = 0
 
 
@@ -24,13 +25,13 @@ class Rounds:
     """
 
     def __init__(self) -> None:
-        self._waiting: Dict[int, Push] = {}
+        self._waiting: dict[int, Push] = {}
 
     def __len__(self) -> int:
         """How many gradients wait."""
         return sum(push.parts is not None for push in self._waiting.values())
 
-    def of(self, trainer: int) -> Optional[Push]:
+    def of(self, trainer: int) -> Push | None:
         return self._waiting.get(trainer)
 
     def add(self, push: Push) -> None:
@@ -39,10 +40,10 @@ class Rounds:
     def remove(self, trainer: int) -> Push:
         return self._waiting.pop(trainer)
 
-    def pushes(self) -> List[Push]:
+    def pushes(self) -> list[Push]:
         return list(self._waiting.values())
 
-    def complete(self, members: Iterable[int]) -> List[Push]:
+    def complete(self, members: Iterable[int]) -> list[Push]:
         """The pushes of the earliest step, in the order of trainers, when every member has pushed that step or a later
         one; they are taken out."""
         if not self._waiting or not all(member in self._waiting for member in members):

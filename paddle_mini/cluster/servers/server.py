@@ -4,7 +4,8 @@ from __future__ import annotations
 import base64
 import time
 import uuid
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...errors import shown
 from ..errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
@@ -25,7 +26,7 @@ class ParameterServer:
     other, and tick() now and then. What it gives are copies; what it is given is checked before anything changes.
     """
 
-    def __init__(self, index: int, settings: ServerSettings, directory: Optional[str] = None,
+    def __init__(self, index: int, settings: ServerSettings, directory: str | None = None,
                  clock: Callable[[], float] = time.time):
         if type(index) is not int or not 0 <= index < settings.servers:
             raise Malformed(f"server {shown(index)} is none of {settings.servers}")
@@ -33,23 +34,23 @@ class ParameterServer:
         self.initialised = False
         self._in_use = False  # whether a trainer has had or changed the parameters
         self._token = 0
-        self._held: Dict[Key, Held] = {}
+        self._held: dict[Key, Held] = {}
         self._updates = Updates(settings)
         self._received = self._given = 0  # bytes of arrays
         self._clock = clock
         self._tried = self._period()
-        self._asked_for: Optional[Tuple[int, int]] = None  # token and version of a checkpoint that was asked for
+        self._asked_for: tuple[int, int] | None = None  # token and version of a checkpoint that was asked for
         self._checkpoints = ServerCheckpoints(directory, settings.job, index, settings.servers) if directory else None
-        self._about_checkpoints: Dict[str, Any] = {
+        self._about_checkpoints: dict[str, Any] = {
             "recovered": None, "newest": None, "seconds": 0.0, "errors": 0, "last_error": ""}
-        self._requests: Dict[str, Callable[[Header, Arrays], Reply]] = {
+        self._requests: dict[str, Callable[[Header, Arrays], Reply]] = {
             "init": self._init, "finish_init": self._finish_init, "push": self._push, "push_delta": self._push,
             "pull": self._pull, "compare": self._compare, "members": self._members, "checkpoint": self._checkpoint,
             "status": self._status,
         }
         self._recover()
 
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> Tuple[bytes, Arrays]:
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
         """Does one request and returns the reply; never raises. Each reply has "version", and "life", which is another
         one after a restart: what was pushed in another life may be lost."""
         def stamp() -> Header:
@@ -58,7 +59,7 @@ class ParameterServer:
         return answer(self.settings.job, self._do, header, arrays, stamp)
 
     @property
-    def token(self) -> Optional[int]:
+    def token(self) -> int | None:
         """Of the initialiser that gave the parameters; None before they are all here."""
         return self._token if self.initialised else None
 
@@ -190,7 +191,7 @@ class ParameterServer:
         except ClusterError as error:
             _log.error("%s", error)
 
-    def _write_checkpoint(self, checkpoints: ServerCheckpoints, timestamp: Optional[int] = None) -> Dict[str, Any]:
+    def _write_checkpoint(self, checkpoints: ServerCheckpoints, timestamp: int | None = None) -> dict[str, Any]:
         begin, about = self._clock(), self._about_checkpoints
         state = {"mode": self.settings.mode, "token": self._token, "version": self._updates.version,
                  "ledger": self._updates.ledger.state(len(self._updates.rounds))}

@@ -16,8 +16,9 @@ import os
 import re
 import time
 import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ...errors import shown
 from ...io.checkpoint_files import NewFile
@@ -42,7 +43,7 @@ class Found(NamedTuple):
     facts: Header
 
 
-def found(directory: str, index: Optional[int] = None) -> List[Found]:
+def found(directory: str, index: int | None = None) -> list[Found]:
     """The checkpoints in a directory, of one server or of all, newest first; what can't be read is left out and
     logged. WrongVersion for a whole one of another format."""
     names = []
@@ -67,7 +68,7 @@ def found(directory: str, index: Optional[int] = None) -> List[Found]:
 
 
 @contextmanager
-def verified(path: str) -> Iterator[Tuple[BinaryIO, Header]]:
+def verified(path: str) -> Iterator[tuple[BinaryIO, Header]]:
     """The file, open after its facts, and these, when it is whole; StorageError when it is not."""
     with _opened(path) as file:
         _require_whole(file)
@@ -90,11 +91,11 @@ class ServerCheckpoints:
 
     def __init__(self, directory: str, job: str, index: int, servers: int):
         self.directory = os.path.abspath(directory)
-        self._who: Dict[str, Any] = {"job": job, "index": index, "servers": servers}
+        self._who: dict[str, Any] = {"job": job, "index": index, "servers": servers}
         self._number = 0  # of the newest one that was seen
-        self._current: Optional[Dict[str, Any]] = None  # about the newest whole one
+        self._current: dict[str, Any] | None = None  # about the newest whole one
 
-    def recover(self) -> Optional[Tuple[Header, List[Held]]]:
+    def recover(self) -> tuple[Header, list[Held]] | None:
         """Facts and blocks of the newest whole checkpoint, None when there is none. WrongJob when it is of another job,
         or of another number of servers; StorageError when the directory can't be read; WrongVersion as of found()."""
         newest_first = found(self.directory, self._who["index"])
@@ -112,7 +113,7 @@ class ServerCheckpoints:
                 _log.error("%s: the checkpoint before it is looked for", error)
         return None
 
-    def write(self, state: Mapping[str, Any], held: List[Held], timestamp: Optional[int] = None) -> Dict[str, Any]:
+    def write(self, state: Mapping[str, Any], held: list[Held], timestamp: int | None = None) -> dict[str, Any]:
         """Writes a checkpoint and removes all but it and the one before; returns what the .json says.
 
         timestamp: nanoseconds since 1970, now when it is None; servers that are asked together are given the same.
@@ -179,7 +180,7 @@ class ServerCheckpoints:
             _log.warning("an old checkpoint can't be removed: %s", error)
 
 
-def _write(path: str, facts: Mapping[str, Any], held: List[Held]) -> Tuple[str, int]:
+def _write(path: str, facts: Mapping[str, Any], held: list[Held]) -> tuple[str, int]:
     """A file, one block in memory at a time; its checksum and size."""
     directory, name = os.path.split(path)
     with NewFile(directory, name + ".unfinished") as file:
@@ -202,7 +203,7 @@ def _write(path: str, facts: Mapping[str, Any], held: List[Held]) -> Tuple[str, 
     return checksum, size
 
 
-def _published(path: str, facts: Mapping[str, Any], checksum: str, size: int) -> Dict[str, Any]:
+def _published(path: str, facts: Mapping[str, Any], checksum: str, size: int) -> dict[str, Any]:
     words = ("job", "index", "servers", "uuid", "number", "timestamp", "version")
     about_it = {"file": os.path.basename(path), "checksum": checksum, "bytes": size, "previous": None}
     return {**{word: facts[word] for word in words}, **about_it}

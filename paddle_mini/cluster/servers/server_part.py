@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Callable, Optional, Sequence
+from typing import Any
 
 from ..client import Client
 from ..engine import Answer, Link
@@ -21,7 +22,7 @@ class ServerPart:
     """The service "server N". The coordinator is asked in tick(), one message at a time, so that no trainer waits for a
     coordinator that is away."""
 
-    def __init__(self, index: int, settings: JobSettings, directory: Optional[str], link: Link,
+    def __init__(self, index: int, settings: JobSettings, directory: str | None, link: Link,
                  clock: Callable[[], float] = time.monotonic):
         self._name = f"server {index}"
         self._begin = partial(ParameterServer, index, settings.of_servers(), directory)
@@ -30,7 +31,7 @@ class ServerPart:
         self._settings, self._clock = settings, clock
         self._client = Client(link, **settings.of_clients())
         self._key = uuid.uuid4().hex
-        self._incarnation: Optional[int] = None  # None: the coordinator is to be told
+        self._incarnation: int | None = None  # None: the coordinator is to be told
         self._replaced = False
         self._membership, self._next_beat = 0, clock()
         self._reported = (clock(), 0, 0, 0, 0)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
 
 from ...errors import shown
 from ..errors import Malformed
@@ -27,8 +26,8 @@ class ServerSettings:
     servers: int
     trainers: int
     mode: str = "async"
-    stale_limit: Optional[float] = None
-    alpha: Optional[float] = None
+    stale_limit: float | None = None
+    alpha: float | None = None
     checkpoint_seconds: float = 600.0
 
     def __post_init__(self) -> None:

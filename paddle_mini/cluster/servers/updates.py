@@ -1,7 +1,7 @@
 # What a server makes of pushes: which it takes, when it applies them, and what it tells those that it drops.
 from __future__ import annotations
 
-from typing import Dict, List, Mapping
+from collections.abc import Mapping
 
 from ..errors import ClusterError, Malformed, NotFinite, Stale
 from ..part_log import PartLogger
@@ -103,9 +103,9 @@ class Updates:
             raise NotFinite(f"what trainer {push.sender.trainer} pushes for step {push.sender.step} is not finite in "
                             f"'{bad.held.info.name}', block {bad.held.block.number}: none of it is applied")
 
-    def _apply(self, pushes: List[Push], version: int) -> None:
+    def _apply(self, pushes: list[Push], version: int) -> None:
         """One step of each block's optimizer with the mean of the pushes."""
-        by_block: Dict[Key, List[Part]] = {}
+        by_block: dict[Key, list[Part]] = {}
         for push in pushes:
             for part in push.parts or []:
                 by_block.setdefault(part.held.key, []).append(part)

@@ -1,7 +1,8 @@
 # CollectiveTrainer: a trainer that runs the whole program, with the mean of all gradients in place of its own.
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -47,15 +48,15 @@ class CollectiveTrainer(Trainer):
         self._membership = Membership(number, 0, self._client, settings.beat_seconds, self._report)
         self._exchange = Exchange(self._membership, self._client, settings.servers, gradients, self._state)
         self._reading = Reading(self._client, self._membership, self._step_aside)
-        self.counts: Dict[str, int] = {}
+        self.counts: dict[str, int] = {}
 
     def begin(self) -> None:
         """Joins the job; returns when this trainer has the state that all have."""
         self._membership.join()
         self._exchange.enter()
 
-    def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
-            return_numpy: bool = True) -> List[Any]:
+    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None,
+            return_numpy: bool = True) -> list[Any]:
         """As of Trainer. NotFinite, when this trainer's gradient is not: the step is made of the others' gradients."""
         self._come_back()
         fetches = [name_of(item) for item in fetch_list or ()]
@@ -75,8 +76,8 @@ class CollectiveTrainer(Trainer):
         found = dict(zip(computed, values))
         return [found[name] if name in found else self._scope.get(name) for name in fetches]
 
-    def _compute(self, feed: Optional[Mapping[str, Any]], fetches: List[str],
-                 return_numpy: bool) -> Tuple[List[Any], Optional[str]]:
+    def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str],
+                 return_numpy: bool) -> tuple[list[Any], str | None]:
         """The values of fetches; gradients are then in their place. And a gradient that is not finite, if there is one,
         and nothing in the program that deals with it."""
         gradients = self._exchange.gradients
@@ -98,7 +99,7 @@ class CollectiveTrainer(Trainer):
         """Where this trainer waited for data without the others, it gets the state that they have now."""
         self._come_back()
 
-    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         names = self._names(feed_vars, fetch_vars)
         self._come_back()
         write = model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main)
@@ -128,5 +129,5 @@ class CollectiveTrainer(Trainer):
         if not self._exchange.inside:
             self._exchange.enter()
 
-    def _report(self) -> Dict[str, Any]:
+    def _report(self) -> dict[str, Any]:
         return {**self._pace.report(), "checkpoint_errors": self._state.errors}

@@ -1,7 +1,8 @@
 # Deltas: a trainer's step where trainers optimize: the program as it is, and at times an exchange with the servers.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from .trainer_part import TrainerPart
 from .transpile import require_trained
 
 
-def held_of(main: Program) -> List[Held]:
+def held_of(main: Program) -> list[Held]:
     """What servers hold: the parameters that an optimizer changes, each with its averages, and those that nothing
     changes. ProgramError for a table, whose rows would have to be compared one by one."""
     block, held = main.global_block(), []
@@ -48,10 +49,10 @@ class Deltas:
         self._part, self._main, self._exe, self._scope = part, main, exe, scope
         self._names = [name for name, one in part.parameters.held.items() if not one.fixed]
         self._alpha = part.settings.of_servers().elastic_alpha if part.settings.mode == "elastic" else None
-        self._base: Optional[Dict[str, np.ndarray]] = None
+        self._base: dict[str, np.ndarray] | None = None
         self._since, self._step = 0, 0
 
-    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> List[Any]:
+    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]:
         if self._base is None:
             self._take(self._center())
         results = self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
@@ -73,10 +74,10 @@ class Deltas:
         else:
             self._take({name: local[name] - self._alpha * delta[name] for name in self._names})
 
-    def _center(self) -> Dict[str, np.ndarray]:
+    def _center(self) -> dict[str, np.ndarray]:
         return self._part.pull(self._names, {})[0]
 
-    def _take(self, values: Dict[str, np.ndarray]) -> None:
+    def _take(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():
             self._scope.set(name, value)
         self._base = values

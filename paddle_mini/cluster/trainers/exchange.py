@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from enum import Enum
 from itertools import count
-from typing import Any, Callable, List, Optional
+from typing import Any
 
 from ..client import Ask, Client, required
 from ..coordinator.meeting import FIRST, GIVE, GO_ON, LAST, LEFT, At
@@ -33,14 +34,14 @@ class Exchange:
     def __init__(self, membership: Membership, client: Client, servers: int, gradients: Flat, state: TrainingState):
         self._membership, self._client, self._servers = membership, client, servers
         self.gradients, self._state = gradients, state
-        self.at: Optional[At] = None
+        self.at: At | None = None
         self.inside = False
         self._asks = count()
-        self._made: List[List[int]] = []  # whose gradients made the last step: [number, incarnation] of each
+        self._made: list[list[int]] = []  # whose gradients made the last step: [number, incarnation] of each
 
     def enter(self) -> bool:
         """Returns when this trainer has the state that the others have. False: it had that already."""
-        lost: Optional[str] = None
+        lost: str | None = None
         while True:
             reply = self._ask("enter", has=self.at, lost=lost, layout=self._state.layout)
             at = At(*reply["at"])
@@ -73,7 +74,7 @@ class Exchange:
                     self.at, self._made = At(self.at.era, step + 1), reply["made"]
                     return Outcome.MEAN if reply["made"] else Outcome.NOTHING
             if self.enter():
-                is_part = is_part or self.at.step == step + 1 and me in self._made
+                is_part = is_part or (self.at.step == step + 1 and me in self._made)
                 return Outcome.DONE if is_part and self.at.step > step else Outcome.AGAIN
             is_sent = False
 
@@ -98,7 +99,7 @@ class Exchange:
         self.inside = False
 
     @property
-    def _me(self) -> List[int]:
+    def _me(self) -> list[int]:
         return [self._membership.number, self._membership.incarnation]
 
     def _ask(self, name: str, **fields: Any) -> Header:
@@ -109,7 +110,7 @@ class Exchange:
         required(self._client.ask_all([Ask(f"server {index}", "add", fields, self.gradients.part(index, self._servers))
                                        for index in range(self._servers)]))
 
-    def _get_mean(self, of: List[List[int]]) -> bool:
+    def _get_mean(self, of: list[list[int]]) -> bool:
         """False when a server does not have all parts any more; nothing has changed then."""
         replies = required(self._client.ask_all([Ask(f"server {index}", "mean", {"at": self.at, "of": of})
                                                  for index in range(self._servers)]))

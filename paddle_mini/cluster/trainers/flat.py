@@ -1,7 +1,7 @@
 # Flat: arrays of known shapes one after the other in memory, cut in as many equal parts as there are servers.
 from __future__ import annotations
 
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -15,10 +15,10 @@ _WORD = 8
 class Flat:
     """views: the arrays, by name, [shape]; all of one dtype are in one piece of memory, in the order of `fields`."""
 
-    def __init__(self, fields: Mapping[str, Tuple[np.dtype, Sequence[int]]]):
+    def __init__(self, fields: Mapping[str, tuple[np.dtype, Sequence[int]]]):
         sizes = {name: int(np.prod(shape, dtype=np.int64)) for name, (_, shape) in fields.items()}
-        self.views: Dict[str, np.ndarray] = {}
-        self._sent: List[np.ndarray] = []
+        self.views: dict[str, np.ndarray] = {}
+        self._sent: list[np.ndarray] = []
         for dtype in sorted({dtype for dtype, _ in fields.values()}, key=str):
             names = [name for name in fields if fields[name][0] == dtype]
             count = sum(sizes[name] for name in names)

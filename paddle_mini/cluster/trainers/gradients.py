@@ -1,7 +1,8 @@
 # Gradients: a trainer's step where servers optimize: pull, forward and backward, push.
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from .trainer_part import TrainerPart
 from .transpile import Trained, Transpiled
 
 
-def held_of(transpiled: Transpiled) -> List[Held]:
+def held_of(transpiled: Transpiled) -> list[Held]:
     """What servers hold: the parameters that they train, and those that nothing changes, of which all trainers take
     the initialiser's values."""
     held = []
@@ -30,7 +31,7 @@ def held_of(transpiled: Transpiled) -> List[Held]:
     return held + fixed(transpiled.program, transpiled.frozen)
 
 
-def fixed(program: Program, names: Sequence[str]) -> List[Held]:
+def fixed(program: Program, names: Sequence[str]) -> list[Held]:
     """Parameters that nothing changes; those of other types than servers know are each trainer's own."""
     config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}})
     found = [program.global_block().var(name) for name in names]
@@ -48,9 +49,9 @@ class Gradients:
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
         self._step, self._pass, self._incarnation = -1, 0, -1  # of the last push; of this trainer when it pushed that
-        self._pushed: Dict[str, Gradient] = {}
+        self._pushed: dict[str, Gradient] = {}
 
-    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> List[Any]:
+    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]:
         self._pull(feed)
         fetches = [name_of(item) for item in fetch_list]
         gradients = [one.gradient for one in self._trained]

@@ -1,7 +1,7 @@
 # Halves: a training program as one that makes gradients and one that takes them, for collective mode.
 from __future__ import annotations
 
-from typing import Dict, NamedTuple, Set
+from typing import NamedTuple
 
 from ... import dtypes
 from ..._core import ProgramError, printable
@@ -21,9 +21,9 @@ class Halves(NamedTuple):
 
     model: Program
     optimizing: Program
-    gradients: Dict[str, Variable]
+    gradients: dict[str, Variable]
     scales: bool
-    changed: Set[str]
+    changed: set[str]
 
 
 def halves(main: Program) -> Halves:
@@ -58,5 +58,5 @@ def _gradient(main: Program, name: str) -> Variable:
     return gradient
 
 
-def _written(half: Program) -> Set[str]:
+def _written(half: Program) -> set[str]:
     return {name for block in half.blocks for op in block.ops for name in op.output_names}

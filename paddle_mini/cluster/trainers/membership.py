@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, Optional
+from typing import Any
 
 from ..client import Ask, Client
 from ..engine import Killed
@@ -26,12 +27,12 @@ class Membership:
     """
 
     def __init__(self, number: int, servers: int, client: Client, beat_seconds: float,
-                 report: Callable[[], Dict[str, Any]]):
+                 report: Callable[[], dict[str, Any]]):
         self.number, self.incarnation, self.membership, self.is_lost = number, 0, 0, False
         self._servers, self._client, self._beat_seconds, self._report = servers, client, beat_seconds, report
-        self._beats: Optional[threading.Thread] = None
+        self._beats: threading.Thread | None = None
         self._left = threading.Event()
-        self._renewed: Optional[Ask] = None
+        self._renewed: Ask | None = None
 
     def join(self) -> None:
         """Also again, when it is lost."""

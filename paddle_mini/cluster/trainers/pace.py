@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import time
-from typing import Dict
 
 
 class Pace:
@@ -12,7 +11,7 @@ class Pace:
         self.steps = self.saves = 0
         self._reported = time.monotonic(), 0
 
-    def report(self) -> Dict[str, float]:
+    def report(self) -> dict[str, float]:
         """Since the report before."""
         (before, steps), now = self._reported, time.monotonic()
         self._reported = now, self.steps

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import Any, Callable, Iterator, Optional, Sequence
+from typing import Any
 
 from ..client import Client
 from ..coordinator.tasks import ALL_FAILED, EARLIER, OVER, TASK
@@ -20,7 +21,7 @@ class Reading:
     would wait for a trainer that waits for a task, while it waits for theirs: so it leaves the job until there is one.
     """
 
-    def __init__(self, client: Client, membership: Membership, step_aside: Optional[Callable[[], None]]):
+    def __init__(self, client: Client, membership: Membership, step_aside: Callable[[], None] | None):
         self._client, self._membership, self._step_aside, self._asks = client, membership, step_aside, count()
 
     def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int,

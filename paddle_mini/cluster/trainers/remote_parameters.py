@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import base64
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from ..servers.held import about, digest
 from ..shards import Block, ParameterInfo, join, part, plan_shards
 from ..wire import Arrays, Header
 
-Rows = Tuple[np.ndarray, np.ndarray]
+Rows = tuple[np.ndarray, np.ndarray]
 """Numbers of rows, int64, and their values, [rows, ...]."""
 Gradient = np.ndarray | Rows
-Pulled = Tuple[Dict[str, np.ndarray], Dict[str, Rows]]
+Pulled = tuple[dict[str, np.ndarray], dict[str, Rows]]
 _AT_ONCE = 200
 """Blocks in one message of an initialiser, whose headers are limited."""
 _log = PartLogger(__name__)
@@ -38,7 +39,7 @@ class RemoteParameters:
 
     def __init__(self, client: Client, held: Sequence[Held], servers: int):
         self._client, self.held = client, {one.info.name: one for one in held}
-        self.blocks: List[List[Block]] = [[] for _ in range(servers)]
+        self.blocks: list[list[Block]] = [[] for _ in range(servers)]
         for block in plan_shards([one.info for one in held], servers):
             self.blocks[block.server].append(block)
         self.versions, self.lives, self.restarts = [0] * servers, [""] * servers, 0
@@ -62,7 +63,7 @@ class RemoteParameters:
         if not isinstance(result, AlreadyInitialised):  # by this trainer, which did not hear of it; or it is in use
             required([result])
 
-    def trained_otherwise(self) -> List[str]:
+    def trained_otherwise(self) -> list[str]:
         """Parameters that servers have with another OptimizerConfig, as a job in the same directory began with it."""
         asks = []
         for index, blocks in enumerate(self.blocks):
@@ -74,7 +75,7 @@ class RemoteParameters:
         return sorted({name for header, _ in replies for name in header["other"]})
 
     def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], min_version: int = 0,
-             average: Optional[int] = None, on_wait: Optional[OnWait] = None) -> Pulled:
+             average: int | None = None, on_wait: OnWait | None = None) -> Pulled:
         """Whole parameters, and some rows of tables: their numbers, int64, rising. Waits for min_version at all
         servers. average: one of the averages, of parameters that have one; None: the values."""
         wanted = [[block for block in blocks if block.parameter in names] for blocks in self.blocks]
@@ -85,7 +86,7 @@ class RemoteParameters:
             fields = {"blocks": _pairs(whole), "rows": _pairs(table), "min_version": min_version, **more}
             inside = [_inside(rows[block.parameter], block) for block in table]
             asks.append(Ask(f"server {index}", "pull", fields, inside))
-        pieces: Dict[str, List[Tuple[int, int, np.ndarray]]] = {name: [] for name in (*names, *rows)}
+        pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in (*names, *rows)}
         for index, (header, arrays) in enumerate(required(self._client.ask_all(asks, on_wait))):
             self.heard(index, header)
             for block, array in zip([*wanted[index], *tables[index]], arrays):
@@ -94,7 +95,7 @@ class RemoteParameters:
                 {name: (rows[name], _in_order(pieces[name])) for name in rows})
 
     def push(self, gradients: Mapping[str, Gradient], name: str, sender: Header,
-             servers: Sequence[int]) -> List[Tuple[int, Result]]:
+             servers: Sequence[int]) -> list[tuple[int, Result]]:
         """Sends each of these servers its part, and returns what it said, with its number. name: "push" or
         "push_delta"."""
         asks = {}
@@ -121,7 +122,7 @@ class RemoteParameters:
     def _info(self, block: Block) -> ParameterInfo:
         return self.held[block.parameter].info
 
-    def _about(self, block: Block) -> Dict[str, Any]:
+    def _about(self, block: Block) -> dict[str, Any]:
         one = self.held[block.parameter]
         return {**about(one.info, block), "config": base64.b64encode(one.config).decode("ascii")}
 
@@ -136,7 +137,7 @@ class RemoteParameters:
         return [rows.take(mine), values.take(mine, axis=0)]
 
 
-def _pairs(blocks: Sequence[Block]) -> List[List[Any]]:
+def _pairs(blocks: Sequence[Block]) -> list[list[Any]]:
     return [[block.parameter, block.number] for block in blocks]
 
 
@@ -145,5 +146,5 @@ def _inside(rows: np.ndarray, block: Block) -> np.ndarray:
     return np.ascontiguousarray(rows[first:last])
 
 
-def _in_order(pieces: List[Tuple[int, int, np.ndarray]]) -> np.ndarray:
+def _in_order(pieces: list[tuple[int, int, np.ndarray]]) -> np.ndarray:
     return np.concatenate([values for _, _, values in sorted(pieces, key=lambda piece: piece[:2])])

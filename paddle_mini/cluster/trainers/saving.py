@@ -12,8 +12,9 @@ import os
 import re
 import shutil
 import uuid
-from contextlib import nullcontext, suppress
-from typing import Any, Callable, ContextManager, Mapping, Optional
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
 
 import numpy as np
 
@@ -29,13 +30,13 @@ ALONE = "0"
 """The id of the trainer that saves where there is no coordinator to elect one."""
 MODEL = "model"
 
-Ask = Callable[[], Optional[int]]
+Ask = Callable[[], int | None]
 Write = Callable[[str], None]
 Values = Callable[[], Mapping[str, np.ndarray]]
 
 
 def save_elected(directory: Path, trainer_id: str, ask: Ask, write: Write,
-                 elected: Callable[[], ContextManager[None]] = nullcontext) -> Optional[str]:
+                 elected: Callable[[][None]] = nullcontext) -> str | None:
     """Writes a model to directory/trainer_id if this trainer is elected; returns that path, or None for "not you".
 
     ask(): the token of the coordinator's approval, or None; it is asked once more when all is written, and if another
@@ -58,14 +59,14 @@ def save_elected(directory: Path, trainer_id: str, ask: Ask, write: Write,
         return _save(os.fspath(directory), trainer_id, write, still_elected)
 
 
-def save_alone(directory: Path, write: Write, trainer_id: str = ALONE) -> Optional[str]:
+def save_alone(directory: Path, write: Write, trainer_id: str = ALONE) -> str | None:
     """save_elected without a coordinator: the trainer with id "0", which is that of a single machine, saves, and the
     others do not."""
     _require_id(trainer_id)
     return _save(os.fspath(directory), trainer_id, write, lambda: None) if trainer_id == ALONE else None
 
 
-def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Optional[Program] = None) -> Write:
+def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Program | None = None) -> Write:
     """What save_elected takes as `write`: it makes model.pdmodel and model.pdiparams, as io.save_inference_model.
 
     values(): the arrays of all persistable variables that this takes, by name: averages where parameters are averaged,

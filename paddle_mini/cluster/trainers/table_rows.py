@@ -1,7 +1,8 @@
 # TableRows: the rows of a table that a run reads are pulled before it; the others stay as they are.
 from __future__ import annotations
 
-from typing import Any, List, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class TableRows:
     def rows_of(self, feed: Mapping[str, Any]) -> np.ndarray:
         """int64, rising. What is no row is left to the operator that will refuse it."""
         feeds, height = self.source
-        named: List[np.ndarray] = [np.zeros(0, np.int64)]
+        named: list[np.ndarray] = [np.zeros(0, np.int64)]
         for name in feeds:
             value = feed.get(name, ())
             named.append(np.ravel(value.array if isinstance(value, LoDTensor) else value).astype(np.int64))

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, Union
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,13 +26,13 @@ from .saving import Write, model_writer, save_alone, save_elected
 from .trainer_part import TrainerPart
 from .transpile import transpile
 
-Vars = Sequence[Union[str, Variable]]
+Vars = Sequence[str | Variable]
 
 
 class Way(Protocol):
     """What a step is."""
 
-    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> List[Any]: ...
+    def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]: ...
 
     def settle(self) -> None: ...
 
@@ -44,8 +45,8 @@ class Trainer:
         self.number, self.trainers = 0, 1
         self._main, self._exe, self._scope = main, exe, scope
 
-    def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
-            return_numpy: bool = True) -> List[Any]:
+    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None,
+            return_numpy: bool = True) -> list[Any]:
         """One step on a batch, in place of Executor.run: with the parameters of the job, which it changes.
 
         Returns the values of fetch_list. NotFinite, when a gradient is not: it has changed nothing. Timeout, when the
@@ -70,17 +71,17 @@ class Trainer:
         """Brings the servers' parameters, tables with all rows, into the scope, with all that this trainer has done: to
         evaluate, or to save by oneself. In modes delta and elastic training goes on from there."""
 
-    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         """As cluster.save_model."""
         names = self._names(feed_vars, fetch_vars)
         return save_alone(directory, model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main))
 
-    def _names(self, feed_vars: Vars, fetch_vars: Vars) -> List[str]:
+    def _names(self, feed_vars: Vars, fetch_vars: Vars) -> list[str]:
         """What a model keeps."""
         pruned = self._main.clone(for_test=True).prune(feed_vars, fetch_vars)
         return [var.name for var in pruned.list_vars() if var.persistable]
 
-    def _averages(self, names: Sequence[str]) -> Dict[str, np.ndarray]:
+    def _averages(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         minimizers = {id(one): one for one, _ in self._main.minimizers.values() if isinstance(one, Averaged)}
         with ExitStack() as applied:
             for minimizer in minimizers.values():
@@ -88,12 +89,12 @@ class Trainer:
             return {name: self._scope.get(name) for name in names}
 
 
-def save_if_elected(membership: Membership, directory: Path, seconds: float, write: Write) -> Optional[str]:
+def save_if_elected(membership: Membership, directory: Path, seconds: float, write: Write) -> str | None:
     """save_elected by the trainer that the coordinator elects, which stays elected while it writes."""
     where = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
 
-    def ask() -> Optional[int]:
-        token: Optional[int] = membership.ask("ask_save", **where)["token"]
+    def ask() -> int | None:
+        token: int | None = membership.ask("ask_save", **where)["token"]
         return token
 
     renewing = partial(membership.renewing, "ask_save", **where)
@@ -119,8 +120,8 @@ class JobTrainer(Trainer):
         self._part.begin()
         self._take([name for name, one in self._held.items() if one.fixed])
 
-    def run(self, feed: Optional[Mapping[str, Any]] = None, fetch_list: Optional[Vars] = None,
-            return_numpy: bool = True) -> List[Any]:
+    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None,
+            return_numpy: bool = True) -> list[Any]:
         results = self._way.run(feed or {}, list(fetch_list or ()), return_numpy)
         self._part.pace.steps += 1
         return results
@@ -138,10 +139,10 @@ class JobTrainer(Trainer):
         self._way.settle()
         self._take(list(self._held))
 
-    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> Optional[str]:
+    def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         names = self._names(feed_vars, fetch_vars)
 
-        def values() -> Dict[str, np.ndarray]:
+        def values() -> dict[str, np.ndarray]:
             averaged = [name for name in names if name in self._held and self._held[name].average]
             others = [name for name in names if name in self._held and name not in averaged]
             if self._part.settings.mode == "sync":
@@ -167,7 +168,7 @@ class JobTrainer(Trainer):
         """The end without a word: as if it had died."""
         self._part.membership.fall_silent()
 
-    def _values(self) -> Dict[str, np.ndarray]:
+    def _values(self) -> dict[str, np.ndarray]:
         return {name: self._scope.get(name) for name in self._held}
 
     def _take(self, names: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
 # TrainerPart: a trainer as a part of a job: it joins, initialises the servers if it is selected, pulls and pushes.
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class TrainerPart:
                 _log.warning("it initialises once more: %s", error)
 
     def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], min_version: int = 0,
-             average: Optional[int] = None, again: Optional[Again] = None) -> Pulled:
+             average: int | None = None, again: Again | None = None) -> Pulled:
         """As of RemoteParameters. again(servers) is called while it waits for servers that do not have the last push,
         since they, or this trainer, began again."""
         begun, incarnation = list(self.parameters.lives), self.membership.incarnation
@@ -107,9 +108,9 @@ class TrainerPart:
                 raise error
 
     def _push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int,
-              servers: Sequence[int]) -> List[Tuple[int, Optional[ClusterError]]]:
+              servers: Sequence[int]) -> list[tuple[int, ClusterError | None]]:
         name = "push_delta" if self.settings.by_trainers else "push"
-        done: List[Tuple[int, Optional[ClusterError]]] = []
+        done: list[tuple[int, ClusterError | None]] = []
         left: Sequence[int] = servers
         while left:
             sender = {**self.membership.who, "membership": self.membership.membership, "step": step,
@@ -135,5 +136,5 @@ class TrainerPart:
         """The others do not wait for this trainer any more."""
         self.membership.leave()
 
-    def _report(self) -> Dict[str, Any]:
+    def _report(self) -> dict[str, Any]:
         return {**self.pace.report(), **self.counts, "server_restarts": self.parameters.restarts}

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any, Dict, Iterable, List, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class TrainingState:
         fields = sorted((name, str(dtype), shape) for name, (dtype, shape) in self._fields.items())
         return hashlib.sha256(repr(fields).encode()).hexdigest()
 
-    def given(self, servers: int) -> List[Arrays]:
+    def given(self, servers: int) -> list[Arrays]:
         """A part for each server; what about() says goes with them."""
         held_names(self._main, self._scope)  # refuses averages that stand in place of parameters
         flat = Flat(self._fields)
@@ -59,7 +60,7 @@ class TrainingState:
     def about(self) -> Header:
         return {"schedules": schedule_states(self._main), "random": self._optimizing.random_state()}
 
-    def take(self, parts: List[Arrays], about: Header) -> None:
+    def take(self, parts: list[Arrays], about: Header) -> None:
         """What given() and about() of another trainer said becomes the state."""
         flat = Flat(self._fields)
         for index, arrays in enumerate(parts):
@@ -102,5 +103,5 @@ class TrainingState:
         data = {"random": self._optimizing.random_state()}
         self._checkpoints.save(step, self._main, self._exe, self._scope, data, force)
 
-    def _values(self, names: Iterable[str]) -> Dict[str, np.ndarray]:
+    def _values(self, names: Iterable[str]) -> dict[str, np.ndarray]:
         return {name: self._scope.get(name) for name in names}

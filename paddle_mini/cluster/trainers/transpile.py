@@ -1,7 +1,7 @@
 # Transpile: from a program that trains on one machine to what a trainer runs and what servers do.
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 from ... import dtypes
 from ..._core import ProgramError, printable
@@ -27,13 +27,13 @@ class Trained(NamedTuple):
     """
 
     name: str
-    shape: Tuple[int, ...]
+    shape: tuple[int, ...]
     dtype: str
     gradient: str
     sparse: bool
     whole: bool
     config: Any
-    ids: Optional[FrozenSet[str]]
+    ids: frozenset[str] | None
 
 
 class Transpiled(NamedTuple):
@@ -42,9 +42,9 @@ class Transpiled(NamedTuple):
     normalization's statistics; each trainer has its own."""
 
     program: Program
-    trained: List[Trained]
-    frozen: List[str]
-    buffers: List[str]
+    trained: list[Trained]
+    frozen: list[str]
+    buffers: list[str]
 
 
 def transpile(main: Program) -> Transpiled:
@@ -104,7 +104,7 @@ def _trained(main: Program, program: Program, name: str) -> Trained:
                    row_feeds(program, name) if sparse else None)
 
 
-def parameter_and_gradient(main: Program, name: str) -> Tuple[Parameter, Variable]:
+def parameter_and_gradient(main: Program, name: str) -> tuple[Parameter, Variable]:
     """Of a program on which minimize was called; ProgramError where they are no variables of its global block."""
     block, gradient_name = main.global_block(), main.minimizers[name][1]
     parameter, gradient = block.var(name), block.find_var(gradient_name)
@@ -126,10 +126,10 @@ def _looks_at_all(config: Any) -> bool:
                                                                 kinds.Value("Dpsgd"))
 
 
-def row_feeds(program: Program, table: str) -> Optional[FrozenSet[str]]:
+def row_feeds(program: Program, table: str) -> frozenset[str] | None:
     """The feeds that have the number of every row of a table which a run reads, directly or in another shape or type;
     None when an operator reads the table otherwise, or a number is computed."""
-    writers: Dict[str, List[Operator]] = {}
+    writers: dict[str, list[Operator]] = {}
     for op in _ops(program):
         for output in op.output_names:
             writers.setdefault(output, []).append(op)
@@ -139,7 +139,7 @@ def row_feeds(program: Program, table: str) -> Optional[FrozenSet[str]]:
             continue
         if op.type.removesuffix("_grad") not in _LOOKUPS:
             return None
-        name: Optional[str] = op.input("Ids")[0]
+        name: str | None = op.input("Ids")[0]
         seen = set()
         while name in writers and name not in seen:
             seen.add(name)
@@ -150,15 +150,15 @@ def row_feeds(program: Program, table: str) -> Optional[FrozenSet[str]]:
     return frozenset(feeds)
 
 
-def _source(writers: List[Operator]) -> Optional[str]:
+def _source(writers: list[Operator]) -> str | None:
     """Where the numbers of a variable come from; None when they are computed."""
     op = writers[0]
     return op.input("X")[0] if len(writers) == 1 and op.type in _SAME_NUMBERS else None
 
 
-def _optimizing(main: Program) -> List[Operator]:
+def _optimizing(main: Program) -> list[Operator]:
     return [op for op in _ops(main) if op.attr("op_role", 0) & OPTIMIZE]
 
 
-def _ops(program: Program) -> List[Operator]:
+def _ops(program: Program) -> list[Operator]:
     return [op for block in program.blocks for op in block.ops]

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Iterator, List, Optional, Sequence, TextIO, Tuple
+from typing import Any, TextIO
 
 from .watch import OnStatus, ServerStatus, Snapshot, TrainerStatus
 
@@ -13,7 +14,7 @@ LINE_SECONDS = 5.0
 TRAINERS = ("trainer", "steps", "steps/s", "applied", "dropped", "saved", "restarts", "silent")
 SERVERS = ("server", "version", "in", "out", "behind", "checkpoint", "errors", "restarts", "silent")
 
-Table = Tuple[Sequence[str], List[List[str]]]
+Table = tuple[Sequence[str], list[list[str]]]
 
 
 @contextmanager
@@ -29,7 +30,7 @@ def status_view(stream: TextIO) -> Iterator[OnStatus]:
         yield lambda now: live.update(_rich(now), refresh=True)
 
 
-def tables(now: Snapshot) -> List[Table]:
+def tables(now: Snapshot) -> list[Table]:
     """One for trainers and one for servers: headings, and a row for each. behind: the mean, and the worst; checkpoint:
     number and age."""
     return [(TRAINERS, [_trainer(one) for one in now.trainers]), (SERVERS, [_server(one) for one in now.servers])]
@@ -55,7 +56,7 @@ def last_line(now: Snapshot) -> str:
     return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
 
 
-def events(now: Snapshot) -> List[str]:
+def events(now: Snapshot) -> list[str]:
     """What did not go smoothly, counted."""
     counts = ((sum(one.dropped for one in now.trainers), "dropped"),
               (sum(one.restarts for one in now.trainers) + sum(one.restarts for one in now.servers) + now.restarts, "restarts"),
@@ -91,12 +92,12 @@ def seconds(count: float) -> str:
     return f"{count:.1f} s" if count < 10 else f"{count:.0f} s" if count < 120 else f"{count / 60:.0f} min"
 
 
-def _trainer(one: TrainerStatus) -> List[str]:
+def _trainer(one: TrainerStatus) -> list[str]:
     return [str(one.number), f"{one.steps:,}", "–" if one.silent is None else f"{one.steps_per_second:.1f}",
             f"{one.applied:,}", f"{one.dropped:,}", str(one.saves), str(one.restarts), _silent(one.silent)]
 
 
-def _server(one: ServerStatus) -> List[str]:
+def _server(one: ServerStatus) -> list[str]:
     behind = "–" if one.behind is None else f"{one.behind:.1f}"
     checkpoint = "–" if one.checkpoint_age is None else f"#{one.checkpoint}, {seconds(one.checkpoint_age)}"
     return [str(one.number), f"{one.version:,}", f"{size(one.received_per_second)}/s",
@@ -104,14 +105,14 @@ def _server(one: ServerStatus) -> List[str]:
             str(one.checkpoint_errors), str(one.restarts), _silent(one.silent)]
 
 
-def _silent(silent: Optional[float]) -> str:
+def _silent(silent: float | None) -> str:
     return "gone" if silent is None else seconds(silent)
 
 
 class _Lines:
     def __init__(self, stream: TextIO):
         self._stream, self._shown = stream, 0.0
-        self._last: Optional[Snapshot] = None
+        self._last: Snapshot | None = None
 
     def __call__(self, now: Snapshot) -> None:
         self._last = now
@@ -142,7 +143,7 @@ def _rich(now: Snapshot) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown: List[Any] = []
+    shown: list[Any] = []
     for headings, rows in tables(now):
         table = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
         for heading in headings:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Dict, Optional, Type, Union
+from typing import Any
 
 from ...io.parameters import Path
 from ..errors import ClusterError
@@ -24,7 +24,7 @@ class TensorBoard:
         except ImportError:
             raise ClusterError("tensorboard=... needs tensorboardX: pip install 'paddle_mini[cluster]'") from None
         self._writer = SummaryWriter(str(directory))
-        self._written: Dict[str, Any] = {}
+        self._written: dict[str, Any] = {}
 
     def __call__(self, now: Snapshot) -> None:
         for trainer in now.trainers:
@@ -35,7 +35,7 @@ class TensorBoard:
             self._writer.add_scalar(f"job/tasks_{word}", now.tasks[word], int(now.seconds))
         self._writer.flush()
 
-    def _write(self, part: str, row: Union[TrainerStatus, ServerStatus], names: Any, step: int) -> None:
+    def _write(self, part: str, row: TrainerStatus | ServerStatus, names: Any, step: int) -> None:
         figures = {name: getattr(row, name) for name in names if getattr(row, name) is not None}
         if figures == self._written.get(part):  # it says nothing new, or is not there any more
             return
@@ -46,6 +46,6 @@ class TensorBoard:
     def __enter__(self) -> TensorBoard:
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
         self._writer.close()

@@ -4,8 +4,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..client import Client
@@ -21,7 +22,7 @@ class TrainerStatus(NamedTuple):
     lost. steps of this life; sent, applied, dropped: pushes, each at each server; saves: models that it saved."""
 
     number: int
-    silent: Optional[float]
+    silent: float | None
     restarts: int
     steps: int = 0
     steps_per_second: float = 0.0
@@ -38,7 +39,7 @@ class ServerStatus(NamedTuple):
     checkpoint_age: seconds since; checkpoint_seconds: that it took; checkpoint_errors: that did not come to be."""
 
     number: int
-    silent: Optional[float]
+    silent: float | None
     restarts: int
     version: int = 0
     bytes: int = 0
@@ -46,10 +47,10 @@ class ServerStatus(NamedTuple):
     received_per_second: float = 0.0
     given: int = 0
     given_per_second: float = 0.0
-    behind: Optional[float] = None
+    behind: float | None = None
     worst_behind: int = 0
-    checkpoint: Optional[int] = None
-    checkpoint_age: Optional[float] = None
+    checkpoint: int | None = None
+    checkpoint_age: float | None = None
     checkpoint_seconds: float = 0.0
     checkpoint_errors: int = 0
 
@@ -60,8 +61,8 @@ class Snapshot(NamedTuple):
     trainer that is elected to save there. restarts: of the coordinator."""
 
     seconds: float
-    trainers: Tuple[TrainerStatus, ...]
-    servers: Tuple[ServerStatus, ...]
+    trainers: tuple[TrainerStatus, ...]
+    servers: tuple[ServerStatus, ...]
     tasks: Mapping[str, int]
     saving: Mapping[str, int]
     restarts: int
@@ -95,7 +96,7 @@ class Watch:
     def look(self) -> None:
         """Once; where the coordinator is away, nothing is there to see."""
         try:
-            events: List[Any] = [None] * AT_ONCE
+            events: list[Any] = [None] * AT_ONCE
             while len(events) == AT_ONCE:
                 status = self._client.once("coordinator", "status", after=self._events)
                 if status["restarts"] != self._restarts:
