@@ -49,20 +49,32 @@ def alone_and_behind(tensors: int, settings: Settings) -> Iterator[Row]:
     few, _ = workloads.OPTIMIZER_TENSORS
     names = [f"alone_{tensors}_exponential", *(f"{name}_{tensors}" for name in OPTIMIZERS)]
     names += [f"alone_{few}_exponential"] if tensors != few else []
-    names += [f"{name}_{tensors}_{scheme}{way}" for name in OPTIMIZERS for scheme in ("exponential", "window")
-              for way in ("", "_separate")]
+    names += [
+        f"{name}_{tensors}_{scheme}{way}"
+        for name in OPTIMIZERS
+        for scheme in ("exponential", "window")
+        for way in ("", "_separate")
+    ]
     times = timed({"STREAM update": ("stream", "update"), **_ours(*names)}, settings)
     title, taken = f"32 M parameters in {tensors:,} tensors", times.seconds
     yield _bound(f"average alone, {title}", taken[names[0]], times, AVERAGE_BYTES, "≤ 1.05 ×", 1.05)
     if tensors != few:
-        yield _at_most(f"average alone, {title}", taken[names[0]], f"in {few} tensors",
-                       taken[f"alone_{few}_exponential"], "≤ 1 ×", 1.0)
+        yield _at_most(
+            f"average alone, {title}", taken[names[0]], f"in {few} tensors", taken[f"alone_{few}_exponential"], "≤ 1 ×", 1.0
+        )
     for name, (moved, bar) in OPTIMIZERS.items():
         for scheme in ("exponential", "window"):
             fused, separate = (taken[f"{name}_{tensors}_{scheme}{way}"] for way in ("", "_separate"))
             ideal = (moved + FUSED_BYTES) / (moved + AVERAGE_BYTES)
-            yield _at_most(f"{name} with {scheme}, {title}", fused, "one after the other", separate,
-                           "" if bar is None else f"≤ {bar:g} ×", bar, note=f"its bytes: {ideal:.3f} ×")
+            yield _at_most(
+                f"{name} with {scheme}, {title}",
+                fused,
+                "one after the other",
+                separate,
+                "" if bar is None else f"≤ {bar:g} ×",
+                bar,
+                note=f"its bytes: {ideal:.3f} ×",
+            )
             yield _bound(f"{scheme} behind {name}, {title}", fused - taken[f"{name}_{tensors}"], times, FUSED_BYTES)
 
 
@@ -72,8 +84,14 @@ def several(tensors: int, settings: Settings) -> Iterator[Row]:
     names = [f"sgd_{tensors}", f"sgd_{tensors}_exponential", *(f"sgd_{tensors}_{number}" for number in numbers[1:])]
     times = timed({"STREAM update": ("stream", "update"), **_ours(*names)}, settings)
     for number, before, name in zip(numbers, names, names[1:]):
-        yield _bound(f"average {number} behind sgd", times.seconds[name] - times.seconds[before], times,
-                     SHORT_BLOCK_BYTES if number == "four" else FUSED_BYTES, "≤ 1.1 ×", 1.1)
+        yield _bound(
+            f"average {number} behind sgd",
+            times.seconds[name] - times.seconds[before],
+            times,
+            SHORT_BLOCK_BYTES if number == "four" else FUSED_BYTES,
+            "≤ 1.1 ×",
+            1.1,
+        )
 
 
 # Bytes that the operator moves: the parameter in; the average, and what rounding added, in and out.
@@ -92,10 +110,12 @@ def beside_peers(tensors: int, settings: Settings) -> Iterator[Row]:
     """Our operators alone beside the peers' update alone; beside Keras what an average adds to a step of sgd."""
     ours, window = f"alone_{tensors}_exponential", f"alone_{tensors}_window"
     plain, behind = f"sgd_{tensors}", f"sgd_{tensors}_exponential"
-    peers = {"torch AveragedModel foreach": ("torch AveragedModel", f"averaged_model_{tensors}"),
-             "timm ModelEmaV3 foreach": ("timm ModelEmaV3", f"model_ema_v3_{tensors}"),
-             "paddle static EMA": ("paddle averages", f"exponential_{tensors}"),
-             "paddle ModelAverage": ("paddle averages", f"model_average_{tensors}")}
+    peers = {
+        "torch AveragedModel foreach": ("torch AveragedModel", f"averaged_model_{tensors}"),
+        "timm ModelEmaV3 foreach": ("timm ModelEmaV3", f"model_ema_v3_{tensors}"),
+        "paddle static EMA": ("paddle averages", f"exponential_{tensors}"),
+        "paddle ModelAverage": ("paddle averages", f"model_average_{tensors}"),
+    }
     kerases = ("keras use_ema", "keras use_ema jit")
     steps = {f"{keras} {kind}": (keras, f"{kind}_{tensors}") for keras in kerases for kind in ("sgd", "sgd_averaged")}
     times = timed({**_ours(ours, window, plain, behind), **peers, **steps}, settings)
@@ -135,8 +155,14 @@ def disk(settings: Settings) -> Iterator[Row]:
     times = timed(_ours(write, *names), settings._replace(rounds=min(settings.rounds, 7)))
     speed = {name: workloads.CHECKPOINT_BYTES / 1e9 / seconds for name, seconds in times.seconds.items()}
     for name in names:
-        yield Row(f"{name.replace('_', ' ')}, {workloads.CHECKPOINT_BYTES // 10**6} MB", "GB/s", speed[name],
-                  "write and fsync", speed[write], speed[name] / speed[write])
+        yield Row(
+            f"{name.replace('_', ' ')}, {workloads.CHECKPOINT_BYTES // 10**6} MB",
+            "GB/s",
+            speed[name],
+            "write and fsync",
+            speed[write],
+            speed[name] / speed[write],
+        )
 
 
 def timed(asked: dict[str, tuple[str, str]], settings: Settings, steps: int = 1) -> Times:
@@ -176,8 +202,9 @@ def _bound(figure: str, seconds: float, times: Times, moved: float, wanted: str 
     return _at_most(figure, seconds, f"{moved} bytes at STREAM update", times.of_bytes(moved), wanted, bar)
 
 
-def _at_most(figure: str, seconds: float, peer: str, theirs: float, wanted: str = "", bar: float | None = None,
-             note: str = "") -> Row:
+def _at_most(
+    figure: str, seconds: float, peer: str, theirs: float, wanted: str = "", bar: float | None = None, note: str = ""
+) -> Row:
     ratio = seconds / theirs
     met = None if bar is None else ratio <= bar
     return Row(figure, "ms", 1e3 * seconds, peer, 1e3 * theirs, ratio, wanted, met, note)

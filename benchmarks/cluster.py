@@ -1,8 +1,9 @@
 # Jobs of parameter servers: bytes a second beside bare Ray, how soon a job begins, and what a step is made of.
 """Prints one table and writes it to results/cluster.md.
 
-    python benchmarks/cluster.py --rounds 5
+python benchmarks/cluster.py --rounds 5
 """
+
 from __future__ import annotations
 
 import argparse
@@ -69,13 +70,24 @@ def in_rounds(steps: int, rounds: int, core: str) -> dict[str, list[object]]:
 
 
 def rows(found: dict[str, list[object]]) -> Iterator[Row]:
-    speeds = {name: statistics.median(one if isinstance(one, float) else rate(one) for one in values) / 1e6
-              for name, values in found.items() if not name.endswith("begins")}
+    speeds = {
+        name: statistics.median(one if isinstance(one, float) else rate(one) for one in values) / 1e6
+        for name, values in found.items()
+        if not name.endswith("begins")
+    }
 
     def beside(title: str, ours: str, peer: str, bar: bool) -> Row:
         ratio = speeds[ours] / speeds[peer]
-        return Row(title, "MB/s", speeds[ours], f"Ray, {peer}", speeds[peer], ratio, f"≥ {BAR:g} ×" if bar else "",
-                   ratio >= BAR if bar else None)
+        return Row(
+            title,
+            "MB/s",
+            speeds[ours],
+            f"Ray, {peer}",
+            speeds[peer],
+            ratio,
+            f"≥ {BAR:g} ×" if bar else "",
+            ratio >= BAR if bar else None,
+        )
 
     for engine in ENGINES:
         bar = engine == "ray"
@@ -93,10 +105,12 @@ def rows(found: dict[str, list[object]]) -> Iterator[Row]:
 
 def report(table: str, moved: int, steps: int, rounds: int) -> str:
     processor = processor_facts().get("model name")
-    return (f"# Trainers and parameter servers: {processor}, {os.cpu_count()} cores\n\n"
-            f"Wide & deep with a table of 1,000,000 x 16, two trainers and two servers, async mode; a trainer's step "
-            f"moves {moved / 1e6:.2f} MB in 4 messages. Medians of {rounds} rounds of {steps} steps in turn. What the "
-            f"figures are: [benchmarks](../../docs/benchmarks.md).\n\n{table}\n")
+    return (
+        f"# Trainers and parameter servers: {processor}, {os.cpu_count()} cores\n\n"
+        f"Wide & deep with a table of 1,000,000 x 16, two trainers and two servers, async mode; a trainer's step "
+        f"moves {moved / 1e6:.2f} MB in 4 messages. Medians of {rounds} rounds of {steps} steps in turn. What the "
+        f"figures are: [benchmarks](../../docs/benchmarks.md).\n\n{table}\n"
+    )
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 # Two trainers and two servers that are nothing but Ray actors: the messages of a wide & deep step, and no more.
 """Answers benchmarks/cluster.py, which has written the messages' shapes to SHAPES before."""
+
 from __future__ import annotations
 
 import json
@@ -36,8 +37,7 @@ class Server:
         for shape, dtype in pushed.sent:
             if dtype != "<i8":
                 of_table = before == "<i8"
-                (self.tables if of_table else self.dense).append(
-                    np.zeros((TABLE_ROWS, *shape[1:]) if of_table else shape, dtype))
+                (self.tables if of_table else self.dense).append(np.zeros((TABLE_ROWS, *shape[1:]) if of_table else shape, dtype))
             before = dtype
 
     def pull(self, rows: list[np.ndarray]) -> list[np.ndarray]:

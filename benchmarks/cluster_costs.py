@@ -4,6 +4,7 @@ else this machine does is not part of it.
 
     python benchmarks/cluster_costs.py
 """
+
 from __future__ import annotations
 
 import json
@@ -76,8 +77,7 @@ class OneServer:
     one ftrl's; and its client."""
 
     def __init__(self, directory: str):
-        adagrad, ftrl = (one.to_config().SerializeToString()
-                         for one in (pm.optimizer.Adagrad(0.01), pm.optimizer.Ftrl(0.01)))
+        adagrad, ftrl = (one.to_config().SerializeToString() for one in (pm.optimizer.Adagrad(0.01), pm.optimizer.Ftrl(0.01)))
         infos = [ParameterInfo(f"small {i}", (16,), "float32") for i in range(BLOCKS - 1)]
         infos += [ParameterInfo("large", (ELEMENTS,), "float32")]
         infos += [ParameterInfo(name, (TABLE, width), "float32", sparse=True) for name, width in TABLES.items()]
@@ -128,8 +128,11 @@ def costs_of_threads() -> Costs:
     """Where messages are calls."""
     with tempfile.TemporaryDirectory() as directory:
         one = OneServer(directory)
-        measured = {(name, what): one.seconds(name, **dict.fromkeys(what.split(), True))
-                    for name in ("pull", "push") for what in ("", "large", "rows", "large rows")}
+        measured = {
+            (name, what): one.seconds(name, **dict.fromkeys(what.split(), True))
+            for name in ("pull", "push")
+            for what in ("", "large", "rows", "large rows")
+        }
         size, of_rows = 4 * ELEMENTS, ROWS * (8 + 4 * sum(TABLES.values()))
 
         def more(name: str, what: str, where: int) -> float:
@@ -140,11 +143,18 @@ def costs_of_threads() -> Costs:
         return Costs(
             client_message=(measured["pull", ""][0] + measured["push", ""][0]) / 2,
             client_byte=(more("pull", "large rows", 0) + more("push", "large rows", 0)) / (2 * (size + of_rows)),
-            server_message=(measured["pull", ""][1] + measured["push", ""][1]) / 2, server_byte=0.0, message_wait=0.0,
-            pull_byte=more("pull", "large", 1) / size, pull_row=more("pull", "rows", 1) / ROWS,
-            push_byte=more("push", "large", 1) / size, push_row=more("push", "rows", 1) / ROWS,
-            sum_byte=one.sum_byte(), checkpoint_byte=one.checkpoint_byte(),
-            beat=beats[SIZES[0]] - member * SIZES[0], beat_member=member)
+            server_message=(measured["pull", ""][1] + measured["push", ""][1]) / 2,
+            server_byte=0.0,
+            message_wait=0.0,
+            pull_byte=more("pull", "large", 1) / size,
+            pull_row=more("pull", "rows", 1) / ROWS,
+            push_byte=more("push", "large", 1) / size,
+            push_row=more("push", "rows", 1) / ROWS,
+            sum_byte=one.sum_byte(),
+            checkpoint_byte=one.checkpoint_byte(),
+            beat=beats[SIZES[0]] - member * SIZES[0],
+            beat_member=member,
+        )
 
 
 def costs_of_ray(threads: Costs) -> Costs:
@@ -171,9 +181,14 @@ def costs_of_ray(threads: Costs) -> Costs:
         wait = max(0.0, least_seconds(lambda: ray.get(echo.give.remote(b"", [], 0))) - empty)
     finally:
         ray.shutdown()
-    return replace(threads, client_message=threads.client_message + empty / 2, server_byte=byte / 2,
-                   server_message=threads.server_message + empty / 2, client_byte=threads.client_byte + byte / 2,
-                   message_wait=wait)
+    return replace(
+        threads,
+        client_message=threads.client_message + empty / 2,
+        server_byte=byte / 2,
+        server_message=threads.server_message + empty / 2,
+        client_byte=threads.client_byte + byte / 2,
+        message_wait=wait,
+    )
 
 
 def processor_seconds() -> float:
@@ -198,8 +213,7 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
         coordinator = Coordinator(CoordinatorSettings("job", trainers + 1, 1, lease=1e9), directory)
         for number in range(trainers):
             coordinator._trainers.join(str(number), number, {})
-        who, other = ({"trainer": number, "incarnation": coordinator._trainers.present[number].incarnation}
-                      for number in (0, 1))
+        who, other = ({"trainer": number, "incarnation": coordinator._trainers.present[number].incarnation} for number in (0, 1))
 
         def ask(name: str, **fields: Any) -> None:
             reply, _ = coordinator.handle(request("job", name, **fields), [])
@@ -212,7 +226,8 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
             "beat": least_seconds(lambda: ask("beat", part="trainer", number=0, incarnation=who["incarnation"])),
             "ask_save": least_seconds(lambda: ask("ask_save", **who, directory="models", seconds=60.0)),
             "get_task": least_seconds(lambda: ask("get_task", **who, **{"pass": 0})),
-            "join": least_seconds(lambda: ask("join", key=f"new {next(joins)}"))}
+            "join": least_seconds(lambda: ask("join", key=f"new {next(joins)}")),
+        }
 
 
 def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
@@ -237,19 +252,28 @@ def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
     (first, before), (last, after) = inside[0], inside[-1]
     steps = sum(first < moment <= last for one in timings for moment in one.ends)
     one = timings[0]
-    own = [end - begin - one.parts["pull"][i] - one.parts["push"][i]
-           for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))]
+    own = [
+        end - begin - one.parts["pull"][i] - one.parts["push"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))
+    ]
     return {"work": (after - before) / steps, "steps": steps / (last - first), "compute": min(own)}
 
 
 def main() -> None:
     os.environ.update(ONE_THREAD)
     threads = costs_of_threads()
-    measured = {f"{engine} {trainers}+{servers}": of_a_step(engine, trainers, servers)
-                for engine in ("threads", "ray") for trainers, servers in ((1, 1), (2, 2))}
-    facts = {"processor": processor_facts().get("model name"), "cores": os.cpu_count(),
-             "threads": asdict(threads), "ray": asdict(costs_of_ray(threads)), "measured": measured,
-             "coordinator": {str(count): coordinator_seconds(count) for count in SIZES}}
+    measured = {
+        f"{engine} {trainers}+{servers}": of_a_step(engine, trainers, servers)
+        for engine in ("threads", "ray")
+        for trainers, servers in ((1, 1), (2, 2))
+    }
+    facts = {
+        "processor": processor_facts().get("model name"),
+        "cores": os.cpu_count(),
+        "threads": asdict(threads),
+        "ray": asdict(costs_of_ray(threads)),
+        "measured": measured,
+        "coordinator": {str(count): coordinator_seconds(count) for count in SIZES},
+    }
     RESULT.write_text(json.dumps(facts, indent=1) + "\n")
     print(json.dumps(facts, indent=1))
 

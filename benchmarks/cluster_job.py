@@ -55,10 +55,11 @@ def build() -> tuple[Any, list[dict[str, np.ndarray]]]:
     """The loss, minimized by two optimizers, ftrl for the wide part and adagrad for the deep one, and batches. Values
     are not those of workloads.wide_deep(), but sizes, and ids' distribution, are."""
     work = workloads.wide_deep()
-    ids, dense, label = (pm.layers.data(name, [-1, *array.shape[1:]], str(array.dtype))
-                         for name, array in work.feeds.items())
-    deep, wide = (pm.layers.embedding(ids, list(work.params[name].shape), is_sparse=True, param_attr=name)
-                  for name in ("deep_table", "wide_table"))
+    ids, dense, label = (pm.layers.data(name, [-1, *array.shape[1:]], str(array.dtype)) for name, array in work.feeds.items())
+    deep, wide = (
+        pm.layers.embedding(ids, list(work.params[name].shape), is_sparse=True, param_attr=name)
+        for name in ("deep_table", "wide_table")
+    )
     x = pm.layers.concat([pm.layers.reshape(deep, [0, -1]), dense], axis=1)
     for i, size in enumerate((400, 400, 400, 1)):
         x = pm.layers.fc(x, size, act="relu" if size > 1 else None, param_attr=f"deep{i}.w", bias_attr=f"deep{i}.b")
@@ -98,7 +99,7 @@ def train(steps: int, computes: bool) -> Timing:
             _time_parts(way, parts)
         trainer.run(batches[step % POOL], [loss])
         ends.append(time.monotonic())
-    return Timing(ends[WARM - 1:], {name: values[-steps:] for name, values in parts.items()}, messages, joined)
+    return Timing(ends[WARM - 1 :], {name: values[-steps:] for name, values in parts.items()}, messages, joined)
 
 
 def begin() -> float:
@@ -131,8 +132,11 @@ class _Recording:
 
     def send(self, requests: Any, timeout: float) -> Any:
         answers = self.link.send(requests, timeout)
-        some = [Message(int(request.service.split()[1]), _shapes(request.arrays), _shapes(answer[1]))
-                for request, answer in zip(requests, answers) if request.service != "coordinator"]
+        some = [
+            Message(int(request.service.split()[1]), _shapes(request.arrays), _shapes(answer[1]))
+            for request, answer in zip(requests, answers)
+            if request.service != "coordinator"
+        ]
         if some:
             self._messages.append(some)
         return answers
@@ -144,6 +148,7 @@ def _shapes(arrays: Arrays) -> Shapes:
 
 def _time_parts(way: Any, parts: dict[str, list[float]]) -> None:
     """Every call is timed; of a step's tables, all together."""
+
     def timed(owner: Any, name: str, part: str, first: bool = True) -> None:
         call: Callable[..., Any] = getattr(owner, name)
 

@@ -1,8 +1,9 @@
 # Jobs of up to 10,000 trainers by the model in cluster_sim.py: the tables and the figure of docs/scaling.md.
 """Writes results/cluster_scaling.md and docs/scaling.png, from results/cluster_costs.json.
 
-    python benchmarks/cluster_scaling.py
+python benchmarks/cluster_scaling.py
 """
+
 from __future__ import annotations
 
 import json
@@ -16,8 +17,9 @@ from measuring import HERE
 
 FACTS: dict[str, Any] = json.loads(RESULT.read_text())
 RAY = Costs(**FACTS["ray"])
-WIDE = Model("wide & deep", compute=FACTS["measured"]["threads 1+1"]["compute"], dense=1.97e6, rows=6634, row_bytes=68,
-             table=68e6)
+WIDE = Model(
+    "wide & deep", compute=FACTS["measured"]["threads 1+1"]["compute"], dense=1.97e6, rows=6634, row_bytes=68, table=68e6
+)
 """As measured: batch 256."""
 LARGE = Model("wide & deep, large", compute=0.4, dense=8e6, rows=100_000, row_bytes=68, table=1e11)
 """A batch of 4,096, and tables of 100 GB."""
@@ -63,8 +65,14 @@ def validation() -> Iterator[list[Any]]:
         cluster = Cluster(trainers, servers, shared=True, cores=FACTS["cores"])
         job = Job(WIDE, cluster, Costs(**FACTS[engine])).run(60.0, warm=1.0)
         work = job.trainers[0].cores.busy / job.steps
-        yield [name, f"{1e3 * measured['work']:.1f} ms", f"{1e3 * work:.1f} ms", f"{work / measured['work'] - 1:+.0%}",
-               f"{measured['steps']:.0f}", f"{job.steps / 60.0:.0f}"]
+        yield [
+            name,
+            f"{1e3 * measured['work']:.1f} ms",
+            f"{1e3 * work:.1f} ms",
+            f"{work / measured['work'] - 1:+.0%}",
+            f"{measured['steps']:.0f}",
+            f"{job.steps / 60.0:.0f}",
+        ]
 
 
 def growth() -> Iterator[list[Any]]:
@@ -74,8 +82,15 @@ def growth() -> Iterator[list[Any]]:
             one = simulated(model, Cluster(trainers, servers), steps=3.0 if trainers > 1000 else 8.0)
             late = sorted(one.job.staleness)
             stale = f"{sum(late) / len(late):.0f}, {late[int(0.99 * len(late))]}" if late else "–"
-            yield [model.name, f"{trainers:,}", f"{servers:,}", f"{one.job.steps / one.job.seconds:,.0f}",
-                   f"{one.efficiency:.0%}", one.limit, stale]
+            yield [
+                model.name,
+                f"{trainers:,}",
+                f"{servers:,}",
+                f"{one.job.steps / one.job.seconds:,.0f}",
+                f"{one.efficiency:.0%}",
+                one.limit,
+                stale,
+            ]
 
 
 def modes() -> Iterator[list[Any]]:
@@ -84,8 +99,13 @@ def modes() -> Iterator[list[Any]]:
             cluster = Cluster(trainers, max(1, trainers // 10), mode, local_steps)
             one = simulated(replace(DENSE, spread=0.3), cluster, steps=max(6, 2.2 * local_steps))
             polls = one.job.polls / one.job.seconds / len(one.job.servers)
-            yield [f"{trainers:,}", mode + (f", {local_steps} steps" if mode == "delta" else ""),
-                   f"{one.efficiency:.0%}", one.limit, f"{polls:,.0f}"]
+            yield [
+                f"{trainers:,}",
+                mode + (f", {local_steps} steps" if mode == "delta" else ""),
+                f"{one.efficiency:.0%}",
+                one.limit,
+                f"{polls:,.0f}",
+            ]
 
 
 def with_servers(servers: int, seconds: float, **facts: Any) -> Outcome:
@@ -111,8 +131,12 @@ def failures() -> Iterator[list[Any]]:
         one = with_servers(servers, 36_000.0, mean_life=7 * DAY, **facts)
         plain = with_servers(servers, 36_000.0, **facts)
         applied = sum(server.version for server in one.job.servers) / len(one.job.servers)
-        yield [servers, f"{7 * 24 / servers:,.1f} h", f"{1 - one.efficiency / plain.efficiency:.1%}",
-               f"{one.job.lost / applied:.2%}"]
+        yield [
+            servers,
+            f"{7 * 24 / servers:,.1f} h",
+            f"{1 - one.efficiency / plain.efficiency:.1%}",
+            f"{one.job.lost / applied:.2%}",
+        ]
 
 
 def saving() -> Iterator[list[Any]]:
@@ -127,13 +151,19 @@ def coordinator() -> Iterator[list[Any]]:
     for count, seconds in FACTS["coordinator"].items():
         trainers = int(count)
         beats = trainers * seconds["beat"] / Cluster(trainers, trainers // 10).beat_seconds
-        yield [f"{trainers:,}", f"{beats:.2%}", f"{1e3 * seconds['join']:.3g} ms",
-               f"{trainers * seconds['join']:.3g} s", f"{trainers * seconds['ask_save']:.3g} s",
-               f"{1 / seconds['get_task']:.3g}"]
+        yield [
+            f"{trainers:,}",
+            f"{beats:.2%}",
+            f"{1e3 * seconds['join']:.3g} ms",
+            f"{trainers * seconds['join']:.3g} s",
+            f"{trainers * seconds['ask_save']:.3g} s",
+            f"{1 / seconds['get_task']:.3g}",
+        ]
 
 
 def figure() -> None:
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -141,8 +171,7 @@ def figure() -> None:
     counts = (1, 3, 10, 30, 100, 300, 1000, 3000)
     servers = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
     for model in MODELS:
-        left.plot(counts, [simulated(model, Cluster(n, max(1, n // 10)), 5.0).efficiency for n in counts], ".-",
-                  label=model.name)
+        left.plot(counts, [simulated(model, Cluster(n, max(1, n // 10)), 5.0).efficiency for n in counts], ".-", label=model.name)
         right.plot(servers, [simulated(model, Cluster(100, m), 5.0).efficiency for m in servers], ".-")
     for axes, words in ((left, "trainers, a tenth as many servers"), (right, "servers of 100 trainers")):
         axes.set(xscale="log", xlabel=words, ylim=(0, 1.02))
@@ -156,16 +185,20 @@ def figure() -> None:
 TABLES = {
     "The model beside what was measured": (
         ["job", "work a step, measured", "model", "error", "steps/s, measured", "model, alone on the machine"],
-        validation),
+        validation,
+    ),
     "Trainers, with a tenth as many servers, async": (
-        ["model", "trainers", "servers", "steps/s", "efficiency", "limit", "staleness: mean, 99 %"], growth),
+        ["model", "trainers", "servers", "steps/s", "efficiency", "limit", "staleness: mean, 99 %"],
+        growth,
+    ),
     "Modes, dense model": (["trainers", "mode", "efficiency", "limit", "polls/s at a server"], modes),
     "Checkpoints of 200 GB every 600 s": (["servers", "one writes for", "they write", "steps beside none"], disks),
     "10 hours with servers that each fail every 7 days": (
-        ["servers", "one of them fails every", "time lost", "pushes lost"], failures),
+        ["servers", "one of them fails every", "time lost", "pushes lost"],
+        failures,
+    ),
     "Saving a model, 32 servers": (["model", "bytes", "trainer's link", "each server", "disk"], saving),
-    "The coordinator": (
-        ["trainers", "busy with beats", "a join", "all joins", "all ask to save", "tasks/s"], coordinator),
+    "The coordinator": (["trainers", "busy with beats", "a join", "all joins", "all ask to save", "tasks/s"], coordinator),
 }
 
 

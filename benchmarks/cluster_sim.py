@@ -14,6 +14,7 @@ What is assumed:
 * A server that fails is away for `restart` seconds and as long as it reads its checkpoint; trainers wait for it, and
   what was pushed since its newest checkpoint is lost. A trainer that fails is away for `restart` seconds.
 """
+
 from __future__ import annotations
 
 import math
@@ -175,15 +176,16 @@ class Job:
 
     def groups(self) -> dict[str, list[Queue]]:
         """What may be the limit."""
-        own = {"trainers' links": [link for one in self.trainers for link in (one.sends, one.receives)],
-               "servers' links": [link for one in self.servers for link in (one.machine.sends, one.machine.receives)],
-               "trainers' cores": [one.cores for one in self.trainers]}
+        own = {
+            "trainers' links": [link for one in self.trainers for link in (one.sends, one.receives)],
+            "servers' links": [link for one in self.servers for link in (one.machine.sends, one.machine.receives)],
+            "trainers' cores": [one.cores for one in self.trainers],
+        }
         return {**own, "servers": [one.handler for one in self.servers], "coordinator": [self.coordinator]}
 
     def busy(self) -> dict[str, float]:
         """How much of the time, 0 ... 1, the busiest of each group was used."""
-        return {name: max(one.busy / one.places for one in group) / self.seconds
-                for name, group in self.groups().items()}
+        return {name: max(one.busy / one.places for one in group) / self.seconds for name, group in self.groups().items()}
 
     def _train(self, number: int, machine: Machine) -> Process:
         cluster, simulation = self.cluster, self.simulation
@@ -218,8 +220,7 @@ class Job:
             self.simulation.begin(self._ask(machine, index, request, step, versions, answered))
         yield answered
 
-    def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: list[int],
-             answered: Latch) -> Process:
+    def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: list[int], answered: Latch) -> Process:
         server, costs, pause = self.servers[index], self.costs, 0.0
         while True:
             own = self.scale * (costs.client_message + costs.client_byte * request.sent)

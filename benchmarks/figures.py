@@ -20,37 +20,62 @@ class Comparison(NamedTuple):
     title: str
     unit: str
     per_second: float  # seconds a step times this are the unit
-    steps: int         # of one round
+    steps: int  # of one round
     bars: dict[str, float | None]  # times as fast as this peer; None: only shown
-    limit: float | None = None     # in the unit
+    limit: float | None = None  # in the unit
 
 
 COMPARISONS: dict[str, Comparison] = {
     "tiny_mlp": Comparison(
-        "MLP 64-128-10, batch 32, sgd", "ms/step", 1e3, 100,
-        {"torch eager": 4.0, "paddle static": 8.0, "onnxruntime training": 1.0, "jax.jit": 1.0}),
+        "MLP 64-128-10, batch 32, sgd",
+        "ms/step",
+        1e3,
+        100,
+        {"torch eager": 4.0, "paddle static": 8.0, "onnxruntime training": 1.0, "jax.jit": 1.0},
+    ),
     "chain": Comparison(
-        "chain of 1,000 tiny operators", "µs/operator", 1e3, 10,
-        {"torch eager": None, "paddle static": None, "onnxruntime training": None}, limit=0.25),
+        "chain of 1,000 tiny operators",
+        "µs/operator",
+        1e3,
+        10,
+        {"torch eager": None, "paddle static": None, "onnxruntime training": None},
+        limit=0.25,
+    ),
     "mlp": Comparison(
-        "MLP 784-512-512-10, batch 128, adam", "ms/step", 1e3, 10,
-        {"torch eager": 2.0, "jax.jit": 1.0, "tf.function": 1.0, "tf.function jit": 1.0}),
+        "MLP 784-512-512-10, batch 128, adam",
+        "ms/step",
+        1e3,
+        10,
+        {"torch eager": 2.0, "jax.jit": 1.0, "tf.function": 1.0, "tf.function jit": 1.0},
+    ),
     "lenet": Comparison(
-        "LeNet, batch 64, momentum", "ms/step", 1e3, 4,
-        {"torch eager": 1.5, "tf.function": None, "tf.function jit": None}),
+        "LeNet, batch 64, momentum", "ms/step", 1e3, 4, {"torch eager": 1.5, "tf.function": None, "tf.function jit": None}
+    ),
     # The bar is the better of the first two; the others show where the field is.
     "resnet": Comparison(
-        "ResNet for 32x32 images, batch 64, momentum", "ms/step", 1e3, 2,
-        {"torch eager": 1.2, "paddle static": 1.2, "jax.jit": None, "tf.function": None}),
+        "ResNet for 32x32 images, batch 64, momentum",
+        "ms/step",
+        1e3,
+        2,
+        {"torch eager": 1.2, "paddle static": 1.2, "jax.jit": None, "tf.function": None},
+    ),
     "lstm": Comparison(
-        "LSTM 256-256, 32 x 48 words, adam", "ms/step", 1e3, 2,
-        {"torch eager": 1.2, "paddle static": 1.2, "jax.jit": None}),
+        "LSTM 256-256, 32 x 48 words, adam", "ms/step", 1e3, 2, {"torch eager": 1.2, "paddle static": 1.2, "jax.jit": None}
+    ),
     "gpt": Comparison(
-        "GPT of 4 blocks, 8 x 128 words, adamw", "ms/step", 1e3, 1,
-        {"torch eager": 1.2, "paddle static": 1.2, "jax.jit": None, "tf.function": None}),
+        "GPT of 4 blocks, 8 x 128 words, adamw",
+        "ms/step",
+        1e3,
+        1,
+        {"torch eager": 1.2, "paddle static": 1.2, "jax.jit": None, "tf.function": None},
+    ),
     "wide_deep": Comparison(
-        "wide & deep, 26 ids of 1,000,000, sparse sgd", "ms/step", 1e3, 10,
-        {"torch eager": 2.5, "paddle static": 2.5, "jax.jit": None, "tf.function": None}),
+        "wide & deep, 26 ids of 1,000,000, sparse sgd",
+        "ms/step",
+        1e3,
+        10,
+        {"torch eager": 2.5, "paddle static": 2.5, "jax.jit": None, "tf.function": None},
+    ),
 }
 
 
@@ -75,8 +100,9 @@ def compare(workload: str, settings: Settings) -> Iterator[Row]:
                 absent[peer] = str(error)
                 if peer in workers:
                     workers.pop(peer).close()
-        times = in_turn({name: lambda worker=worker: worker.seconds(facts.steps) for name, worker in workers.items()},
-                        settings.rounds)
+        times = in_turn(
+            {name: lambda worker=worker: worker.seconds(facts.steps) for name, worker in workers.items()}, settings.rounds
+        )
     finally:
         for worker in workers.values():
             worker.close()
@@ -107,9 +133,13 @@ def optimizers(name: str, settings: Settings) -> Iterator[Row]:
         plain = start_ours(f"{name}_{tensors}", settings)
         try:
             moved = {kernel: worker.result(1) for kernel, worker in stream.items()}
-            times = in_turn({"plain": lambda: plain.seconds(1),
-                             **{kernel: lambda worker=worker: worker.seconds(1) for kernel, worker in stream.items()}},
-                            settings.rounds)
+            times = in_turn(
+                {
+                    "plain": lambda: plain.seconds(1),
+                    **{kernel: lambda worker=worker: worker.seconds(1) for kernel, worker in stream.items()},
+                },
+                settings.rounds,
+            )
         finally:
             plain.close()
         kernel, speed = max(((kernel, moved[kernel] / times[kernel]) for kernel in stream), key=lambda pair: pair[1])
@@ -127,8 +157,9 @@ def sparse_growth(settings: Settings) -> Iterator[Row]:
     for name in ("sgd", "adagrad"):
         workers = {rows: start_ours(f"sparse_{name}_{rows}", settings) for rows in workloads.SPARSE_ROWS}
         try:
-            times = in_turn({str(rows): lambda worker=worker: worker.seconds(200) for rows, worker in workers.items()},
-                            settings.rounds)
+            times = in_turn(
+                {str(rows): lambda worker=worker: worker.seconds(200) for rows, worker in workers.items()}, settings.rounds
+            )
         finally:
             for worker in workers.values():
                 worker.close()
@@ -136,14 +167,28 @@ def sparse_growth(settings: Settings) -> Iterator[Row]:
         yield Row(f"sparse {name}, 10,000 rows of {first:,}", "ms/step", least)
         for rows in larger:
             taken = 1e3 * times[str(rows)]
-            yield Row(f"sparse {name}, 10,000 rows of {rows:,}", "ms/step", taken, f"of {first:,}", least,
-                      taken / least, "≤ 1.2 ×", taken <= 1.2 * least)
+            yield Row(
+                f"sparse {name}, 10,000 rows of {rows:,}",
+                "ms/step",
+                taken,
+                f"of {first:,}",
+                least,
+                taken / least,
+                "≤ 1.2 ×",
+                taken <= 1.2 * least,
+            )
 
 
 def import_time(settings: Settings) -> Iterator[Row]:
     program = "import time; t = time.perf_counter(); import paddle_mini; print(time.perf_counter() - t)"
-    times = [float(subprocess.run(["taskset", "-c", str(settings.core), sys.executable, "-c", program], check=True,
-                                  capture_output=True, text=True).stdout) for _ in range(7)]
+    times = [
+        float(
+            subprocess.run(
+                ["taskset", "-c", str(settings.core), sys.executable, "-c", program], check=True, capture_output=True, text=True
+            ).stdout
+        )
+        for _ in range(7)
+    ]
     seconds = statistics.median(times)
     yield Row("import paddle_mini", "s", seconds, bar="≤ 0.3 s", met=seconds <= 0.3)
 

@@ -5,6 +5,7 @@ Needs nvcc of CUDA 13, CMake, ninja, pybind11, numpy, protobuf and pytest; no ne
 headers and --protobuf the pinned source package of protobuf. Takes less than 8 minutes on 16 cores. torch, where it is
 there, is the peer and measures what the memory and the multiplier can do. Results go to benchmarks/results/NAME-OF-THE-GPU.md.
 """
+
 import argparse
 import os
 import re
@@ -25,8 +26,23 @@ def build(eigen, protobuf):
     """Compiles for this machine and lays the package out in BUILD/package; nothing is installed."""
     given = [f"-D{name}={value}" for name, value in (("PM_EIGEN", eigen), ("PM_PROTOBUF_SDIST", protobuf)) if value]
     pybind11 = subprocess.check_output([sys.executable, "-m", "pybind11", "--cmakedir"], text=True).strip()
-    subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD, "-DCMAKE_BUILD_TYPE=Release", "-DPM_CUDA=ON",
-                    f"-Dpybind11_DIR={pybind11}", f"-DPython_EXECUTABLE={sys.executable}", *given], check=True)
+    subprocess.run(
+        [
+            "cmake",
+            "-G",
+            "Ninja",
+            "-S",
+            ROOT,
+            "-B",
+            BUILD,
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DPM_CUDA=ON",
+            f"-Dpybind11_DIR={pybind11}",
+            f"-DPython_EXECUTABLE={sys.executable}",
+            *given,
+        ],
+        check=True,
+    )
     subprocess.run(["cmake", "--build", BUILD, "--target", "all", "paddle_mini_cuda"], check=True)
     staged.stage(BUILD)
 
@@ -57,6 +73,7 @@ def memory_limit(torch, floats):
         for _ in range(20):
             b.copy_(a)
         torch.cuda.synchronize()
+
     return 20 * 8 * floats / best(copy)
 
 
@@ -72,6 +89,7 @@ def updates(pm, averages, tensors, floats):
         fill.global_block().append_op("fill_constant", {}, {"Out": name}, {"shape": shape, "value": value, "dtype": 5})
         exe.run(fill, scope=scope)
         return name
+
     rate, weight = variable("rate", [1], 1e-6), variable("weight", [1], 0.01)
     shape = [floats // tensors]
     for i in range(tensors):
@@ -84,20 +102,30 @@ def updates(pm, averages, tensors, floats):
     def run():
         exe.run(main, scope=scope)
         scope.settle()
+
     return run
 
 
 def rows(torch, pm):
     """(figure, value with unit, peer or limit, ratio)."""
     import ours
+
     floats = 1 << 28
     limit = memory_limit(torch, floats) if torch else None
-    for name, averages, tensors, count in (("sgd, 8 tensors", False, 8, 12), ("sgd, 1,000 tensors", False, 1000, 12),
-                                           ("sgd and average, 8 tensors", True, 8, 24), ("sgd and average, 1,000 tensors", True, 1000, 24)):
+    for name, averages, tensors, count in (
+        ("sgd, 8 tensors", False, 8, 12),
+        ("sgd, 1,000 tensors", False, 1000, 12),
+        ("sgd and average, 8 tensors", True, 8, 24),
+        ("sgd and average, 1,000 tensors", True, 1000, 24),
+    ):
         seconds = best(updates(pm, averages, tensors, floats))
         rate = count * floats / seconds
-        yield (f"{name}, {floats >> 20} Mi floats", f"{seconds * 1e3:.3f} ms, {rate / 1e12:.2f} TB/s",
-               f"memory {limit / 1e12:.2f} TB/s" if limit else "", f"{limit / rate:.2f} x ideal" if limit else "")
+        yield (
+            f"{name}, {floats >> 20} Mi floats",
+            f"{seconds * 1e3:.3f} ms, {rate / 1e12:.2f} TB/s",
+            f"memory {limit / 1e12:.2f} TB/s" if limit else "",
+            f"{limit / rate:.2f} x ideal" if limit else "",
+        )
     for name in ("tiny_mlp", "mlp", "lenet", "lstm", "resnet", "gpt"):
         try:
             step = getattr(ours, name)()
@@ -123,13 +151,22 @@ def main():
     tests = checked(300)
     import paddle_mini as pm
     from paddle_mini import _core
+
     try:
         import torch
     except ImportError:
         torch = None
     name = _core.device_text("gpu:0")
-    lines = [f"# {name}", "", _core.gpu_text(), "", f"Built in {built:.0f} s; tests/gpu: {tests}.", "",
-             "| figure | measured | limit | ratio |", "|---|---|---|---|"]
+    lines = [
+        f"# {name}",
+        "",
+        _core.gpu_text(),
+        "",
+        f"Built in {built:.0f} s; tests/gpu: {tests}.",
+        "",
+        "| figure | measured | limit | ratio |",
+        "|---|---|---|---|",
+    ]
     for row in rows(torch, pm):
         lines.append("| " + " | ".join(row) + " |")
         print(lines[-1], flush=True)

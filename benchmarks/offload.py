@@ -6,6 +6,7 @@ forward and backward pass, T_step without the update. What can't hide is the sta
 
     python benchmarks/offload.py
 """
+
 import os
 import pathlib
 import statistics
@@ -58,11 +59,16 @@ def main():
     plain, offloaded, on_device = Training(average=False), Training(pm.CPUPlace()), Training()
     rounds = [(plain.seconds(), on_device.seconds()) for _ in range(ROUNDS)]
     step = statistics.median(one for one, _ in rounds)
-    lines = [f"# Averages behind training on an emulated device: {processor()}", "",
-             f"{plain.bytes / 1e6:.0f} MB of parameters, a step of {step * 1e3:.1f} ms; averages on the device itself make it "
-             f"{statistics.median(b / a for a, b in rounds):.3f} times as long. Medians of {ROUNDS} rounds of {STEPS} steps in turn; "
-             f"{os.cpu_count()} cores, one of which is the device.", "",
-             "| T_link / step | step, by the formula | step, measured | measured / formula |", "|---|---|---|---|"]
+    lines = [
+        f"# Averages behind training on an emulated device: {processor()}",
+        "",
+        f"{plain.bytes / 1e6:.0f} MB of parameters, a step of {step * 1e3:.1f} ms; averages on the device itself make it "
+        f"{statistics.median(b / a for a, b in rounds):.3f} times as long. Medians of {ROUNDS} rounds of {STEPS} steps in turn; "
+        f"{os.cpu_count()} cores, one of which is the device.",
+        "",
+        "| T_link / step | step, by the formula | step, measured | measured / formula |",
+        "|---|---|---|---|",
+    ]
     for factor in FACTORS:
         link = factor * step
         pm.devices.emulate(0, bandwidth=plain.bytes / link)

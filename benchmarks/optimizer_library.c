@@ -26,17 +26,10 @@ typedef struct {
 } optimizer_kind;
 
 static const optimizer_kind kinds[] = {
-    {"sgd", 1, 3, {0}, {0}},
-    {"momentum", 1, 3, {21}, {0.9}},
-    {"adadelta", 2, 4, {0}, {0}},
-    {"adagrad", 3, 5, {41}, {1e-10}},
-    {"adam", 4, 6, {0}, {0}},
-    {"adamw", 4, 6, {44}, {0.01}},
-    {"adamax", 5, 31, {0}, {0}},
-    {"rmsprop", 6, 32, {0}, {0}},
-    {"ftrl", 7, 33, {1, 2}, {1e-3, 1e-3}},
-    {"lamb", 8, 34, {0}, {0}},
-    {"lars", 9, 35, {0}, {0}},
+    {"sgd", 1, 3, {0}, {0}},          {"momentum", 1, 3, {21}, {0.9}}, {"adadelta", 2, 4, {0}, {0}},
+    {"adagrad", 3, 5, {41}, {1e-10}}, {"adam", 4, 6, {0}, {0}},        {"adamw", 4, 6, {44}, {0.01}},
+    {"adamax", 5, 31, {0}, {0}},      {"rmsprop", 6, 32, {0}, {0}},    {"ftrl", 7, 33, {1, 2}, {1e-3, 1e-3}},
+    {"lamb", 8, 34, {0}, {0}},        {"lars", 9, 35, {0}, {0}},
 };
 
 static const optimizer_kind* kind;
@@ -140,7 +133,8 @@ static int update_rows(void) {
   for (long step = 0; step < steps; ++step) {
     const int64_t* named = rows + (size_t)(step % SETS) * number;
     if (paddle_update_parameter_rows(*objects, PADDLE_ELEMENT_TYPE_FLOAT32, named, number, gradient,
-                                     number * WIDTH * sizeof(float))) return 0;
+                                     number * WIDTH * sizeof(float)))
+      return 0;
   }
   return 1;
 }

@@ -1,6 +1,6 @@
 # The optimizers' C library: how near to the memory's speed it updates, what a call costs, threads, rows, states.
-"""Prints one table; with everything measured in full size it is written to results/optimizer_library.md.
-"""
+"""Prints one table; with everything measured in full size it is written to results/optimizer_library.md."""
+
 from __future__ import annotations
 
 import argparse
@@ -19,8 +19,19 @@ from worker import Worker, WorkerError
 ELEMENTS = 32_000_000
 TABLE_ROWS, WIDTH = 1_000_000, 16
 # Bytes that an update of one float32 parameter must move: everything is read once, and what changes is written once.
-BYTES = {"sgd": 12, "momentum": 20, "adagrad": 20, "adam": 28, "adamw": 28, "adamax": 28, "adadelta": 28, "rmsprop": 28,
-         "ftrl": 28, "averaged_sgd": 20, "averaged_adam": 36}
+BYTES = {
+    "sgd": 12,
+    "momentum": 20,
+    "adagrad": 20,
+    "adam": 28,
+    "adamw": 28,
+    "adamax": 28,
+    "adadelta": 28,
+    "rmsprop": 28,
+    "ftrl": 28,
+    "averaged_sgd": 20,
+    "averaged_adam": 36,
+}
 FUSED_IN_TORCH = ("sgd", "momentum", "adam", "adamw", "adagrad")
 
 
@@ -36,6 +47,7 @@ class Setting(NamedTuple):
 
 def timed(workers: dict[str, Worker], steps: dict[str, int], rounds: int) -> dict[str, float]:
     """Seconds a step of each, by name; then the workers are closed."""
+
     def one(name: str) -> Callable[[], float]:
         return lambda: workers[name].seconds(steps.get(name, 1))
 
@@ -107,12 +119,23 @@ def threads(now: Setting) -> Iterator[Row]:
         return
     both = ",".join(map(str, cores))
     for elements, steps in ((16, 200_000), (16384, 2_000)):
-        workers = {f"{what} {count}": now.library(f"{what}:adam:{elements}:{count}", both)
-                   for what in ("threads", "control") for count in (1, 2)}
+        workers = {
+            f"{what} {count}": now.library(f"{what}:adam:{elements}:{count}", both)
+            for what in ("threads", "control")
+            for count in (1, 2)
+        }
         times = timed(workers, dict.fromkeys(workers, steps), now.settings.rounds)
         ours, most = (2 * times[f"{what} 1"] / times[f"{what} 2"] for what in ("threads", "control"))
-        yield Row(f"adam, {elements:,} elements: 2 threads", "of 1", ours, "counting in a register", most, ours / most,
-                  "≥ 0.95 ×", ours >= 0.95 * most)
+        yield Row(
+            f"adam, {elements:,} elements: 2 threads",
+            "of 1",
+            ours,
+            "counting in a register",
+            most,
+            ours / most,
+            "≥ 0.95 ×",
+            ours >= 0.95 * most,
+        )
 
 
 def rows(now: Setting) -> Iterator[Row]:
@@ -127,8 +150,14 @@ def rows(now: Setting) -> Iterator[Row]:
         for count in named:
             yield Row(f"{name}, {count:,} rows of {table:,}", "ns/row", 1e9 * times[str(count)] / count)
         ratio = times[str(named[0])] / times["smaller"]
-        yield Row(f"{name}, {named[0]:,} rows of {table:,}", "µs", 1e6 * times[str(named[0])], f"of {table // 100:,}",
-                  1e6 * times["smaller"], ratio)
+        yield Row(
+            f"{name}, {named[0]:,} rows of {table:,}",
+            "µs",
+            1e6 * times[str(named[0])],
+            f"of {table // 100:,}",
+            1e6 * times["smaller"],
+            ratio,
+        )
 
 
 def state(now: Setting) -> Iterator[Row]:
@@ -144,7 +173,12 @@ def state(now: Setting) -> Iterator[Row]:
 
 
 FIGURES: dict[str, Callable[[Setting], Iterator[Row]]] = {
-    "update": update, "call": call, "threads": threads, "rows": rows, "state": state}
+    "update": update,
+    "call": call,
+    "threads": threads,
+    "rows": rows,
+    "state": state,
+}
 
 
 def library_command(prefix: Path) -> list[str]:
@@ -164,10 +198,12 @@ def package_prefix() -> Path:
 def report(now: Setting, table: str) -> str:
     facts = processor_facts()
     machine = f"{facts.get('model name')} (family {facts.get('cpu family')}, model {facts.get('model')})"
-    return (f"# The optimizers' C library: {machine}\n\n"
-            f"One core and one thread, but where threads are named; medians of {now.settings.rounds} rounds in turn. "
-            f"Beside: {', '.join(PACKAGES['torch'])}. What the figures are: [benchmarks](../../docs/benchmarks.md).\n\n"
-            f"{table}\n")
+    return (
+        f"# The optimizers' C library: {machine}\n\n"
+        f"One core and one thread, but where threads are named; medians of {now.settings.rounds} rounds in turn. "
+        f"Beside: {', '.join(PACKAGES['torch'])}. What the figures are: [benchmarks](../../docs/benchmarks.md).\n\n"
+        f"{table}\n"
+    )
 
 
 def main() -> None:
@@ -178,8 +214,9 @@ def main() -> None:
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--prefix", type=Path, help="of the library; default: the one in the Python package")
     arguments = parser.parse_args()
-    now = Setting(Settings(arguments.rounds, arguments.core), arguments.elements,
-                  library_command(arguments.prefix or package_prefix()))
+    now = Setting(
+        Settings(arguments.rounds, arguments.core), arguments.elements, library_command(arguments.prefix or package_prefix())
+    )
     found: list[Row] = []
     for name in arguments.only or FIGURES:
         print(f"== measuring {name}", file=sys.stderr)

@@ -24,7 +24,7 @@ class Built:
 
         def run(steps):
             for _ in range(steps):
-                value, = self.exe.run(self.main, feed=feed, fetch_list=[result], scope=self.scope)
+                (value,) = self.exe.run(self.main, feed=feed, fetch_list=[result], scope=self.scope)
             return float(value.sum())
 
         return run
@@ -90,8 +90,7 @@ def model(work, network, optimizer):
     """network(feeds) gives the loss; its parameters bear the names of work.params."""
     built = Built()
     with built.guard():
-        loss = network({name: pm.layers.data(name, list(array.shape), str(array.dtype))
-                        for name, array in work.feeds.items()})
+        loss = network({name: pm.layers.data(name, list(array.shape), str(array.dtype)) for name, array in work.feeds.items()})
         optimizer.minimize(loss)
     built.exe.run(built.startup, scope=built.scope)
     for name, array in work.params.items():
@@ -136,10 +135,19 @@ def recurrent(x, work):
     begin = [pm.layers.zeros([layers, batch, hidden]) for _ in range(2)]
     block = pm.default_main_program().global_block()
     block.append_op(
-        "rnn", {"Input": x, "PreState": begin, "WeightList": weights},
+        "rnn",
+        {"Input": x, "PreState": begin, "WeightList": weights},
         {"Out": "outputs", "State": ["last_output", "last_cell"], "Reserve": "reserve", "DropoutState": "dropout"},
-        {"mode": "LSTM", "input_size": inputs, "hidden_size": hidden, "num_layers": layers, "is_bidirec": False,
-         "is_test": False, "dropout_prob": 0.0})
+        {
+            "mode": "LSTM",
+            "input_size": inputs,
+            "hidden_size": hidden,
+            "num_layers": layers,
+            "is_bidirec": False,
+            "is_test": False,
+            "dropout_prob": 0.0,
+        },
+    )
     return block.var("outputs")
 
 
@@ -187,8 +195,7 @@ def gpt():
         logits = pm.layers.fc(pm.layers.reshape(norm(x, "norm"), [-1, width]), words, **named("head"))
         return cross_entropy(logits, feeds["label"])
 
-    return model(work, network,
-                 pm.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
+    return model(work, network, pm.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
 
 
 def wide_deep(around=lambda optimizer: optimizer):
@@ -197,8 +204,10 @@ def wide_deep(around=lambda optimizer: optimizer):
 
     def network(feeds):
         ids, dense = feeds["ids"], feeds["dense"]
-        deep, wide = (pm.layers.embedding(ids, list(work.params[name].shape), is_sparse=True, param_attr=name)
-                      for name in ("deep_table", "wide_table"))
+        deep, wide = (
+            pm.layers.embedding(ids, list(work.params[name].shape), is_sparse=True, param_attr=name)
+            for name in ("deep_table", "wide_table")
+        )
         x = pm.layers.concat([pm.layers.reshape(deep, [0, -1]), dense], axis=1)
         for i, size in enumerate((400, 400, 400, 1)):
             x = pm.layers.fc(x, size, act="relu" if size > 1 else None, **named(f"deep{i}"))
@@ -228,16 +237,18 @@ def optimizer_step(optimizer, tensors):
     size = workloads.OPTIMIZER_ELEMENTS // tensors
     one = pm.initializer.Constant(1.0)
     with built.guard():
-        parameters = [pm.layers.create_parameter([size], name=f"parameter_{i}", default_initializer=one)
-                      for i in range(tensors)]
+        parameters = [pm.layers.create_parameter([size], name=f"parameter_{i}", default_initializer=one) for i in range(tensors)]
         gradients = [pm.layers.create_global_var([size], 1e-3, name=f"gradient_{i}") for i in range(tensors)]
         optimizer(1e-3).apply_gradients(list(zip(parameters, gradients)))
     return built.updates()
 
 
 def optimizer_steps():
-    return {f"{name}_{tensors}": lambda facts=(optimizer, tensors): optimizer_step(*facts)
-            for name, optimizer in OPTIMIZERS.items() for tensors in workloads.OPTIMIZER_TENSORS}
+    return {
+        f"{name}_{tensors}": lambda facts=(optimizer, tensors): optimizer_step(*facts)
+        for name, optimizer in OPTIMIZERS.items()
+        for tensors in workloads.OPTIMIZER_TENSORS
+    }
 
 
 SPARSE_OPTIMIZERS = {"sgd": pm.optimizer.SGD, "adagrad": pm.optimizer.Adagrad}
@@ -247,8 +258,12 @@ def sparse_step(name, rows):
     """Rows looked up in a table and changed: nothing else."""
     ids, built = workloads.sparse_ids(), Built()
     with built.guard():
-        looked_up = pm.layers.embedding(pm.layers.data("ids", [len(ids)], "int64"), [rows, workloads.SPARSE_WIDTH],
-                                        is_sparse=True, param_attr=pm.initializer.Constant(1.0))
+        looked_up = pm.layers.embedding(
+            pm.layers.data("ids", [len(ids)], "int64"),
+            [rows, workloads.SPARSE_WIDTH],
+            is_sparse=True,
+            param_attr=pm.initializer.Constant(1.0),
+        )
         loss = pm.layers.mean(looked_up)
         SPARSE_OPTIMIZERS[name](1e-3).minimize(loss)
     built.exe.run(built.startup, scope=built.scope)
@@ -256,10 +271,25 @@ def sparse_step(name, rows):
 
 
 def sparse_steps():
-    return {f"sparse_{name}_{rows}": lambda facts=(name, rows): sparse_step(*facts)
-            for name in SPARSE_OPTIMIZERS for rows in workloads.SPARSE_ROWS}
+    return {
+        f"sparse_{name}_{rows}": lambda facts=(name, rows): sparse_step(*facts)
+        for name in SPARSE_OPTIMIZERS
+        for rows in workloads.SPARSE_ROWS
+    }
 
 
 if __name__ == "__main__":
-    serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm,
-           "gpt": gpt, "wide_deep": wide_deep, **optimizer_steps(), **sparse_steps()})
+    serve(
+        {
+            "tiny_mlp": tiny_mlp,
+            "mlp": mlp,
+            "lenet": lenet,
+            "chain": chain,
+            "resnet": resnet,
+            "lstm": lstm,
+            "gpt": gpt,
+            "wide_deep": wide_deep,
+            **optimizer_steps(),
+            **sparse_steps(),
+        }
+    )

@@ -55,8 +55,12 @@ def averaged_halves(tensors, dtype):
         for i in range(tensors):
             halves.append(built.main.global_block().create_parameter(f"parameter_{i}", [size], dtype))
             startup.create_var(f"parameter_{i}", shape=[size], dtype=dtype, persistable=True)
-            startup.append_op("cast", {"X": one.name}, {"Out": f"parameter_{i}"},
-                              {"in_dtype": pm.dtypes.NUMBERS["float32"], "out_dtype": pm.dtypes.NUMBERS[dtype]})
+            startup.append_op(
+                "cast",
+                {"X": one.name},
+                {"Out": f"parameter_{i}"},
+                {"in_dtype": pm.dtypes.NUMBERS["float32"], "out_dtype": pm.dtypes.NUMBERS[dtype]},
+            )
         pm.optimizer.ParameterAverage(Unchanging(0), EXPONENTIAL).apply_gradients([(half, half) for half in halves])
     return built.updates()
 
@@ -146,7 +150,14 @@ def disk_write():
 
 
 if __name__ == "__main__":
-    serve({**steps_with_averages(), "wide_deep": wide_deep,
-           "wide_deep_exponential": partial(averaged_wide_deep, EXPONENTIAL),
-           "wide_deep_uniform": partial(averaged_wide_deep, Uniform()),
-           "checkpoint_save": checkpoint_save, "checkpoint_restore": checkpoint_restore, "disk_write": disk_write})
+    serve(
+        {
+            **steps_with_averages(),
+            "wide_deep": wide_deep,
+            "wide_deep_exponential": partial(averaged_wide_deep, EXPONENTIAL),
+            "wide_deep_uniform": partial(averaged_wide_deep, Uniform()),
+            "checkpoint_save": checkpoint_save,
+            "checkpoint_restore": checkpoint_restore,
+            "disk_write": disk_write,
+        }
+    )

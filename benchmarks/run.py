@@ -52,8 +52,7 @@ def cells(row: Row) -> tuple:
     ours = "" if row.ours is None else f"{row.ours:.3g} {row.unit}"
     theirs = "" if row.theirs is None else f" {row.theirs:.3g}"
     verdict = {True: "met", False: "**missed**", None: row.note}[row.met]
-    return (row.figure, ours, row.peer + theirs, "" if row.ratio is None else f"{row.ratio:.2f} ×",
-            row.bar, verdict)
+    return (row.figure, ours, row.peer + theirs, "" if row.ratio is None else f"{row.ratio:.2f} ×", row.bar, verdict)
 
 
 def processor_facts() -> dict[str, str]:
@@ -64,15 +63,21 @@ def processor_facts() -> dict[str, str]:
 
 def slug(processor: dict[str, str]) -> str:
     name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*", " ", processor.get("model name", "unknown"))
-    return "-".join(re.findall(r"[a-z0-9]+", f"{name} family {processor.get('cpu family')} model {processor.get('model')}".lower()))
+    return "-".join(
+        re.findall(r"[a-z0-9]+", f"{name} family {processor.get('cpu family')} model {processor.get('model')}".lower())
+    )
 
 
 def report(processor: dict[str, str], settings: Settings, table: str) -> str:
     peers = "\n".join(f"* {name}: {', '.join(packages)}" for name, packages in PACKAGES.items())
-    vectors = next((name for name in ("avx512f", "avx2") if name in processor.get("flags", "").split()), "neither AVX-512 nor AVX2")
-    return (f"# {processor.get('model name')} (family {processor.get('cpu family')}, model {processor.get('model')}, {vectors})\n\n"
-            f"One core, one thread; medians of {settings.rounds} rounds in turn. What the figures are: "
-            f"[benchmarks](../../docs/benchmarks.md).\n\n{table}\n\nPeers:\n\n{peers}\n")
+    vectors = next(
+        (name for name in ("avx512f", "avx2") if name in processor.get("flags", "").split()), "neither AVX-512 nor AVX2"
+    )
+    return (
+        f"# {processor.get('model name')} (family {processor.get('cpu family')}, model {processor.get('model')}, {vectors})\n\n"
+        f"One core, one thread; medians of {settings.rounds} rounds in turn. What the figures are: "
+        f"[benchmarks](../../docs/benchmarks.md).\n\n{table}\n\nPeers:\n\n{peers}\n"
+    )
 
 
 if __name__ == "__main__":

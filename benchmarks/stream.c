@@ -15,9 +15,9 @@
 static const size_t count = 32000000;
 static float *a, *b, *c;
 
-static float *array(void) {
+static float* array(void) {
   size_t bytes = (count * sizeof(float) + ((size_t)1 << 21)) >> 21 << 21;
-  float *made = aligned_alloc((size_t)1 << 21, bytes);
+  float* made = aligned_alloc((size_t)1 << 21, bytes);
   if (!made) exit(1);
   madvise(made, bytes, MADV_HUGEPAGE);  // as fast as this machine can
   for (size_t i = 0; i < count; ++i) made[i] = 1.0f;

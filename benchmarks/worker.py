@@ -16,9 +16,15 @@ Run = Callable[[int], float]
 
 # One thread each: every library is told in the words it knows.
 ONE_THREAD = {
-    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1",
-    "TF_NUM_INTEROP_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
-    "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "TF_NUM_INTRAOP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "JAX_PLATFORMS": "cpu",
+    "CUDA_VISIBLE_DEVICES": "",
 }
 
 
@@ -51,8 +57,14 @@ class Worker:
     def __init__(self, command: Sequence[str], core: int | str, log: Path):
         here = Path(__file__).parent
         self.process = subprocess.Popen(
-            ["taskset", "-c", str(core), *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
-            stderr=log.open("w"), env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(here)})
+            ["taskset", "-c", str(core), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            stderr=log.open("w"),
+            env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(here)},
+        )
         self.log = log
 
     def prepare(self, workload: str) -> None:
@@ -77,5 +89,5 @@ class Worker:
         except BrokenPipeError:
             answer = ""
         if not answer.startswith("ok"):
-            raise WorkerError(answer[len("error "):].strip() or f"ended; see {self.log}")
+            raise WorkerError(answer[len("error ") :].strip() or f"ended; see {self.log}")
         return answer.split()[1:]

@@ -15,7 +15,7 @@ class Training(NamedTuple):
     The loss is the mean over the batch of the softmax cross entropy.
     """
 
-    x: np.ndarray      # float32
+    x: np.ndarray  # float32
     label: np.ndarray  # int64 [batch]
     layers: list[Layer]
     rate: float
@@ -44,8 +44,9 @@ def lenet() -> Training:
     """28x28 images; conv 20 5x5, maxpool 2, conv 50 5x5, maxpool 2, fc 500, relu, fc 10; batch 64, momentum."""
     draw = np.random.default_rng(3)
     shapes = [(20, 1, 5, 5), (50, 20, 5, 5), (800, 500), (500, 10)]
-    return Training(_normal(draw, (64, 1, 28, 28), 1.0), draw.integers(0, 10, 64),
-                    [_layer(draw, shape) for shape in shapes], rate=1e-4)
+    return Training(
+        _normal(draw, (64, 1, 28, 28), 1.0), draw.integers(0, 10, 64), [_layer(draw, shape) for shape in shapes], rate=1e-4
+    )
 
 
 Arrays = dict[str, np.ndarray]
@@ -101,11 +102,12 @@ def lstm() -> Model:
     params = {"embedding": _normal(draw, (5000, inputs), 1.0)}
     for layer in map(str, range(LSTM_LAYERS)):
         shapes = {"wi": (4 * hidden, inputs), "wh": (4 * hidden, hidden), "bi": (4 * hidden,), "bh": (4 * hidden,)}
-        bound = hidden ** -0.5
-        params.update({f"{layer}.{name}": draw.uniform(-bound, bound, shape).astype(np.float32)
-                       for name, shape in shapes.items()})
+        bound = hidden**-0.5
+        params.update(
+            {f"{layer}.{name}": draw.uniform(-bound, bound, shape).astype(np.float32) for name, shape in shapes.items()}
+        )
         inputs = hidden
-    params.update(_linear(draw, "fc", hidden, 2, hidden ** -0.5))
+    params.update(_linear(draw, "fc", hidden, 2, hidden**-0.5))
     return Model({"ids": draw.integers(0, 5000, (48, 32)), "label": draw.integers(0, 2, (32, 1))}, params, rate=1e-4)
 
 
@@ -131,8 +133,9 @@ def gpt() -> Model:
         params.update(_linear(draw, f"{block}.down", 4 * width, width, spread))
     params.update(_norm("norm", width))
     params.update(_linear(draw, "head", width, GPT_WORDS, spread))
-    return Model({"ids": draw.integers(0, GPT_WORDS, (8, 128)), "label": draw.integers(0, GPT_WORDS, (8 * 128, 1))},
-                 params, rate=1e-4)
+    return Model(
+        {"ids": draw.integers(0, GPT_WORDS, (8, 128)), "label": draw.integers(0, GPT_WORDS, (8 * 128, 1))}, params, rate=1e-4
+    )
 
 
 def causal_mask(time: int) -> np.ndarray:
@@ -149,9 +152,12 @@ def wide_deep() -> Model:
     sizes = [26 * 16 + 13, 400, 400, 400, 1]
     for i, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
         params.update(_linear(draw, f"deep{i}", inputs, outputs, (2 / inputs) ** 0.5))
-    params.update(_linear(draw, "wide", 13, 1, 13 ** -0.5))
-    feeds = {"ids": draw.integers(0, rows, (256, 26)), "dense": _normal(draw, (256, 13), 1.0),
-             "label": draw.integers(0, 2, (256, 1)).astype(np.float32)}
+    params.update(_linear(draw, "wide", 13, 1, 13**-0.5))
+    feeds = {
+        "ids": draw.integers(0, rows, (256, 26)),
+        "dense": _normal(draw, (256, 13), 1.0),
+        "label": draw.integers(0, 2, (256, 1)).astype(np.float32),
+    }
     return Model(feeds, params, rate=0.05)
 
 

@@ -1,4 +1,5 @@
 """Writes docs/operators.md from the records of the operators."""
+
 import json
 import pathlib
 import re
@@ -7,8 +8,24 @@ from paddle_mini import _core
 
 TESTS = pathlib.Path(__file__).parent.parent / "tests"
 
-TYPES = {0: "int", 1: "float", 2: "string", 3: "ints", 4: "floats", 5: "strings", 6: "bool", 7: "bools", 8: "block", 9: "long",
-         10: "blocks", 11: "longs", 12: "float64s", 15: "float64", 16: "scalar", 17: "scalars"}
+TYPES = {
+    0: "int",
+    1: "float",
+    2: "string",
+    3: "ints",
+    4: "floats",
+    5: "strings",
+    6: "bool",
+    7: "bools",
+    8: "block",
+    9: "long",
+    10: "blocks",
+    11: "longs",
+    12: "float64s",
+    15: "float64",
+    16: "scalar",
+    17: "scalars",
+}
 
 
 def ports(title, items):
@@ -51,7 +68,7 @@ def coverage():
     yield "| operator | element types | devices | gradient | tests |"
     yield "| --- | --- | --- | --- | --- |"
     golden, plain = golden_cases(), [op for op in _core.op_types() if not op.endswith(("_grad", "_grad2"))]
-    files = {path.stem[len("test_"):]: path.read_text() for path in (TESTS / "ops").glob("test_*.py")}
+    files = {path.stem[len("test_") :]: path.read_text() for path in (TESTS / "ops").glob("test_*.py")}
     for op_type in plain:
         record = _core.contract(op_type)
         source = files.get(op_type) or next((text for text in files.values() if f'"{op_type}"' in text), "")
@@ -70,10 +87,16 @@ def coverage():
 
 
 def text():
-    lines = ["# Operators", "", "Ports and attributes of every operator, from its record. Made by `docs/make_operators.py`.", "",
-             "The harness (`tests/harness.py`) asks of each case: values against NumPy for every float type, `infer` against the "
-             "result, a round trip through bytes, outputs written over inputs, dimensions of 0 and 1, scalars, indices out of range, "
-             "axes counted from the end, and refusals.", ""]
+    lines = [
+        "# Operators",
+        "",
+        "Ports and attributes of every operator, from its record. Made by `docs/make_operators.py`.",
+        "",
+        "The harness (`tests/harness.py`) asks of each case: values against NumPy for every float type, `infer` against the "
+        "result, a round trip through bytes, outputs written over inputs, dimensions of 0 and 1, scalars, indices out of range, "
+        "axes counted from the end, and refusals.",
+        "",
+    ]
     lines += coverage()
     for op_type in _core.op_types():
         lines += section(op_type)

@@ -4,6 +4,7 @@ saves the averaged model and runs it, and its training program, with pm_run.
 
     .venv/bin/python examples/digits.py --out out/demo
 """
+
 import argparse
 import json
 import pathlib
@@ -57,8 +58,7 @@ class Model:
             self.average = pm.optimizer.ParameterAverage(optimizer, list(averages.values())) if averages else optimizer
             self.average.minimize(self.loss)
         test = self.main.clone(for_test=True).prune([self.x], [self.logits])
-        self.tests = {"last iterate": test,
-                      **{name: self.average.program(test, scheme) for name, scheme in averages.items()}}
+        self.tests = {"last iterate": test, **{name: self.average.program(test, scheme) for name, scheme in averages.items()}}
         self.exe = pm.Executor(pm.CPUPlace())
 
     def start(self, seed):
@@ -89,7 +89,7 @@ class Data:
         x, label = (x[order] / 16).astype("float32"), label[order]
         self.x, self.test_x, self.test_label = x[:n], x[n:], label[n:]
         label = label[:n, None].copy()
-        chosen = self.random.permutation(n)[:round(wrong * n)]
+        chosen = self.random.permutation(n)[: round(wrong * n)]
         label[chosen] = (label[chosen] + self.random.randint(1, 10, label[chosen].shape)) % 10
         self.label = label
 
@@ -98,7 +98,7 @@ class Data:
         order, size = self.random.permutation(len(self.x)), SETTINGS["batch"]
         x, label = self.x[order], self.label[order]
         for start in range(0, STEPS_AN_EPOCH * size, size):
-            yield x[start:start + size], label[start:start + size]
+            yield x[start : start + size], label[start : start + size]
 
 
 def train(model, seed, wrong, bar, decays=False):
@@ -157,19 +157,26 @@ def error_rows(curves):
 
 def report(noisy, clean, cost):
     head = ["", "error", "minus last iterate", "lower in"]
-    print_table(f"Test error in % after {SETTINGS['epochs']} epochs, {SETTINGS['share of wrong labels']:.0%} of the "
-                f"training labels wrong; mean ± 95 % interval over {SETTINGS['seeds']} seeds",
-                head + ["ms/step", "bytes/parameter"],
-                [row + [f"{cost[row[0]][0]:.3f}", str(cost[row[0]][1])] for row in error_rows(noisy)])
+    print_table(
+        f"Test error in % after {SETTINGS['epochs']} epochs, {SETTINGS['share of wrong labels']:.0%} of the "
+        f"training labels wrong; mean ± 95 % interval over {SETTINGS['seeds']} seeds",
+        head + ["ms/step", "bytes/parameter"],
+        [row + [f"{cost[row[0]][0]:.3f}", str(cost[row[0]][1])] for row in error_rows(noisy)],
+    )
     gain = -min(np.mean(errors[:, -1] - clean["last iterate"][:, -1]) for errors in clean.values())
-    print_table("The same with clean labels, where there is little noise to average away: "
-                f"the greatest gain is {gain:.2f} points", head, error_rows(clean))
+    print_table(
+        f"The same with clean labels, where there is little noise to average away: the greatest gain is {gain:.2f} points",
+        head,
+        error_rows(clean),
+    )
 
 
 def plot(noisy, clean, path):
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+
     kinds = ("0.45", "-"), ("tab:orange", "--"), ("tab:blue", "-"), ("tab:green", "-"), ("tab:purple", ":")
     styles = dict(zip(noisy, kinds))
     epochs = np.arange(1, SETTINGS["epochs"] + 1)
@@ -205,28 +212,47 @@ def run_without_python(model, out):
     pm_run(out / "digits.pdmodel", "--params", out / "digits.pdiparams", "--feed", f"x={out / 'x.npy'}", "--out", out)
     there = np.load(out / f"{model.logits.name}.npy")
     same = np.sum(here.argmax(1) == there.argmax(1))
-    print(f"\nSaved {out / 'digits.pdmodel'} and .pdiparams, with the average '{SAVED}' as parameters.\n"
-          f"pm_run, which has no Python in it, predicts the same class for {same} of {len(here)} test images; "
-          f"the logits differ by at most {np.abs(here - there).max():.1g}.")
+    print(
+        f"\nSaved {out / 'digits.pdmodel'} and .pdiparams, with the average '{SAVED}' as parameters.\n"
+        f"pm_run, which has no Python in it, predicts the same class for {same} of {len(here)} test images; "
+        f"the logits differ by at most {np.abs(here - there).max():.1g}."
+    )
 
     steps, size = 20, SETTINGS["batch"]
     model.start(0)
     pm.io.save_program(out / "training", model.main, model.scope)
-    np.save(out / "train_x.npy", data.x[:steps * size])
-    np.save(out / "train_label.npy", data.label[:steps * size])
+    np.save(out / "train_x.npy", data.x[: steps * size])
+    np.save(out / "train_label.npy", data.label[: steps * size])
     for first in range(0, steps * size, size):
-        feed = {"x": data.x[first:first + size], "label": data.label[first:first + size]}
-        here, = model.exe.run(model.main, feed, [model.loss], model.scope)
-    pm_run(out / "training.pdmodel", "--params", out / "training.pdiparams",
-           "--feed", f"x={out / 'train_x.npy'}", "--feed", f"label={out / 'train_label.npy'}",
-           "--steps", steps, "--batch", size, "--fetch", model.loss.name, "--out", out,
-           "--save-params", out / "trained.pdiparams")
+        feed = {"x": data.x[first : first + size], "label": data.label[first : first + size]}
+        (here,) = model.exe.run(model.main, feed, [model.loss], model.scope)
+    pm_run(
+        out / "training.pdmodel",
+        "--params",
+        out / "training.pdiparams",
+        "--feed",
+        f"x={out / 'train_x.npy'}",
+        "--feed",
+        f"label={out / 'train_label.npy'}",
+        "--steps",
+        steps,
+        "--batch",
+        size,
+        "--fetch",
+        model.loss.name,
+        "--out",
+        out,
+        "--save-params",
+        out / "trained.pdiparams",
+    )
     there = np.load(out / f"{model.loss.name}.npy")
     other = pm.Scope()
     pm.io.load_parameters(out / "trained.pdiparams", model.main, other)
     equal = sum(np.array_equal(model.scope.get(name), other.get(name)) for name in other.names())
-    print(f"pm_run trains, too: after {steps} steps of {out / 'training.pdmodel'} the loss is {there:.7g}, "
-          f"in Python {here:.7g}; {equal} of {len(other.names())} parameters, velocities and averages have the same bits.")
+    print(
+        f"pm_run trains, too: after {steps} steps of {out / 'training.pdmodel'} the loss is {there:.7g}, "
+        f"in Python {here:.7g}; {equal} of {len(other.names())} parameters, velocities and averages have the same bits."
+    )
 
 
 def digits(out):
@@ -240,9 +266,14 @@ def digits(out):
     report(noisy, clean, cost)
     plot(noisy, clean, out / "digits.png")
     run_without_python(averaged, out)
-    results = {"settings": SETTINGS, "ms a step": cost,
-               **{title: {name: errors[:, -1].tolist() for name, errors in curves.items()}
-                  for title, curves in (("test error, wrong labels", noisy), ("test error, clean labels", clean))}}
+    results = {
+        "settings": SETTINGS,
+        "ms a step": cost,
+        **{
+            title: {name: errors[:, -1].tolist() for name, errors in curves.items()}
+            for title, curves in (("test error, wrong labels", noisy), ("test error, clean labels", clean))
+        },
+    }
     (out / "results.json").write_text(json.dumps(results, indent=1))
     print(f"\nPlot: {out / 'digits.png'}; numbers: {out / 'results.json'}; {time.perf_counter() - begin:.0f} s in all.")
 

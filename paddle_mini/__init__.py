@@ -1,13 +1,14 @@
 # paddle_mini: a small operator-graph runtime with averaging of parameters in the program.
 """Layer functions append operators to a Program; an Executor runs it.
 
-    import paddle_mini as pm
-    x = pm.layers.data("x", shape=[-1, 64])
-    y = pm.layers.fc(x, 10, act="softmax")
-    exe = pm.Executor(pm.CPUPlace())
-    exe.run(pm.default_startup_program())
-    value, = exe.run(feed={"x": array}, fetch_list=[y])
+import paddle_mini as pm
+x = pm.layers.data("x", shape=[-1, 64])
+y = pm.layers.fc(x, 10, act="softmax")
+exe = pm.Executor(pm.CPUPlace())
+exe.run(pm.default_startup_program())
+value, = exe.run(feed={"x": array}, fetch_list=[y])
 """
+
 from . import averaging, clip, cluster, data, devices, initializer, io, layers, lr, nets, optimizer, regularizer, unique_name
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
@@ -27,9 +28,51 @@ from .variable import Parameter, Variable
 __version__ = "0.1.0"
 
 __all__ = [
-    "Block", "CPUPlace", "CUDAPlace", "DataParallel", "DeviceError", "EmulatedPlace", "Error", "Executor", "LoDTensor",
-    "OpError", "Operator", "ParamAttr", "Parameter", "Program", "ProgramError", "Scope", "ScopeInUse", "SelectedRows", "ShapeError", "Variable",
-    "append_backward", "averaging", "clip", "cluster", "data", "default_main_program", "default_startup_program", "device_guard",
-    "devices", "epochs", "fraction", "global_scope", "gradients", "initializer", "io", "layers", "lr", "nets", "op_role_guard", "optimizer",
-    "program_guard", "regularizer", "samples", "scope_guard", "seed", "steps", "unique_name",
+    "Block",
+    "CPUPlace",
+    "CUDAPlace",
+    "DataParallel",
+    "DeviceError",
+    "EmulatedPlace",
+    "Error",
+    "Executor",
+    "LoDTensor",
+    "OpError",
+    "Operator",
+    "ParamAttr",
+    "Parameter",
+    "Program",
+    "ProgramError",
+    "Scope",
+    "ScopeInUse",
+    "SelectedRows",
+    "ShapeError",
+    "Variable",
+    "append_backward",
+    "averaging",
+    "clip",
+    "cluster",
+    "data",
+    "default_main_program",
+    "default_startup_program",
+    "device_guard",
+    "devices",
+    "epochs",
+    "fraction",
+    "global_scope",
+    "gradients",
+    "initializer",
+    "io",
+    "layers",
+    "lr",
+    "nets",
+    "op_role_guard",
+    "optimizer",
+    "program_guard",
+    "regularizer",
+    "samples",
+    "scope_guard",
+    "seed",
+    "steps",
+    "unique_name",
 ]

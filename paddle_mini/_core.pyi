@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Applied', 'Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'alter_record', 'check_op', 'checksum_beside', 'container_memory_limit', 'contract', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'processor_levels', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'tensor_bytes', 'try_record', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Applied', 'Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'alter_record', 'check_op', 'check_variable_name', 'checksum_beside', 'container_memory_limit', 'contract', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'processor_levels', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'tensor_bytes', 'try_record', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     pass
@@ -128,7 +128,7 @@ class Executor:
     def __init__(self, place: str, seed: typing.SupportsInt | typing.SupportsIndex | None=None, files: bool=False, allow_cpu_fallback: bool=False, communicator: Communicator | None=None, rank: typing.SupportsInt | typing.SupportsIndex=0, max_loop_steps: typing.SupportsInt | typing.SupportsIndex=0) -> None:
         ...
 
-    def plan_text(self, program: Program, scope: Scope, feed_names: tuple, feeds: tuple, fetches: tuple) -> str:
+    def plan_text(self, program: Program, scope: Scope, feed_names: tuple, feeds: tuple, fetches: tuple, stage: str='plan') -> str:
         ...
 
     def random_state(self) -> str:
@@ -156,6 +156,9 @@ def alter_record(type: str, fact: str, value: typing.Any) -> typing.Any:
     ...
 
 def check_op(arg0: dict, arg1: dict) -> tuple:
+    ...
+
+def check_variable_name(name: typing.Any) -> None:
     ...
 
 def checksum_beside(arg0: str) -> int | None:
@@ -257,7 +260,7 @@ def remove_unfinished(arg0: str) -> None:
 def require_parameters(arg0: typing.SupportsInt | typing.SupportsIndex | None, arg1: typing.SupportsInt | typing.SupportsIndex) -> None:
     ...
 
-def save_model(arg0: Scope, arg1: collections.abc.Sequence[str], arg2: str, arg3: str, arg4: bytes) -> None:
+def save_model(scope: Scope, names: collections.abc.Sequence[str], parameters_path: str, model_path: str, program: bytes, others: collections.abc.Sequence[tuple[str, bytes | None]]=[]) -> None:
     ...
 
 def save_parameters(arg0: Scope, arg1: str, arg2: collections.abc.Sequence[str]) -> None:
@@ -284,5 +287,5 @@ def write_file(arg0: str, arg1: typing_extensions.Buffer) -> None:
 def write_files(arg0: collections.abc.Sequence[tuple[str, collections.abc.Sequence[typing_extensions.Buffer]]]) -> None:
     ...
 
-def write_model(arg0: str, arg1: bytes, arg2: typing.SupportsInt | typing.SupportsIndex | None) -> None:
+def write_model(path: str, program: bytes, parameters: typing.SupportsInt | typing.SupportsIndex | None, others: collections.abc.Sequence[tuple[str, bytes | None]]=[]) -> None:
     ...

@@ -95,13 +95,17 @@ def negate(x: Any) -> Any:
 
 
 def truth(x: Any) -> bool:
-    raise ProgramError(f"'{printable(x.name)}' has no value while the program is built, so Python's if, and, or and not cannot "
-                       "ask it; layers.where chooses between values")
+    raise ProgramError(
+        f"'{printable(x.name)}' has no value while the program is built, so Python's if, and, or and not cannot "
+        "ask it; layers.where chooses between values"
+    )
 
 
 def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:
-    raise ProgramError(f"'{printable(x.name)}' has no value while the program is built, so NumPy cannot make an array of it; "
-                       "exe.run(fetch_list=[...]) gives one, and layers compute with variables")
+    raise ProgramError(
+        f"'{printable(x.name)}' has no value while the program is built, so NumPy cannot make an array of it; "
+        "exe.run(fetch_list=[...]) gives one, and layers compute with variables"
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -159,8 +163,27 @@ def append(x: Any, op_type: str, inputs: Any, *more: str, **attrs: Any) -> Any:
     return block.var(names["Out"])
 
 
-make_atomic(globals(), [
-    "add", "subtract", "subtract_from", "multiply", "divide", "divide_into", "floor_divide", "floor_divide_into",
-    "remainder", "remainder_of", "power", "power_of", "less_than", "less_equal", "greater_than", "greater_equal",
-    "matrix_multiply", "negate", "append",
-])
+make_atomic(
+    globals(),
+    [
+        "add",
+        "subtract",
+        "subtract_from",
+        "multiply",
+        "divide",
+        "divide_into",
+        "floor_divide",
+        "floor_divide_into",
+        "remainder",
+        "remainder_of",
+        "power",
+        "power_of",
+        "less_than",
+        "less_equal",
+        "greater_than",
+        "greater_equal",
+        "matrix_multiply",
+        "negate",
+        "append",
+    ],
+)

@@ -23,8 +23,7 @@ Description = dict[str, Any]
 
 
 @atomic
-def append_backward(loss: Variable, parameter_list: Names = None,
-                    no_grad_set: Names = None) -> list[tuple[Parameter, Variable]]:
+def append_backward(loss: Variable, parameter_list: Names = None, no_grad_set: Names = None) -> list[tuple[Parameter, Variable]]:
     """Appends the operators that compute d(loss)/d(parameter) for every parameter that leads to the
     loss and is trainable.
 
@@ -42,15 +41,22 @@ def append_backward(loss: Variable, parameter_list: Names = None,
             op.set_attr("op_role", op.attr("op_role", 0) | roles.LOSS)
     stops = _stops(block, no_grad_set)
     made = _append(block, [loss], [None], stops, wanted=None)
-    pairs = [(parameter, block.var(made[parameter.name])) for parameter in block.program.all_parameters()
-             if parameter.name in made and (chosen is None or parameter.name in chosen)]
+    pairs = [
+        (parameter, block.var(made[parameter.name]))
+        for parameter in block.program.all_parameters()
+        if parameter.name in made and (chosen is None or parameter.name in chosen)
+    ]
     _tell_role_vars(block, pairs)
     return pairs
 
 
 @atomic
-def gradients(targets: Variable | Sequence[Variable], inputs: Variable | Sequence[Variable],
-              target_gradients: Any = None, no_grad_set: Names = None) -> list[Variable | None]:
+def gradients(
+    targets: Variable | Sequence[Variable],
+    inputs: Variable | Sequence[Variable],
+    target_gradients: Any = None,
+    no_grad_set: Names = None,
+) -> list[Variable | None]:
     """Appends the operators that compute the gradient of the sum of `targets` with respect to each
     of `inputs`, even where their stop_gradient is set.
 
@@ -67,8 +73,9 @@ def gradients(targets: Variable | Sequence[Variable], inputs: Variable | Sequenc
     return [block.var(made[var.name]) if var.name in made else None for var in input_list]
 
 
-def _append(block: Block, targets: list[Variable], seeds: list[Variable | None], stops: set[str],
-            wanted: set[str] | None) -> dict[str, str]:
+def _append(
+    block: Block, targets: list[Variable], seeds: list[Variable | None], stops: set[str], wanted: set[str] | None
+) -> dict[str, str]:
     """Appends everything; returns the gradient's name for each variable that got one."""
     program = block.program
     before_setting(vars(program), "backward_count")
@@ -102,8 +109,7 @@ def _append_all(block: Block, descriptions: list[Description]) -> None:
     with roles.op_role_guard(roles.BACKWARD):
         for description in with_sums(descriptions, block.idx):
             declare(block, description)
-            block.append_op(description["type"], dict(description["inputs"]), dict(description["outputs"]),
-                            description["attrs"])
+            block.append_op(description["type"], dict(description["inputs"]), dict(description["outputs"]), description["attrs"])
 
 
 def _block_of(var: Variable) -> Block:
@@ -130,8 +136,9 @@ def _require_parameters(names: Iterable[str], block: Block) -> None:
     there = [parameter.name for parameter in block.program.all_parameters()]
     for name in names:
         if name not in there:
-            raise _core.ProgramError(f"parameter_list: '{printable(name)}' is not a parameter of the program; "
-                                     f"it has {', '.join(there) or 'none'}")
+            raise _core.ProgramError(
+                f"parameter_list: '{printable(name)}' is not a parameter of the program; it has {', '.join(there) or 'none'}"
+            )
 
 
 def _op_path(block: Block, targets: set[str], stops: set[str]) -> list[Operator]:
@@ -149,6 +156,7 @@ def _op_path(block: Block, targets: set[str], stops: set[str]) -> list[Operator]
 def _reached(block: Block, path: list[Operator], stops: set[str], wanted: set[str] | None) -> set[str]:
     """The variables that need a gradient, because something to differentiate by leads to them: the
     `wanted` ones, or, when None, all with which the path begins."""
+
     def floating(name: str) -> bool:
         var = block.find_var(name)
         return var is not None and dtypes.is_float(var.dtype)
@@ -192,11 +200,18 @@ def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[D
     for candidate in candidates:
         if op.block.idx and not any(_plain(name) for _, names in candidate["outputs"] for name in names):
             # No gradient but what takes a step of a counter back, for those that are read with it.
-            result.append({"type": candidate["type"], "inputs": candidate["inputs"], "outputs": candidate["outputs"],
-                           "attrs": _attrs_of(op, candidate["attrs"])})
+            result.append(
+                {
+                    "type": candidate["type"],
+                    "inputs": candidate["inputs"],
+                    "outputs": candidate["outputs"],
+                    "attrs": _attrs_of(op, candidate["attrs"]),
+                }
+            )
             continue
-        outputs = [(slot, [name if _plain(name) in reached else EMPTY_NAME for name in names])
-                   for slot, names in candidate["outputs"]]
+        outputs = [
+            (slot, [name if _plain(name) in reached else EMPTY_NAME for name in names]) for slot, names in candidate["outputs"]
+        ]
         outputs = [(slot, names) for slot, names in outputs if any(name != EMPTY_NAME for name in names)]
         if not outputs:
             continue
@@ -204,10 +219,22 @@ def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[D
             plain = _plain(name)
             if plain not in produced and plain in op.output_names and plain not in filled:
                 filled.add(plain)
-                result.append({"type": "fill_any_like", "inputs": [("X", [plain])], "outputs": [("Out", [name])],
-                               "attrs": _attrs_of(op, [("value", 0, 0.0)])})
-        result.append({"type": candidate["type"], "inputs": candidate["inputs"], "outputs": outputs,
-                       "attrs": _attrs_of(op, candidate["attrs"])})
+                result.append(
+                    {
+                        "type": "fill_any_like",
+                        "inputs": [("X", [plain])],
+                        "outputs": [("Out", [name])],
+                        "attrs": _attrs_of(op, [("value", 0, 0.0)]),
+                    }
+                )
+        result.append(
+            {
+                "type": candidate["type"],
+                "inputs": candidate["inputs"],
+                "outputs": outputs,
+                "attrs": _attrs_of(op, candidate["attrs"]),
+            }
+        )
     for description in result:
         produced.update(plain for _, names in description["outputs"] for plain in map(_plain, names) if plain)
     return result
@@ -216,8 +243,7 @@ def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[D
 def _attrs_of(op: Operator, attrs: Any) -> dict[str, Any]:
     """Attributes of a gradient operator: a backward role, and the forward operator's device and
     line of the user."""
-    result = {name: value for name, _, value in attrs
-              if name not in ("op_role", "op_role_var", "op_callstack", "op_device")}
+    result = {name: value for name, _, value in attrs if name not in ("op_role", "op_role_var", "op_callstack", "op_device")}
     result["op_callstack"] = op.callstack
     if op.attr("op_device"):
         result["op_device"] = op.attr("op_device")
@@ -225,7 +251,7 @@ def _attrs_of(op: Operator, attrs: Any) -> dict[str, Any]:
 
 
 def _plain(name: str) -> str:
-    return name[:-len(GRAD)] if name.endswith(GRAD) else ""
+    return name[: -len(GRAD)] if name.endswith(GRAD) else ""
 
 
 def _tell_role_vars(block: Block, pairs: list[tuple[Parameter, Variable]]) -> None:

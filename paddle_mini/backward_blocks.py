@@ -20,8 +20,9 @@ def runs_block(op: Operator) -> bool:
     return op.type in ("while", "conditional_block", "recurrent")
 
 
-def block_gradient(op: Operator, produced: set[str], reached: set[str], parent: int, of_ops: OfOps,
-                   append_all: AppendAll) -> list[Description]:
+def block_gradient(
+    op: Operator, produced: set[str], reached: set[str], parent: int, of_ops: OfOps, append_all: AppendAll
+) -> list[Description]:
     """The operators that compute the gradient of one that runs a block; as backward._gradient_ops.
     Makes the block that they run, inside block `parent`."""
     if produced.isdisjoint(op.output_names) or reached.isdisjoint(op.input_names):
@@ -31,8 +32,7 @@ def block_gradient(op: Operator, produced: set[str], reached: set[str], parent: 
 
 
 class _BlockGradient:
-    def __init__(self, op: Operator, produced: set[str], reached: set[str], parent: int, of_ops: OfOps,
-                 append_all: AppendAll):
+    def __init__(self, op: Operator, produced: set[str], reached: set[str], parent: int, of_ops: OfOps, append_all: AppendAll):
         self.op, self.produced, self.reached, self.parent = op, produced, reached, parent
         self.of_ops, self.append_all = of_ops, append_all
         self.program = op.block.program
@@ -55,7 +55,7 @@ class _BlockGradient:
         targets = self.with_gradient() & inner
         block = self.gradient_block()
         while True:
-            del self.program.blocks[block.idx + 1:]  # those of loops inside, of another try
+            del self.program.blocks[block.idx + 1 :]  # those of loops inside, of another try
             received = set(targets)
             descriptions = self.of_ops(self.body.ops, received, inner, block.idx)
             # What a step reads of the one before it has a gradient there, though nothing after the loop reads it.
@@ -100,16 +100,21 @@ class _BlockGradient:
     def ended(self, targets: set[str], descriptions: list[Description]) -> list[Description]:
         """Zeros where the block overwrites without reading: the gradient ends there, for what was before."""
         given = {name for description in descriptions for _, names in description["outputs"] for name in names}
-        rest = sorted(name for name in targets.intersection(self.reads)
-                      if name + GRAD not in given and self.kind(name) == dtypes.TENSOR)
+        rest = sorted(
+            name for name in targets.intersection(self.reads) if name + GRAD not in given and self.kind(name) == dtypes.TENSOR
+        )
         return [self.zeros_like(name) for name in rest]
 
     def kind(self, name: str) -> int:
         return self.body.var(name).kind
 
     def zeros_like(self, name: str) -> Description:
-        return {"type": "fill_any_like", "inputs": [("X", [name])], "outputs": [("Out", [name + GRAD])],
-                "attrs": {"value": 0.0, "op_callstack": self.op.callstack}}
+        return {
+            "type": "fill_any_like",
+            "inputs": [("X", [name])],
+            "outputs": [("Out", [name + GRAD])],
+            "attrs": {"value": 0.0, "op_callstack": self.op.callstack},
+        }
 
     def zeros(self, targets: set[str]) -> list[Description]:
         """For what has no gradient from outside. Arrays begin without elements."""
@@ -125,19 +130,24 @@ class _BlockGradient:
         inputs = [(port, list(names)) for port, names in self.op.inputs.items() if port != "Condition"]
         inputs += [(port, list(names)) for port, names in self.op.outputs.items()]
         inputs.append((self.written_port() + GRAD, self.entering(targets)))
-        attrs = {name: value for name, value in self.op.attrs.items()
-                 if name not in ("op_role", "op_role_var", "op_callstack", "sub_block")}
+        attrs = {
+            name: value
+            for name, value in self.op.attrs.items()
+            if name not in ("op_role", "op_role_var", "op_callstack", "sub_block")
+        }
         attrs.update(sub_block=block.idx, op_callstack=self.op.callstack)
         if self.op.type == "while":
             attrs["original_output_grad"] = self.entering(targets)
         outputs = []
         for port in self.read_ports():
-            wanted = [name + GRAD if name in self.reached and self.inside(port, i) + GRAD in given else EMPTY_NAME
-                      for i, name in enumerate(self.op.input(port))]
+            wanted = [
+                name + GRAD if name in self.reached and self.inside(port, i) + GRAD in given else EMPTY_NAME
+                for i, name in enumerate(self.op.input(port))
+            ]
             # PaddlePaddle's recurrent_grad asks for all its ports, whether it has to write them or not.
             if self.op.type == "recurrent" or any(name != EMPTY_NAME for name in wanted):
                 outputs.append((port + GRAD, wanted))
-                self.produced.update(name[:-len(GRAD)] for name in wanted if name != EMPTY_NAME)
+                self.produced.update(name[: -len(GRAD)] for name in wanted if name != EMPTY_NAME)
         return {"type": self.op.type + "_grad", "inputs": inputs, "outputs": outputs, "attrs": attrs}
 
     def inside(self, port: str, i: int) -> str:
@@ -165,8 +175,9 @@ class _RecurrentGradient(_BlockGradient):
         return list(zip(self.op.attr("ex_states"), self.op.attr("states")))
 
     def begins(self) -> set[str]:
-        return super().begins() | {ex for ex, initial in zip(self.op.attr("ex_states"), self.op.input("initial_states"))
-                                   if initial in self.reached}
+        return super().begins() | {
+            ex for ex, initial in zip(self.op.attr("ex_states"), self.op.input("initial_states")) if initial in self.reached
+        }
 
     def fed_back(self, inner: set[str]) -> set[str]:
         return {ex for ex, state in self.state_pairs() if state in inner}
@@ -200,7 +211,7 @@ def declare(block: Block, description: Description) -> None:
     for _, names in description["outputs"]:
         for name in names:
             if GRAD in name and name not in block.vars:
-                declare_like(block, name, name[:name.index(GRAD)].split("grad/")[-1])
+                declare_like(block, name, name[: name.index(GRAD)].split("grad/")[-1])
 
 
 def declare_like(block: Block, name: str, forward_name: str) -> None:

@@ -64,8 +64,7 @@ class Block:
             facts["shape"] = dtypes.shape_list(facts["shape"])
         return self._add_var(Variable(self, name, **facts))
 
-    def create_parameter(self, name: str, shape: Sequence[int], dtype: Any = "float32",
-                         **facts: Any) -> Parameter:
+    def create_parameter(self, name: str, shape: Sequence[int], dtype: Any = "float32", **facts: Any) -> Parameter:
         """A new parameter; facts are those of Parameter: trainable, learning_rate, …"""
         dims = dtypes.shape_list(shape)
         if any(dim < 0 for dim in dims):
@@ -76,9 +75,13 @@ class Block:
         self._add_var(parameter)
         return parameter
 
-    def append_op(self, type: str, inputs: Mapping[str, Any] | None = None,
-                  outputs: Mapping[str, Any] | None = None,
-                  attrs: Mapping[str, Any] | None = None) -> Operator:
+    def append_op(
+        self,
+        type: str,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> Operator:
         """Adds an operator at the end.
 
         Ports take variables, names or lists of them. The operator is held against its record, and
@@ -87,15 +90,19 @@ class Block:
         """
         return self.insert_op(len(self.ops), type, inputs, outputs, attrs)
 
-    def insert_op(self, index: int, type: str, inputs: Mapping[str, Any] | None = None,
-                  outputs: Mapping[str, Any] | None = None,
-                  attrs: Mapping[str, Any] | None = None) -> Operator:
+    def insert_op(
+        self,
+        index: int,
+        type: str,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> Operator:
         """As append_op, before the operator that is at `index` now."""
         all_attrs = {**roles.current(), **(attrs or {})}
         if "op_callstack" not in all_attrs:
             all_attrs["op_callstack"] = callsite.user_callstack()
-        description: dict[str, Any] = {"type": type, "inputs": slots(inputs or {}),
-                                       "outputs": slots(outputs or {})}
+        description: dict[str, Any] = {"type": type, "inputs": slots(inputs or {}), "outputs": slots(outputs or {})}
         try:
             description["attrs"] = typed_attrs(type, all_attrs)
             attrs_found, infos = _core.check_op(description, self._infos(description["inputs"]))
@@ -110,9 +117,13 @@ class Block:
         self.program.changed()
         return op
 
-    def prepend_op(self, type: str, inputs: Mapping[str, Any] | None = None,
-                   outputs: Mapping[str, Any] | None = None,
-                   attrs: Mapping[str, Any] | None = None) -> Operator:
+    def prepend_op(
+        self,
+        type: str,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> Operator:
         """As append_op, before all others."""
         return self.insert_op(0, type, inputs, outputs, attrs)
 
@@ -140,10 +151,13 @@ class Block:
             if var is None or not var.persistable or not var.shape_known:
                 continue
             agree = len(info["shape"]) == len(var.shape) and all(
-                a == b or a < 0 or b < 0 for a, b in zip(info["shape"], var.shape))
+                a == b or a < 0 or b < 0 for a, b in zip(info["shape"], var.shape)
+            )
             if info["dtype"] != var.dtype or not agree:
-                raise _core.ShapeError(f"output would be {info['shape']} {info['dtype']}, but "
-                                       f"'{printable(name)}' is {list(var.shape)} {var.dtype} and persistable")
+                raise _core.ShapeError(
+                    f"output would be {info['shape']} {info['dtype']}, but "
+                    f"'{printable(name)}' is {list(var.shape)} {var.dtype} and persistable"
+                )
 
     def _set_info(self, name: str, info: dict[str, Any]) -> None:
         var = self.find_var(name)
@@ -166,7 +180,12 @@ class Block:
         return var
 
     def describe(self) -> dict[str, Any]:
-        return {"unknown": b"", **self._other, "idx": self.idx, "parent_idx": self.parent_idx,
-                "forward_block_idx": self.forward_block_idx,
-                "vars": [var.describe() for var in self.vars.values()],
-                "ops": [op.describe() for op in self.ops]}
+        return {
+            "unknown": b"",
+            **self._other,
+            "idx": self.idx,
+            "parent_idx": self.parent_idx,
+            "forward_block_idx": self.forward_block_idx,
+            "vars": [var.describe() for var in self.vars.values()],
+            "ops": [op.describe() for op in self.ops],
+        }

@@ -32,7 +32,7 @@ def user_callstack() -> list[str]:
 
 
 def place_of(callstack: list[str]) -> str:
-    """"train.py:21", or "" when there is no callstack."""
+    """ "train.py:21", or "" when there is no callstack."""
     match = next((match for match in map(_FRAME.match, reversed(callstack)) if match), None)
     return printable(f"{match['path']}:{match['line']}") if match else ""
 
@@ -49,8 +49,7 @@ def added_at(callstack: list[str]) -> str:
 def raised_at(error: BaseException) -> str:
     """The last line of an error: "\\n  at train.py:12: rows = open(path)": the user's innermost line, which is outside
     this package and, where there is such a one, outside all that is installed; or ""."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-              if not frame.filename.startswith((*_INSIDE, "<"))]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((*_INSIDE, "<"))]
     own = [frame for frame in frames if not _INSTALLED.match(frame.filename)]
     if not frames:
         return ""
@@ -61,4 +60,4 @@ def raised_at(error: BaseException) -> str:
 
 def _short(path: str) -> str:
     below = os.getcwd() + os.sep
-    return path[len(below):] if path.startswith(below) else path
+    return path[len(below) :] if path.startswith(below) else path

@@ -25,8 +25,10 @@ from paddle_mini.show import provenance_text
 from paddle_mini.termination import STATUS, Terminated, sigterm_heeded
 from paddle_mini.verify_command import add_verify
 
-EPILOG = ("Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped, 143 by SIGTERM. "
-          "PM_DEBUG=1 shows tracebacks.")
+EPILOG = (
+    "Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped, 143 by SIGTERM. "
+    "PM_DEBUG=1 shows tracebacks."
+)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -60,20 +62,30 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser("paddle-mini", epilog=EPILOG, description="Trains, runs and shows programs saved as "
-                                     "PREFIX.pdmodel and PREFIX.pdiparams.")
+    parser = _Parser(
+        "paddle-mini", epilog=EPILOG, description="Trains, runs and shows programs saved as PREFIX.pdmodel and PREFIX.pdiparams."
+    )
     parser.add_argument("--version", action="version", version=f"paddle_mini {pm.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a program that save_program wrote", epilog=EPILOG)
     _add_common(train)
-    train.add_argument("--startup", type=prefix_of, metavar="PREFIX",
-                       help="run this program for initial values, instead of reading PREFIX.pdiparams")
+    train.add_argument(
+        "--startup",
+        type=prefix_of,
+        metavar="PREFIX",
+        help="run this program for initial values, instead of reading PREFIX.pdiparams",
+    )
     train.add_argument("--steps", type=_whole, default=1, help="how many times to run the program (default 1)")
-    train.add_argument("--batch", type=_positive, metavar="K",
-                       help="each step is fed the next K rows of every array, from the start again at the end")
-    train.add_argument("--every", type=_positive, default=10, metavar="N",
-                       help="print what is fetched every N steps (default 10)")
+    train.add_argument(
+        "--batch",
+        type=_positive,
+        metavar="K",
+        help="each step is fed the next K rows of every array, from the start again at the end",
+    )
+    train.add_argument(
+        "--every", type=_positive, default=10, metavar="N", help="print what is fetched every N steps (default 10)"
+    )
     train.add_argument("--seed", type=_whole, help="of random operators that have no seed of their own")
     train.add_argument("--save", type=prefix_of, metavar="PREFIX", help="write the program and its variables afterwards")
     train.set_defaults(command=_train)
@@ -85,17 +97,25 @@ def _parser() -> argparse.ArgumentParser:
 
     show = commands.add_parser("show", help="print a program and what it consists of")
     show.add_argument("prefix", type=prefix_of, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
-    show.add_argument("--plan", action="append", type=_shape, metavar="NAME=2,3",
-                      help="print the plan of a run for feeds of these shapes as well")
+    show.add_argument(
+        "--plan",
+        action="append",
+        type=_shape,
+        metavar="NAME=2,3",
+        help="print the plan of a run for feeds of these shapes as well",
+    )
     show.set_defaults(command=_show)
 
     doctor = commands.add_parser("doctor", help="what this build is, what it runs on and why")
     doctor.set_defaults(command=_doctor)
 
-    prefix = commands.add_parser("prefix", help="where the optimizers' C library is, for pkg-config and CMake",
-                                 description="Prints the directory that has the C library's header and files for builds: "
-                                 "PKG_CONFIG_PATH=\"$(paddle-mini prefix)/lib/pkgconfig\", or cmake "
-                                 "-DCMAKE_PREFIX_PATH=\"$(paddle-mini prefix)\".")
+    prefix = commands.add_parser(
+        "prefix",
+        help="where the optimizers' C library is, for pkg-config and CMake",
+        description="Prints the directory that has the C library's header and files for builds: "
+        'PKG_CONFIG_PATH="$(paddle-mini prefix)/lib/pkgconfig", or cmake '
+        '-DCMAKE_PREFIX_PATH="$(paddle-mini prefix)".',
+    )
     prefix.set_defaults(command=_prefix)
 
     add_launch(commands)
@@ -106,12 +126,23 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prefix", type=prefix_of, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
-    parser.add_argument("--feed", action="append", default=[], type=_pair, metavar="NAME=FILE",
-                        help="feed a variable from an .npy file; may be repeated")
-    parser.add_argument("--fetch", action="append", default=[], metavar="NAME[,NAME]",
-                        help="what to print; default: the program's own fetches")
-    parser.add_argument("--max-loop-steps", type=_positive, metavar="N",
-                        help="how many steps each loop of a program may take in one run (default: no bound)")
+    parser.add_argument(
+        "--feed",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=FILE",
+        help="feed a variable from an .npy file; may be repeated",
+    )
+    parser.add_argument(
+        "--fetch", action="append", default=[], metavar="NAME[,NAME]", help="what to print; default: the program's own fetches"
+    )
+    parser.add_argument(
+        "--max-loop-steps",
+        type=_positive,
+        metavar="N",
+        help="how many steps each loop of a program may take in one run (default: no bound)",
+    )
 
 
 def _train(arguments: argparse.Namespace) -> int:
@@ -128,7 +159,9 @@ def _train(arguments: argparse.Namespace) -> int:
         for step, feed in zip(range(1, arguments.steps + 1), _batches(feeds, arguments.batch)):
             values = exe.run(program, feed, fetches, scope)
             if fetches and (step % arguments.every == 0 or step in (1, arguments.steps)):
-                print(f"step {step}", *(f" {printable(name)} {_short(value)}" for name, value in zip(fetches, values)), flush=True)
+                print(
+                    f"step {step}", *(f" {printable(name)} {_short(value)}" for name, value in zip(fetches, values)), flush=True
+                )
     except KeyboardInterrupt as stopped:  # it comes between steps, so the state can be saved
         status = _status_of(stopped)
     if arguments.save:
@@ -253,7 +286,7 @@ def _batches(feeds: dict[str, np.ndarray], size: int | None) -> Iterator[dict[st
     count = min(rows.values(), default=size) // size
     while True:
         for first in range(0, count * size, size):
-            yield {name: array[first:first + size] for name, array in feeds.items()}
+            yield {name: array[first : first + size] for name, array in feeds.items()}
 
 
 def _fetches(program: pm.Program, asked: list[str]) -> list[str]:

@@ -28,8 +28,10 @@ class GradientClip(ABC):
 
     def config_values(self) -> dict[str, Any]:
         """The fields of OptimizerConfig (proto/optimizer.proto) that clip alike."""
-        raise ProgramError(f"{type(self).__name__}: an object of the C library sees the gradient of one parameter and "
-                           "clips it by value or by its own norm")
+        raise ProgramError(
+            f"{type(self).__name__}: an object of the C library sees the gradient of one parameter and "
+            "clips it by value or by its own norm"
+        )
 
 
 class GradientClipByValue(GradientClip):
@@ -44,14 +46,15 @@ class GradientClipByValue(GradientClip):
     def clip(self, pairs: Pairs) -> Pairs:
         for parameter, gradient in pairs:
             if gradient.kind == dtypes.SELECTED_ROWS:
-                raise ProgramError(f"GradientClipByValue does not take the sparse gradient of '{printable(parameter.name)}'; "
-                                   "clip by norm, or set need_clip=False in its ParamAttr")
+                raise ProgramError(
+                    f"GradientClipByValue does not take the sparse gradient of '{printable(parameter.name)}'; "
+                    "clip by norm, or set need_clip=False in its ParamAttr"
+                )
         return _each(pairs, "clip", min=self.min, max=self.max)
 
     def config_values(self) -> dict[str, Any]:
         if self.min != -self.max:
-            raise ProgramError(f"GradientClipByValue: the C library clips to [-max, max], not to [{self.min}, "
-                               f"{self.max}]")
+            raise ProgramError(f"GradientClipByValue: the C library clips to [-max, max], not to [{self.min}, {self.max}]")
         return {"clip_value": self.max}
 
 
@@ -89,8 +92,9 @@ class GradientClipByGlobalNorm(GradientClip):
         with op_role_guard(OPTIMIZE, pairs[-1]):
             norm = _append(block, "sqrt", {"X": _append(block, "sum", {"X": squares})})
             limit = _append(block, "fill_constant", {}, shape=[1], dtype=norm.dtype, value=self.clip_norm)
-            factor = _append(block, "elementwise_div",
-                             {"X": limit, "Y": _append(block, "elementwise_max", {"X": limit, "Y": norm})})
+            factor = _append(
+                block, "elementwise_div", {"X": limit, "Y": _append(block, "elementwise_max", {"X": limit, "Y": norm})}
+            )
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
                 block.append_op("elementwise_mul", {"X": gradient, "Y": factor}, {"Out": gradient})

@@ -87,8 +87,11 @@ class _LiveVariables:
         replaced = set()
         inputs = {name for op in block.ops if op.type == "feed" for name in op.output_names}
         for i, access in self.in_order():
-            replaced |= {name for name in access.writes - access.reads if name not in self.first_write
-                         and name in feeds and name not in inputs and not block.var(name).need_check_feed}
+            replaced |= {
+                name
+                for name in access.writes - access.reads
+                if name not in self.first_write and name in feeds and name not in inputs and not block.var(name).need_check_feed
+            }
             for name in access.writes:
                 self.first_write.setdefault(name, i)
             inputs |= access.reads  # before it is written
@@ -101,8 +104,10 @@ class _LiveVariables:
         kept, begin = self.live(self.fetches, set(range(len(self.accesses))))
         missing = sorted(name for name in begin - self.given if self.block.var(name).kind != dtypes.TENSOR_ARRAY)
         if missing:
-            raise ProgramError(f"the fetches need '{printable(missing[0])}', which is neither fed nor computed: "
-                               f"the feeds are {', '.join(self.feeds) or 'none'}")
+            raise ProgramError(
+                f"the fetches need '{printable(missing[0])}', which is neither fed nor computed: "
+                f"the feeds are {', '.join(self.feeds) or 'none'}"
+            )
         runnable = self.runnable()
         while True:
             state = {name for name in begin if name in self.block.vars and self.block.vars[name].persistable}

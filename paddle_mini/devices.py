@@ -33,8 +33,15 @@ def gpu_count() -> int:
     return _core.gpu_count()
 
 
-def emulate(index: int = 0, bandwidth: float | None = None, latency: float = 0.0, memory: int = 1 << 34,
-            staging: int = 1 << 26, delays: int | None = None, most_delay: float = 50e-6) -> None:
+def emulate(
+    index: int = 0,
+    bandwidth: float | None = None,
+    latency: float = 0.0,
+    memory: int = 1 << 34,
+    staging: int = 1 << 26,
+    delays: int | None = None,
+    most_delay: float = 50e-6,
+) -> None:
     """Makes EmulatedPlace(index) like this, while no program runs there.
 
     bandwidth: of its link to the host, bytes a second in either direction; None: as fast as memory. latency: seconds that

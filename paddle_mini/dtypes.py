@@ -11,8 +11,16 @@ from .errors import shown
 
 # VarType.Type of elements
 NUMBERS = {
-    "bool": 0, "int16": 1, "int32": 2, "int64": 3, "float16": 4, "float32": 5, "float64": 6,
-    "uint8": 20, "int8": 21, "bfloat16": 22,
+    "bool": 0,
+    "int16": 1,
+    "int32": 2,
+    "int64": 3,
+    "float16": 4,
+    "float32": 5,
+    "float64": 6,
+    "uint8": 20,
+    "int8": 21,
+    "bfloat16": 22,
 }
 NAMES = {number: name for name, number in NUMBERS.items()}
 FLOAT_NAMES = frozenset(["float16", "bfloat16", "float32", "float64"])
@@ -26,25 +34,36 @@ STEP_SCOPES, RANK_TABLE, TENSOR_ARRAY = 11, 12, 13
 INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOLEAN, BOOLEANS, BLOCK, LONG, BLOCKS, LONGS = range(12)
 FLOAT64S, FLOAT64 = 12, 15
 ATTR_TYPE_NAMES = {
-    INT: "an integer", FLOAT: "a number", STRING: "a string", INTS: "a list of integers",
-    FLOATS: "a list of numbers", STRINGS: "a list of strings", BOOLEAN: "True or False",
-    BOOLEANS: "a list of True and False", BLOCK: "the index of a block", LONG: "an integer",
-    BLOCKS: "a list of indices of blocks", LONGS: "a list of integers",
-    FLOAT64S: "a list of numbers", FLOAT64: "a number",
+    INT: "an integer",
+    FLOAT: "a number",
+    STRING: "a string",
+    INTS: "a list of integers",
+    FLOATS: "a list of numbers",
+    STRINGS: "a list of strings",
+    BOOLEAN: "True or False",
+    BOOLEANS: "a list of True and False",
+    BLOCK: "the index of a block",
+    LONG: "an integer",
+    BLOCKS: "a list of indices of blocks",
+    LONGS: "a list of integers",
+    FLOAT64S: "a list of numbers",
+    FLOAT64: "a number",
 }
-_ELEMENT = {INTS: INT, FLOATS: FLOAT, STRINGS: STRING, BOOLEANS: BOOLEAN, BLOCKS: BLOCK,
-            LONGS: LONG, FLOAT64S: FLOAT64}
+_ELEMENT = {INTS: INT, FLOATS: FLOAT, STRINGS: STRING, BOOLEANS: BOOLEAN, BLOCKS: BLOCK, LONGS: LONG, FLOAT64S: FLOAT64}
 _ACCEPTED = {
-    INT: (int, np.integer), LONG: (int, np.integer), BLOCK: (int, np.integer),
-    FLOAT: (int, float, np.number, np.bool_), FLOAT64: (int, float, np.number, np.bool_), STRING: (str,),
+    INT: (int, np.integer),
+    LONG: (int, np.integer),
+    BLOCK: (int, np.integer),
+    FLOAT: (int, float, np.number, np.bool_),
+    FLOAT64: (int, float, np.number, np.bool_),
+    STRING: (str,),
     BOOLEAN: (bool, np.bool_),
 }
-_PYTHON = {INT: int, LONG: int, BLOCK: int, FLOAT: float, FLOAT64: float, STRING: str,
-           BOOLEAN: bool}
+_PYTHON = {INT: int, LONG: int, BLOCK: int, FLOAT: float, FLOAT64: float, STRING: str, BOOLEAN: bool}
 
 
 def dtype_name(dtype: Any) -> str:
-    """"float32" for "float32", np.float32, np.dtype("float32") and framework.proto's 5."""
+    """ "float32" for "float32", np.float32, np.dtype("float32") and framework.proto's 5."""
     if isinstance(dtype, str) and dtype in NUMBERS:
         return dtype
     if isinstance(dtype, (int, np.integer)) and not isinstance(dtype, bool):

@@ -23,16 +23,16 @@ def _text(error: _core.Error) -> str:
 def _few(lines: Iterable[str]) -> str:
     """The first ones and the last ones, which say where it happened."""
     some = list(lines)
-    return "\n".join(some if len(some) <= _LINES else [*some[:_LINES - 6], "  …", *some[-5:]])
+    return "\n".join(some if len(some) <= _LINES else [*some[: _LINES - 6], "  …", *some[-5:]])
 
 
 def _bounded(line: str) -> str:
     if len(line) > _LINE:
-        line = f"{line[:_LINE * 3 // 4]}...{line[-_LINE // 4:]}"
+        line = f"{line[: _LINE * 3 // 4]}...{line[-_LINE // 4 :]}"
     return printable(line, 4 * len(line))
 
 
-_core.Error.__str__ = _text  # type: ignore[method-assign]
+_core.Error.__str__ = _text  # type: ignore[assignment]
 
 
 def shown(value: Any) -> str:
@@ -41,10 +41,12 @@ def shown(value: Any) -> str:
 
 
 def near(name: str, names: Any) -> str:
-    """"; did you mean 'x'?" when there is a name like this one."""
+    """ "; did you mean 'x'?" when there is a name like this one."""
     if len(name) > _LONGEST:
         return ""
-    close = difflib.get_close_matches(name, [text for text in map(str, islice(names, _MOST_COMPARED)) if len(text) <= _LONGEST], n=1)
+    close = difflib.get_close_matches(
+        name, [text for text in map(str, islice(names, _MOST_COMPARED)) if len(text) <= _LONGEST], n=1
+    )
     return f"; did you mean '{printable(close[0])}'?" if close else ""
 
 

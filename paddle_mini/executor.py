@@ -43,8 +43,9 @@ class Executor:
     that are kept on the processor, may go on behind it; scope.get and everything else that looks at the scope waits.
     """
 
-    def __init__(self, place: Place | None = None, files: bool = False, allow_cpu_fallback: bool = False,
-                 max_loop_steps: int | None = None):
+    def __init__(
+        self, place: Place | None = None, files: bool = False, allow_cpu_fallback: bool = False, max_loop_steps: int | None = None
+    ):
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({shown(place)}): give CPUPlace() or CUDAPlace(0)")
@@ -56,9 +57,14 @@ class Executor:
     def _new_core(self, seed: int | None, files: bool, cpu_fallback: bool) -> Any:
         return _core.Executor(self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0)
 
-    def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None,
-            fetch_list: Sequence[Variable | str] | None = None, scope: Any = None,
-            return_numpy: bool = True) -> list[Any]:
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Sequence[Variable | str] | None = None,
+        scope: Any = None,
+        return_numpy: bool = True,
+    ) -> list[Any]:
         """Runs every operator of a program once.
 
         program: None: the default main program. feed: values by name. Arrays, of other libraries too, must have
@@ -112,9 +118,14 @@ class Executor:
         """Goes on from a random_state(), with the same bits; OpError for any other text."""
         self._core.set_random_state(state)
 
-    def plan_text(self, program: Program | None = None, feed: Mapping[str, Any] | None = None,
-                  fetch_list: Sequence[Variable | str] | None = None, scope: Any = None,
-                  stage: str = "plan") -> str:
+    def plan_text(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Sequence[Variable | str] | None = None,
+        scope: Any = None,
+        stage: str = "plan",
+    ) -> str:
         """What run would do with the same arguments, as a table; needs the values that a run needs.
 
         stage: whose table: "plan", the steps with their memory; or one before it, in this order: "infer", variables with
@@ -213,8 +224,10 @@ def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
         if isinstance(value, np.ma.MaskedArray):
             raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
         if value.dtype != dtype:
-            raise ShapeError(f"feed '{printable(name)}' is an array of {value.dtype}, the program wants {dtype}; "
-                             f"pass it as {printable(name)}.astype('{dtype}')")
+            raise ShapeError(
+                f"feed '{printable(name)}' is an array of {value.dtype}, the program wants {dtype}; "
+                f"pass it as {printable(name)}.astype('{dtype}')"
+            )
         return value
     if isinstance(value, LoDTensor):
         array = _converted(name, value.array, dtype)
@@ -238,8 +251,10 @@ def _array_of(name: str, value: Any) -> np.ndarray:
     except Error:
         raise
     except Exception as error:  # of another library: a tensor of a device, or with a gradient
-        raise ShapeError(f"feed '{printable(name)}' is of type {type(value).__name__}, which NumPy can't make an array of: "
-                         f"{printable(str(error))}") from None
+        raise ShapeError(
+            f"feed '{printable(name)}' is of type {type(value).__name__}, which NumPy can't make an array of: "
+            f"{printable(str(error))}"
+        ) from None
 
 
 def _fetched(value: Any, return_numpy: bool) -> Any:

@@ -25,11 +25,12 @@ def renamed(descriptions: list[Description], names: GradientNames) -> list[Descr
     written = {name for description in descriptions for _, outs in description["outputs"] for name in outs}
 
     def slots(items: Any) -> Any:
-        return [(slot, [names.gradient(name) if name in written else name for name in args])
-                for slot, args in items]
+        return [(slot, [names.gradient(name) if name in written else name for name in args]) for slot, args in items]
 
-    return [{**description, "inputs": slots(description["inputs"]), "outputs": slots(description["outputs"])}
-            for description in descriptions]
+    return [
+        {**description, "inputs": slots(description["inputs"]), "outputs": slots(description["outputs"])}
+        for description in descriptions
+    ]
 
 
 def with_sums(descriptions: list[Description], block_index: int) -> list[Description]:
@@ -49,8 +50,14 @@ def with_sums(descriptions: list[Description], block_index: int) -> list[Descrip
         if len(places) < 2:
             return
         out, callstack = [name], places[-1][2]
-        result.append({"type": "sum", "inputs": [("X", [names[i] for names, i, _ in places])],
-                       "outputs": [("Out", out)], "attrs": {"op_callstack": callstack} if callstack else {}})
+        result.append(
+            {
+                "type": "sum",
+                "inputs": [("X", [names[i] for names, i, _ in places])],
+                "outputs": [("Out", out)],
+                "attrs": {"op_callstack": callstack} if callstack else {},
+            }
+        )
         parts[name] = [(out, 0, callstack)]
 
     for description in descriptions:

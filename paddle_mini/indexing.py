@@ -49,7 +49,7 @@ def _one_for_each_axis(x: Any, keys: tuple[Any, ...]) -> list[Any]:
     if axes > len(x.shape):
         raise ShapeError(f"'{printable(x.name)}' {list(x.shape)} is indexed with {axes} positions, it has {len(x.shape)} axes")
     place = dots[0] if dots else len(keys)
-    return [*keys[:place], *[slice(None)] * (len(x.shape) - axes), *keys[place + 1:]]
+    return [*keys[:place], *[slice(None)] * (len(x.shape) - axes), *keys[place + 1 :]]
 
 
 def _position(x: Any, axis: int, key: Any) -> tuple[int, int, int]:
@@ -77,8 +77,9 @@ def _whole(x: Any, value: Any) -> int:
         return int(value)
     kind = type(value).__name__
     hint = "; layers.gather takes positions from a variable" if hasattr(value, "block") else ""
-    raise ProgramError(f"'{printable(x.name)}' is indexed with a {kind}; there are whole numbers, slices of them, '...' and "
-                       f"None{hint}")
+    raise ProgramError(
+        f"'{printable(x.name)}' is indexed with a {kind}; there are whole numbers, slices of them, '...' and None{hint}"
+    )
 
 
 def _cut(x: Any, cuts: list[Cut], dropped: list[int]) -> Any:

@@ -46,8 +46,9 @@ class Uniform(Initializer):
         self.low, self.high, self.seed = low, high, seed
 
     def __call__(self, var: Variable, block: Block) -> Operator:
-        return block.append_op("uniform_random", {}, {"Out": var}, _random(
-            var, block, self.seed, min=float(self.low), max=float(self.high)))
+        return block.append_op(
+            "uniform_random", {}, {"Out": var}, _random(var, block, self.seed, min=float(self.low), max=float(self.high))
+        )
 
 
 class Normal(Initializer):
@@ -62,8 +63,9 @@ class Normal(Initializer):
         self.loc, self.scale, self.seed = loc, scale, seed
 
     def __call__(self, var: Variable, block: Block) -> Operator:
-        return block.append_op("gaussian_random", {}, {"Out": var}, _random(
-            var, block, self.seed, mean=float(self.loc), std=float(self.scale)))
+        return block.append_op(
+            "gaussian_random", {}, {"Out": var}, _random(var, block, self.seed, mean=float(self.loc), std=float(self.scale))
+        )
 
 
 class Xavier(Initializer):
@@ -74,8 +76,7 @@ class Xavier(Initializer):
     AISTATS 2010. fan_in and fan_out: taken from the shape when None. seed: as in Uniform.
     """
 
-    def __init__(self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None,
-                 seed: int = 0):
+    def __init__(self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None, seed: int = 0):
         self.uniform, self.fan_in, self.fan_out, self.seed = uniform, fan_in, fan_out, seed
 
     def __call__(self, var: Variable, block: Block) -> Operator:
@@ -130,8 +131,13 @@ def constant_attrs(shape: Any, dtype: str, value: float) -> dict[str, Any]:
 
 def value_attrs(value: np.ndarray, dtype: str) -> dict[str, Any]:
     """The attributes of assign_value for an array: its elements lie in the list of their type."""
-    lists = {"bool": "bool_values", "float32": "fp32_values", "float64": "fp64_values",
-             "int32": "int32_values", "int64": "int64_values"}
+    lists = {
+        "bool": "bool_values",
+        "float32": "fp32_values",
+        "float64": "fp64_values",
+        "int32": "int32_values",
+        "int64": "int64_values",
+    }
     if dtype not in lists:
         raise ProgramError(f"assign_value has no values of {dtype}; it has {', '.join(lists)}")
     items = value.astype(dtype).ravel().tolist()

@@ -18,27 +18,47 @@ from .variable import Variable
 __all__ = ["glu", "img_conv_group", "scaled_dot_product_attention", "sequence_conv_pool", "simple_img_conv_pool"]
 
 
-def simple_img_conv_pool(input: Variable, num_filters: int, filter_size: Size, pool_size: Size, pool_stride: Size,
-                         pool_padding: Size | str = 0, pool_type: str = "max", global_pooling: bool = False,
-                         conv_stride: Size = 1, conv_padding: Size | str = 0, conv_dilation: Size = 1,
-                         conv_groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-                         act: str | None = None) -> Variable:
+def simple_img_conv_pool(
+    input: Variable,
+    num_filters: int,
+    filter_size: Size,
+    pool_size: Size,
+    pool_stride: Size,
+    pool_padding: Size | str = 0,
+    pool_type: str = "max",
+    global_pooling: bool = False,
+    conv_stride: Size = 1,
+    conv_padding: Size | str = 0,
+    conv_dilation: Size = 1,
+    conv_groups: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+) -> Variable:
     """layers.conv2d, then layers.pool2d, with their arguments.
 
     input: [N, C, H, W] float. Returns [N, num_filters, H', W'].
     LeCun et al., "Gradient-based learning applied to document recognition", 1998.
     """
-    hidden = layers.conv2d(input, num_filters, filter_size, conv_stride, conv_padding, conv_dilation, conv_groups,
-                           param_attr, bias_attr, act)
+    hidden = layers.conv2d(
+        input, num_filters, filter_size, conv_stride, conv_padding, conv_dilation, conv_groups, param_attr, bias_attr, act
+    )
     return layers.pool2d(hidden, pool_size, pool_type, pool_stride, pool_padding, global_pooling)
 
 
-def img_conv_group(input: Variable, conv_num_filter: Sequence[int], pool_size: Size,
-                   conv_padding: int | Sequence[Any] = 1, conv_filter_size: int | Sequence[Any] = 3,
-                   conv_act: str | None = None, param_attr: Any = None,
-                   conv_with_batchnorm: bool | Sequence[bool] = False,
-                   conv_batchnorm_drop_rate: float | Sequence[float] = 0.0, pool_stride: Size = 1,
-                   pool_type: str = "max") -> Variable:
+def img_conv_group(
+    input: Variable,
+    conv_num_filter: Sequence[int],
+    pool_size: Size,
+    conv_padding: int | Sequence[Any] = 1,
+    conv_filter_size: int | Sequence[Any] = 3,
+    conv_act: str | None = None,
+    param_attr: Any = None,
+    conv_with_batchnorm: bool | Sequence[bool] = False,
+    conv_batchnorm_drop_rate: float | Sequence[float] = 0.0,
+    pool_stride: Size = 1,
+    pool_type: str = "max",
+) -> Variable:
     """Convolutions one after the other, with batch normalization and dropout where asked for, then a pool.
 
     input: [N, C, H, W] float. conv_num_filter: one number a convolution. conv_padding, conv_filter_size,
@@ -50,9 +70,19 @@ def img_conv_group(input: Variable, conv_num_filter: Sequence[int], pool_size: S
     if not isinstance(conv_num_filter, (list, tuple, np.ndarray)) or len(conv_num_filter) == 0:
         refuse(ProgramError, f"img_conv_group: conv_num_filter is {shown(conv_num_filter)}, it must be a list of numbers")
     count, x = len(conv_num_filter), input
-    each = zip(conv_num_filter, *(_for_each(what, value, count) for what, value in [
-        ("conv_padding", conv_padding), ("conv_filter_size", conv_filter_size), ("param_attr", param_attr),
-        ("conv_with_batchnorm", conv_with_batchnorm), ("conv_batchnorm_drop_rate", conv_batchnorm_drop_rate)]))
+    each = zip(
+        conv_num_filter,
+        *(
+            _for_each(what, value, count)
+            for what, value in [
+                ("conv_padding", conv_padding),
+                ("conv_filter_size", conv_filter_size),
+                ("param_attr", param_attr),
+                ("conv_with_batchnorm", conv_with_batchnorm),
+                ("conv_batchnorm_drop_rate", conv_batchnorm_drop_rate),
+            ]
+        ),
+    )
     for filters, padding, size, attr, normalized, drop_rate in each:
         x = layers.conv2d(x, filters, size, padding=padding, param_attr=attr, act=None if normalized else conv_act)
         if normalized:
@@ -62,15 +92,23 @@ def img_conv_group(input: Variable, conv_num_filter: Sequence[int], pool_size: S
     return layers.pool2d(x, pool_size, pool_type, pool_stride)
 
 
-def sequence_conv_pool(input: Variable, num_filters: int, filter_size: int, param_attr: Any = None,
-                       act: str = "sigmoid", pool_type: str = "max", bias_attr: Any = None) -> Variable:
+def sequence_conv_pool(
+    input: Variable,
+    num_filters: int,
+    filter_size: int,
+    param_attr: Any = None,
+    act: str = "sigmoid",
+    pool_type: str = "max",
+    bias_attr: Any = None,
+) -> Variable:
     """layers.sequence_conv over windows of filter_size steps, then layers.sequence_pool.
 
     input: sequences of [features] float. Returns [sequences, num_filters].
     Collobert et al., "Natural language processing (almost) from scratch", JMLR 2011.
     """
-    hidden = layers.sequence_conv(input, num_filters=num_filters, filter_size=filter_size, param_attr=param_attr,
-                                  bias_attr=bias_attr, act=act)
+    hidden = layers.sequence_conv(
+        input, num_filters=num_filters, filter_size=filter_size, param_attr=param_attr, bias_attr=bias_attr, act=act
+    )
     return layers.sequence_pool(hidden, pool_type)
 
 
@@ -84,8 +122,9 @@ def glu(input: Variable, dim: int = -1) -> Variable:
     return layers.elementwise_mul(first, layers.sigmoid(second))
 
 
-def scaled_dot_product_attention(queries: Variable, keys: Variable, values: Variable, num_heads: int = 1,
-                                 dropout_rate: float = 0.0) -> Variable:
+def scaled_dot_product_attention(
+    queries: Variable, keys: Variable, values: Variable, num_heads: int = 1, dropout_rate: float = 0.0
+) -> Variable:
     """Attention of queries to keys. With several heads, each has its own projections, and their results lie side
     by side; layers.multi_head_attention mixes them by one more product.
 
@@ -97,17 +136,25 @@ def scaled_dot_product_attention(queries: Variable, keys: Variable, values: Vari
     for x in (queries, keys, values):
         require_float("scaled_dot_product_attention", x)
         if len(x.shape) != 3:
-            refuse(ShapeError, f"scaled_dot_product_attention: '{printable(x.name)}' has shape {list(x.shape)}, it must be "
-                               "[batch, length, features]")
+            refuse(
+                ShapeError,
+                f"scaled_dot_product_attention: '{printable(x.name)}' has shape {list(x.shape)}, it must be "
+                "[batch, length, features]",
+            )
     if heads == 1:
         return layers.dot_product_attention(queries, keys, values, dropout_rate=dropout_rate)
     widths = [known_dim(x, 2, "scaled_dot_product_attention") for x in (queries, keys, values)]
     if widths[0] != widths[1] or any(width % heads for width in widths):
-        refuse(ShapeError, f"scaled_dot_product_attention: {heads} heads of queries, keys and values with {widths} "
-                           "features; those of queries and keys must be alike, and a multiple of num_heads")
+        refuse(
+            ShapeError,
+            f"scaled_dot_product_attention: {heads} heads of queries, keys and values with {widths} "
+            "features; those of queries and keys must be alike, and a multiple of num_heads",
+        )
     prefix = layer_name("scaled_dot_product_attention")
-    q, k, v = (split_heads(layers.fc(x, width, 2, name=prefix), heads, width, prefix)[0]
-               for x, width in zip((queries, keys, values), widths))
+    q, k, v = (
+        split_heads(layers.fc(x, width, 2, name=prefix), heads, width, prefix)[0]
+        for x, width in zip((queries, keys, values), widths)
+    )
     return join_heads(layers.dot_product_attention(q, k, v, dropout_rate=dropout_rate), widths[2], prefix)
 
 

@@ -23,8 +23,7 @@ class Operator:
         self.type: str = other.pop("type")
         self._inputs: dict[str, list[str]] = {slot: list(names) for slot, names in other.pop("inputs")}
         self._outputs: dict[str, list[str]] = {slot: list(names) for slot, names in other.pop("outputs")}
-        self._attrs: dict[str, tuple[int, Any]] = {
-            name: (attr_type, value) for name, attr_type, value in other.pop("attrs")}
+        self._attrs: dict[str, tuple[int, Any]] = {name: (attr_type, value) for name, attr_type, value in other.pop("attrs")}
         self._other = other
 
     @property
@@ -96,9 +95,15 @@ class Operator:
 
     def describe(self) -> dict[str, Any]:
         attrs = [(name, attr_type, value) for name, (attr_type, value) in self._attrs.items()]
-        return {"is_target": False, "unknown": b"", **self._other, "type": self.type,
-                "inputs": list(self.inputs.items()), "outputs": list(self.outputs.items()),
-                "attrs": attrs}
+        return {
+            "is_target": False,
+            "unknown": b"",
+            **self._other,
+            "type": self.type,
+            "inputs": list(self.inputs.items()),
+            "outputs": list(self.outputs.items()),
+            "attrs": attrs,
+        }
 
     def __repr__(self) -> str:
         place = callsite.place_of(self.callstack)

@@ -54,8 +54,9 @@ class DataParallel:
         self.places = tuple(places)
         self.scopes = tuple(Scope() for _ in places)
         self._threads = ReplicaThreads([place.name for place in places])
-        self._executors = [_Replica(place, allow_cpu_fallback, self._threads.communicator, rank)
-                           for rank, place in enumerate(places)]
+        self._executors = [
+            _Replica(place, allow_cpu_fallback, self._threads.communicator, rank) for rank, place in enumerate(places)
+        ]
         self._alone = Executor(places[0], allow_cpu_fallback=allow_cpu_fallback)
         self._turn, self._running = threading.RLock(), False
         self._known: weakref.WeakKeyDictionary[Program, Any] = weakref.WeakKeyDictionary()
@@ -66,8 +67,13 @@ class DataParallel:
         refused there. minimize raises ProgramError for sparse gradients."""
         return ReplicaMean(optimizer, len(self.places))
 
-    def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None,
-            fetch_list: Sequence[Variable | str] | None = None, return_numpy: bool = True) -> list[list[Any]]:
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Sequence[Variable | str] | None = None,
+        return_numpy: bool = True,
+    ) -> list[list[Any]]:
         """Runs a program once. Returns for each of fetch_list a list: the values of the replicas that ran it, in order.
 
         A program with an optimizer from wrap() runs on all replicas. Of a feed whose variable has -1 rows each gets an
@@ -87,8 +93,9 @@ class DataParallel:
             try:
                 if self._sums(program):
                     feeds = self._shares(program, feed or {})
-                    by_rank = self._threads.run(lambda rank: self._executors[rank].run(
-                        program, feeds[rank], fetch_list, self.scopes[rank], return_numpy))
+                    by_rank = self._threads.run(
+                        lambda rank: self._executors[rank].run(program, feeds[rank], fetch_list, self.scopes[rank], return_numpy)
+                    )
                     return [list(values) for values in zip(*by_rank)]
                 values = self._alone.run(program, feed, fetch_list, self.scopes[0], return_numpy)
                 self._copy(_written(program))
@@ -132,8 +139,10 @@ class DataParallel:
         for name, value in feed.items():
             if isinstance(value, LoDTensor):
                 if value.lod:
-                    raise ShapeError(f"feed '{printable(name)}' has sequences, which replicas can't share: their parts would not "
-                                     "weigh the same; pad them to a tensor with a mask")
+                    raise ShapeError(
+                        f"feed '{printable(name)}' has sequences, which replicas can't share: their parts would not "
+                        "weigh the same; pad them to a tensor with a mask"
+                    )
                 value = value.array
             var = variables.get(name)
             if var is None or not var.shape or var.shape[0] != -1:  # names that are not there Executor.run refuses
@@ -143,7 +152,7 @@ class DataParallel:
                 if rows % count:
                     raise ShapeError(f"feed '{printable(name)}' has {rows} rows, which {count} replicas can't share evenly")
                 each = rows // count
-                parts = [value[rank * each:(rank + 1) * each] for rank in range(count)]
+                parts = [value[rank * each : (rank + 1) * each] for rank in range(count)]
             for share, part in zip(shares, parts):
                 share[name] = part
         return shares
@@ -157,12 +166,13 @@ class DataParallel:
         ops = [op for block in program.blocks for op in block.ops]
         sums = any(op.type == _SUM for op in ops)
         if not sums and any(op.attr("op_role", 0) == OPTIMIZE and op.output("ParamOut") for op in ops):
-            raise ProgramError("this program changes parameters by the gradients of one replica: put wrap() around its "
-                               "optimizer")
+            raise ProgramError("this program changes parameters by the gradients of one replica: put wrap() around its optimizer")
         named = next((op for op in ops if op.attr("op_device", "") not in ("", "cpu")), None)
         if named is not None:
-            raise ProgramError(f"operator {named.type} names the device '{named.attr('op_device')}', but replicas run "
-                               "on several: leave out its device_guard")
+            raise ProgramError(
+                f"operator {named.type} names the device '{named.attr('op_device')}', but replicas run "
+                "on several: leave out its device_guard"
+            )
         self._known[program] = handle, sums
         return sums
 

@@ -19,9 +19,17 @@ class ParamAttr:
     need_clip: whether gradient clipping takes its gradient.
     """
 
-    def __init__(self, name: str | None = None, initializer: Initializer | None = None,
-                 learning_rate: float = 1.0, regularizer: Any = None, trainable: bool = True,
-                 do_model_average: bool = True, need_clip: bool = True, average: bool | None = None):
+    def __init__(
+        self,
+        name: str | None = None,
+        initializer: Initializer | None = None,
+        learning_rate: float = 1.0,
+        regularizer: Any = None,
+        trainable: bool = True,
+        do_model_average: bool = True,
+        need_clip: bool = True,
+        average: bool | None = None,
+    ):
         self.name = name
         self.initializer = initializer
         self.learning_rate = float(learning_rate)
@@ -42,5 +50,7 @@ class ParamAttr:
         if isinstance(value, Initializer):
             return ParamAttr(initializer=value)
         what = repr(value) if isinstance(value, (bool, int, float)) else type(value).__name__
-        raise ProgramError(f"{what} does not describe a parameter; give a ParamAttr, a name or an initializer, "
-                           "such as NumpyArrayInitializer(array)")
+        raise ProgramError(
+            f"{what} does not describe a parameter; give a ParamAttr, a name or an initializer, "
+            "such as NumpyArrayInitializer(array)"
+        )

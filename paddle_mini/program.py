@@ -209,8 +209,7 @@ class Program:
         if not program.blocks:
             raise _core.ProgramError("the program has no blocks")
         program._other = other
-        program.backward_count = int(any(
-            op.attr("op_role", 0) & roles.BACKWARD for block in program.blocks for op in block.ops))
+        program.backward_count = int(any(op.attr("op_role", 0) & roles.BACKWARD for block in program.blocks for op in block.ops))
         program._names = unique_name.counters_after(var.name for var in program.list_vars())
         return program
 

@@ -55,8 +55,9 @@ def append_regularization_ops(pairs: Pairs, regularization: Regularizer | None =
     """Adds each parameter's penalty to its gradient: the parameter's own regularizer, else
     `regularization`. The sum takes the gradient's name; of a sparse gradient it is the dense
     p@GRAD@NEWGRAD@."""
-    return [(parameter, _regularized(parameter, gradient, parameter.regularizer or regularization))
-            for parameter, gradient in pairs]
+    return [
+        (parameter, _regularized(parameter, gradient, parameter.regularizer or regularization)) for parameter, gradient in pairs
+    ]
 
 
 def _regularized(parameter: Parameter, gradient: Variable, regularizer: Any) -> Variable:

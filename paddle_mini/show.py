@@ -13,9 +13,9 @@ _LONGEST_LIST = 8
 def program_text(program: Any) -> str:
     """Parameters and data first, then operators:
 
-        param fc_0.w_0 float32[64, 128]
-        data  x float32[-1, 64]
-        fc_0.tmp_0 float32[-1, 128] = mul(X=x, Y=fc_0.w_0)  # train.py:12
+    param fc_0.w_0 float32[64, 128]
+    data  x float32[-1, 64]
+    fc_0.tmp_0 float32[-1, 128] = mul(X=x, Y=fc_0.w_0)  # train.py:12
     """
     lines: list[str] = []
     for block in program.blocks:
@@ -72,8 +72,11 @@ def _telling_attrs(op: Any) -> list[Any]:
         presets = defaults(op.type)
     except ProgramError:  # an operator of another build
         presets = {}
-    return [(name, value) for name, value in op.attrs.items()
-            if name not in GENERIC and not (name in presets and presets[name] == value)]
+    return [
+        (name, value)
+        for name, value in op.attrs.items()
+        if name not in GENERIC and not (name in presets and presets[name] == value)
+    ]
 
 
 def _names(names: list[str]) -> str:

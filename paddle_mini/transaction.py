@@ -93,8 +93,13 @@ def before_setting(mapping: MutableMapping[Any, Any], *keys: Any) -> None:
 def before_changing(thing: Any) -> None:
     """Notes all attributes of an object that is about to change, and what their lists, dicts and sets hold."""
     if _here.transaction is not None:
-        on_undo(functools.partial(_put_all_back, vars(thing), {
-            name: value.copy() if type(value) in (list, dict, set) else value for name, value in vars(thing).items()}))
+        on_undo(
+            functools.partial(
+                _put_all_back,
+                vars(thing),
+                {name: value.copy() if type(value) in (list, dict, set) else value for name, value in vars(thing).items()},
+            )
+        )
 
 
 def _put_all_back(attributes: dict[str, Any], before: dict[str, Any]) -> None:
@@ -104,6 +109,7 @@ def _put_all_back(attributes: dict[str, Any], before: dict[str, Any]) -> None:
 
 def atomic(function: F) -> F:
     """The function, each call of which is a transaction."""
+
     @functools.wraps(function)  # type: ignore[arg-type]
     def call(*args: Any, **kwargs: Any) -> Any:
         with transaction():
@@ -114,6 +120,7 @@ def atomic(function: F) -> F:
 
 def atomic_method(function: F) -> F:
     """A method, each call of which is a transaction that the attributes of its object belong to."""
+
     @functools.wraps(function)  # type: ignore[arg-type]
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         with transaction():
@@ -138,8 +145,9 @@ def make_atomic(namespace: dict[str, Any], names: Iterable[str]) -> None:
     for name in names:
         value = namespace[name]
         if inspect.isclass(value):
-            make_methods_atomic(value, [method for method in vars(value)
-                                        if not method.startswith("_") or method in ("__init__", "__call__")])
+            make_methods_atomic(
+                value, [method for method in vars(value) if not method.startswith("_") or method in ("__init__", "__call__")]
+            )
             continue
         namespace[name] = atomic(value)
         home = vars(sys.modules[value.__module__])

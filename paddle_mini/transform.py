@@ -58,11 +58,19 @@ def _owned_blocks(program: Description) -> Description:
     for index in owned:
         owned += [inner for op in blocks[index]["ops"] for inner in _blocks_of(op)]
     number = {-1: -1, **{index: i for i, index in enumerate(sorted(set(owned)))}}
-    return {**program, "blocks": [
-        {**blocks[index], "idx": number[index], "parent_idx": number[blocks[index]["parent_idx"]],
-         "forward_block_idx": number.get(blocks[index]["forward_block_idx"], -1),
-         "ops": [{**op, "attrs": [_renumbered(attr, number) for attr in op["attrs"]]} for op in blocks[index]["ops"]]}
-        for index in sorted(set(owned))]}
+    return {
+        **program,
+        "blocks": [
+            {
+                **blocks[index],
+                "idx": number[index],
+                "parent_idx": number[blocks[index]["parent_idx"]],
+                "forward_block_idx": number.get(blocks[index]["forward_block_idx"], -1),
+                "ops": [{**op, "attrs": [_renumbered(attr, number) for attr in op["attrs"]]} for op in blocks[index]["ops"]],
+            }
+            for index in sorted(set(owned))
+        ],
+    }
 
 
 def _renumbered(attr: Any, number: dict[int, int]) -> Any:
@@ -77,8 +85,7 @@ def _role(op: Description) -> int:
 
 
 def _testing(op: Description) -> Description:
-    attrs = [(name, attr_type, True if name == "is_test" else value)
-             for name, attr_type, value in op["attrs"]]
+    attrs = [(name, attr_type, True if name == "is_test" else value) for name, attr_type, value in op["attrs"]]
     if all(name != "is_test" for name, _, _ in attrs) and _takes_is_test(op["type"]):
         attrs.append(("is_test", dtypes.BOOLEAN, True))
     return {**op, "attrs": attrs}

@@ -62,7 +62,7 @@ def counters_after(names: Iterable[str]) -> Counters:
     for name in names:
         # fc_0.w_1_moment1_0 uses up fc_0, fc_0.w_1 and itself.
         for match in islice(_NUMBER.finditer(name), _MOST_NUMBERS):
-            key, number = name[:match.start()], int(match.group(1))
+            key, number = name[: match.start()], int(match.group(1))
             if key:
                 counters[key] = max(counters.get(key, 0), number + 1)
     return counters

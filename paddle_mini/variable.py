@@ -24,9 +24,18 @@ class Variable:
     # NumPy then leaves `array + variable` to the variable, instead of adding element by element.
     __array_ufunc__ = None
 
-    def __init__(self, block: Block, name: str, dtype: Any = "float32", shape: Any = None,
-                 kind: int = dtypes.TENSOR, lod_level: int = 0, persistable: bool = False,
-                 need_check_feed: bool = False, stop_gradient: bool | None = False):
+    def __init__(
+        self,
+        block: Block,
+        name: str,
+        dtype: Any = "float32",
+        shape: Any = None,
+        kind: int = dtypes.TENSOR,
+        lod_level: int = 0,
+        persistable: bool = False,
+        need_check_feed: bool = False,
+        stop_gradient: bool | None = False,
+    ):
         check_variable_name(name)
         self.block = block
         self.name = name
@@ -77,8 +86,7 @@ class Variable:
 
     def info(self) -> dict[str, Any]:
         """Kind, dtype and shape, as `infer` reads them."""
-        info = {"kind": self.kind, "dtype": self._dtype, "shape": list(self._shape),
-                "lod_level": self.lod_level}
+        info = {"kind": self.kind, "dtype": self._dtype, "shape": list(self._shape), "lod_level": self.lod_level}
         if self.kind == dtypes.SELECTED_ROWS:
             info["row_count"] = self.row_count
         return info
@@ -105,10 +113,18 @@ class Variable:
         self.shape_known = True
 
     def describe(self) -> dict[str, Any]:
-        return {**self._other, "name": self.name, "kind": self.kind, "dtype": self._dtype,
-                "shape": list(self._shape), "lod_level": self.lod_level,
-                "persistable": self._persistable, "need_check_feed": self.need_check_feed,
-                "is_parameter": self._is_parameter, "stop_gradient": self._stop_gradient}
+        return {
+            **self._other,
+            "name": self.name,
+            "kind": self.kind,
+            "dtype": self._dtype,
+            "shape": list(self._shape),
+            "lod_level": self.lod_level,
+            "persistable": self._persistable,
+            "need_check_feed": self.need_check_feed,
+            "is_parameter": self._is_parameter,
+            "stop_gradient": self._stop_gradient,
+        }
 
     @staticmethod
     def from_description(block: Block, description: dict[str, Any]) -> Variable:
@@ -116,10 +132,17 @@ class Variable:
         kind = Parameter if other.get("is_parameter") else Variable
         var = kind.__new__(kind)
         Variable.__init__(
-            var, block, other.pop("name"), dtype=other.pop("dtype"), shape=other.pop("shape"),
-            kind=other.pop("kind"), lod_level=other.pop("lod_level"),
-            persistable=other.pop("persistable"), need_check_feed=other.pop("need_check_feed"),
-            stop_gradient=other.pop("stop_gradient"))
+            var,
+            block,
+            other.pop("name"),
+            dtype=other.pop("dtype"),
+            shape=other.pop("shape"),
+            kind=other.pop("kind"),
+            lod_level=other.pop("lod_level"),
+            persistable=other.pop("persistable"),
+            need_check_feed=other.pop("need_check_feed"),
+            stop_gradient=other.pop("stop_gradient"),
+        )
         var._is_parameter = other.pop("is_parameter")
         var._other = other
         if isinstance(var, Parameter):
@@ -173,15 +196,14 @@ class Parameter(Variable):
     lives in Python only.
     """
 
-    def __init__(self, block: Block, name: str, dtype: str, shape: Any, trainable: bool = True,
-                 **training: Any):
-        super().__init__(block, name, dtype=dtype, shape=shape, persistable=True,
-                         stop_gradient=not trainable)
+    def __init__(self, block: Block, name: str, dtype: str, shape: Any, trainable: bool = True, **training: Any):
+        super().__init__(block, name, dtype=dtype, shape=shape, persistable=True, stop_gradient=not trainable)
         self._is_parameter = True
         self.set_training(**training)
 
-    def set_training(self, learning_rate: float = 1.0, regularizer: Any = None,
-                     do_model_average: bool = True, need_clip: bool = True) -> None:
+    def set_training(
+        self, learning_rate: float = 1.0, regularizer: Any = None, do_model_average: bool = True, need_clip: bool = True
+    ) -> None:
         """learning_rate multiplies the optimizer's; regularizer is used instead of the optimizer's;
         do_model_average and need_clip say whether averaging and clipping take this parameter."""
         before_setting(vars(self), "learning_rate", "regularizer", "do_model_average", "need_clip")
@@ -191,8 +213,7 @@ class Parameter(Variable):
         self.need_clip = need_clip
 
     def copy_training(self, other: Parameter) -> None:
-        self.set_training(other.learning_rate, other.regularizer, other.do_model_average,
-                          other.need_clip)
+        self.set_training(other.learning_rate, other.regularizer, other.do_model_average, other.need_clip)
 
     @property
     def trainable(self) -> bool:

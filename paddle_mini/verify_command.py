@@ -27,11 +27,17 @@ UNPROTECTED = 3
 def add_verify(commands: Any) -> None:
     """The command, for a parser's commands."""
     parser = commands.add_parser(
-        "verify", help="compare files with their checksums",
+        "verify",
+        help="compare files with their checksums",
         epilog="Exit status: 0 all are as they were written, 1 one is damaged or can't be read, 2 the command line is wrong, "
-        "3 none is damaged, but one has no checksum.")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a program, parameters, a state, a checkpoint's or a model's "
-                        "folder, a checkpoint of a server, coordinator.json")
+        "3 none is damaged, but one has no checksum.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="a program, parameters, a state, a checkpoint's or a model's folder, a checkpoint of a server, coordinator.json",
+    )
     parser.set_defaults(command=_verify)
 
 
@@ -76,8 +82,15 @@ def _verifier(path: str) -> Callable[[str], str | None]:
         raise ProgramError(f"'{path}' is a folder, and neither a checkpoint nor a model")
     name = os.path.basename(path)
     by_end: list[tuple[str, Callable[[str], str | None]]] = [
-        (".pdmodel", _program), (FOLDER_MODEL, _program), (".pdiparams", _parameters), (".safetensors", _safetensors),
-        (".pdparams", _state), (".pdopt", _state), (".ckpt", _server_checkpoint), ("coordinator.json", _coordinator)]
+        (".pdmodel", _program),
+        (FOLDER_MODEL, _program),
+        (".pdiparams", _parameters),
+        (".safetensors", _safetensors),
+        (".pdparams", _state),
+        (".pdopt", _state),
+        (".ckpt", _server_checkpoint),
+        ("coordinator.json", _coordinator),
+    ]
     return next((function for end, function in by_end if name.endswith(end)), _other)
 
 

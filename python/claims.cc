@@ -79,10 +79,13 @@ void define_claims(py::module_& m) {
       .def("__enter__", [](const Applied&) {})
       .def("__exit__", [](Applied& self, const py::args&) { self.exit(); })
       .def("restore", &Applied::restore);
-  py::class_<Claim>(m, "Claim", "For (name, by, keep) of a scope: inside its `with` block no other thread can apply averages to "
-                    "these names or change them; ScopeInUse when one of them is claimed already. `by` may be given values there.")
+  py::class_<Claim>(
+      m, "Claim",
+      "For (name, by, keep) of a scope: inside its `with` block no other thread can apply averages to "
+      "these names or change them; ScopeInUse when one of them is claimed already. `by` may be given values there.")
       .def(py::init<std::shared_ptr<Scope>, const ExchangeTriples&>(), py::arg("scope"), py::arg("triples"))
-      .def("__enter__", [](Claim& self) -> Claim& { return self; }, py::return_value_policy::reference)
+      .def(
+          "__enter__", [](Claim& self) -> Claim& { return self; }, py::return_value_policy::reference)
       .def("__exit__", [](Claim& self, const py::args&) { self.exit(); })
       .def("apply", &Claim::apply, py::arg("need_restore") = true,
            "Each name stands for what `by` stood for, and its own value is kept, until the Applied ends.");

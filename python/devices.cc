@@ -24,25 +24,38 @@ Machine& machine() {
 void define_devices(py::module_& m) {
   // For tests of what an address of a device is to others.
   m.def("device_address", [](const std::string& place, uintptr_t address) {
-    return reinterpret_cast<uintptr_t>(machine().at(parse_place(place)).device->address(reinterpret_cast<void*>(address)));
+    return reinterpret_cast<uintptr_t>(
+        machine().at(parse_place(place)).device->address(reinterpret_cast<void*>(address)));
   });
-  py::class_<DeviceMemory>(m, "DeviceMemory").def(py::init([](const std::string& place, size_t bytes) {
-    return DeviceMemory{machine().at(parse_place(place)).device->allocate(bytes)};
-  })).def_property_readonly("address", [](const DeviceMemory& held) { return reinterpret_cast<uintptr_t>(held.memory.get()); });
-  m.def("emulate", [](int index, double bandwidth, double latency, size_t memory, size_t staging, uint64_t delay_seed, int most_delay) {
-    Emulation emulation;
-    emulation.bandwidth = bandwidth;
-    emulation.latency = latency;
-    emulation.memory = memory;
-    emulation.staging = staging;
-    emulation.delay_seed = delay_seed;
-    emulation.most_delay = most_delay;
-    machine().emulate(index, emulation);
-  }, py::arg("index"), py::arg("bandwidth"), py::arg("latency"), py::arg("memory"), py::arg("staging"), py::arg("delay_seed"),
-        py::arg("most_delay"));
-  m.def("device_memory", &memory_of, py::arg("place"), "Bytes in use, reserved, at the peak, and in total, of a device.");
-  m.def("forget_peak", [](const std::string& place) { machine().at(parse_place(place)).device->forget_peak(); }, py::arg("place"));
-  m.def("device_text", [](const std::string& place) { return machine().at(parse_place(place)).device->description(); }, py::arg("place"));
+  py::class_<DeviceMemory>(m, "DeviceMemory")
+      .def(py::init([](const std::string& place, size_t bytes) {
+        return DeviceMemory{machine().at(parse_place(place)).device->allocate(bytes)};
+      }))
+      .def_property_readonly("address",
+                             [](const DeviceMemory& held) { return reinterpret_cast<uintptr_t>(held.memory.get()); });
+  m.def(
+      "emulate",
+      [](int index, double bandwidth, double latency, size_t memory, size_t staging, uint64_t delay_seed,
+         int most_delay) {
+        Emulation emulation;
+        emulation.bandwidth = bandwidth;
+        emulation.latency = latency;
+        emulation.memory = memory;
+        emulation.staging = staging;
+        emulation.delay_seed = delay_seed;
+        emulation.most_delay = most_delay;
+        machine().emulate(index, emulation);
+      },
+      py::arg("index"), py::arg("bandwidth"), py::arg("latency"), py::arg("memory"), py::arg("staging"),
+      py::arg("delay_seed"), py::arg("most_delay"));
+  m.def("device_memory", &memory_of, py::arg("place"),
+        "Bytes in use, reserved, at the peak, and in total, of a device.");
+  m.def(
+      "forget_peak", [](const std::string& place) { machine().at(parse_place(place)).device->forget_peak(); },
+      py::arg("place"));
+  m.def(
+      "device_text", [](const std::string& place) { return machine().at(parse_place(place)).device->description(); },
+      py::arg("place"));
   m.def("gpu_text", [] { return machine().gpu_text(); }, "Versions of what GPUs need, or why there are none.");
   m.def("gpu_count", [] { return machine().gpu_count(); });
 }

@@ -20,7 +20,8 @@ std::string text_from_python(py::handle text, bool is_file_name) {
   std::optional<std::string> bytes = encoded(text, is_file_name ? "surrogateescape" : "strict");
   if (!bytes) {
     PyErr_Clear();
-    fail<ProgramError>("'", printable(encoded(text, "backslashreplace").value_or("")), "' has a half of a character: it is not text");
+    fail<ProgramError>("'", printable(encoded(text, "backslashreplace").value_or("")),
+                       "' has a half of a character: it is not text");
   }
   bool is_cut_off = is_file_name && bytes->find('\0') != std::string::npos;
   require<ProgramError>(!is_cut_off, "'", printable(*bytes), "' is not the name of a file: it has a zero byte");
@@ -43,9 +44,13 @@ void define_errors(py::module_& m) {
       if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     }
   });
-  m.def("printable", [](const py::object& name, size_t limit) {
-    return printable(encoded(py::str(name), "backslashreplace").value_or(""), limit);
-  }, py::arg("name"), py::arg("limit") = 200, "A name as messages show it: control characters as '?', and at most so many bytes.");
+  m.def(
+      "printable",
+      [](const py::object& name, size_t limit) {
+        return printable(encoded(py::str(name), "backslashreplace").value_or(""), limit);
+      },
+      py::arg("name"), py::arg("limit") = 200,
+      "A name as messages show it: control characters as '?', and at most so many bytes.");
   for (const char* name : {"Error", "ProgramError", "ShapeError", "OpError", "ScopeInUse", "DeviceError"}) {
     m.attr(name).attr("__module__") = "paddle_mini";
   }

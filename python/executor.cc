@@ -16,7 +16,8 @@ py::object tensor_to_python(const Tensor& tensor) {
 py::object fetched_to_python(const Variable& variable) {
   if (variable.kind == VarKind::Tensor) return tensor_to_python(variable.tensor);
   if (variable.is_rows()) return variable_to_python(variable);
-  require<OpError>(variable.kind == VarKind::TensorArray, "a variable that is ", name_of(variable.kind), " can't be fetched");
+  require<OpError>(variable.kind == VarKind::TensorArray, "a variable that is ", name_of(variable.kind),
+                   " can't be fetched");
   py::list list;
   for (const Tensor& element : variable.array) list.append(tensor_to_python(element));
   return std::move(list);
@@ -33,8 +34,8 @@ class Executor {
     devices_.seed(seed ? *seed : std::random_device{}());
   }
 
-  py::list run(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope, const py::tuple& feed_names,
-               const py::tuple& feeds, const py::tuple& fetches) {
+  py::list run(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
+               const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches) {
     std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
     std::vector<py::array> kept;
     std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
@@ -55,7 +56,8 @@ class Executor {
   }
 
   std::string plan_text(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
-                        const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches, const std::string& stage) {
+                        const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches,
+                        const std::string& stage) {
     std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
     std::vector<py::array> kept;
     std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
@@ -127,10 +129,12 @@ class Executor {
   }
 
   // The names are compared by identity first: callers that keep their tuples pay nothing.
-  std::shared_ptr<Session> session_for(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
-                       const py::tuple& feeds, const py::tuple& fetches) {
+  std::shared_ptr<Session> session_for(const std::shared_ptr<VerifiedProgram>& program,
+                                       const std::shared_ptr<Scope>& scope, const py::tuple& feeds,
+                                       const py::tuple& fetches) {
     for (Entry& entry : entries_) {
-      bool fits = entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches);
+      bool fits =
+          entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches);
       if (fits) return entry.session;
     }
     constexpr size_t kMostSessions = 64;
@@ -157,46 +161,57 @@ bool user_wants_to_stop() {
 }
 
 void define_executor(py::module_& m) {
-  py::class_<VerifiedProgram, std::shared_ptr<VerifiedProgram>>(m, "Program", "A parsed and verified program, ready to run.")
+  py::class_<VerifiedProgram, std::shared_ptr<VerifiedProgram>>(m, "Program",
+                                                                "A parsed and verified program, ready to run.")
       .def(py::init([](const py::bytes& bytes) {
         ProgramDesc desc = decode_program(static_cast<std::string>(bytes));
         return std::make_shared<VerifiedProgram>(verify(desc, machine().operators()));
       }));
-  py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(m, "Communicator", "Where replicas, each run by a thread, meet.")
+  py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(m, "Communicator",
+                                                                      "Where replicas, each run by a thread, meet.")
       .def(py::init([](const std::vector<std::string>& names) {
-        std::vector<Place> places;
-        for (const std::string& name : names) places.push_back(parse_place(name));
-        return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), machine().sums_among(places));
-      }), py::arg("places"))
+             std::vector<Place> places;
+             for (const std::string& name : names) places.push_back(parse_place(name));
+             return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), machine().sums_among(places));
+           }),
+           py::arg("places"))
       .def("give_up", &ThreadCommunicator::give_up, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
            "Whoever waits for a replica, now or later, gets this as DeviceError.")
       .def("begin_anew", &ThreadCommunicator::begin_anew, "Forgets who has given up, while no replica runs.");
   py::class_<Executor>(m, "Executor")
       .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool,
-                    const std::optional<std::shared_ptr<ThreadCommunicator>>&, int, int64_t>(), py::arg("place"),
-           py::arg("seed") = py::none(), py::arg("files") = false, py::arg("allow_cpu_fallback") = false,
-           py::arg("communicator") = py::none(), py::arg("rank") = 0, py::arg("max_loop_steps") = 0)
+                    const std::optional<std::shared_ptr<ThreadCommunicator>>&, int, int64_t>(),
+           py::arg("place"), py::arg("seed") = py::none(), py::arg("files") = false,
+           py::arg("allow_cpu_fallback") = false, py::arg("communicator") = py::none(), py::arg("rank") = 0,
+           py::arg("max_loop_steps") = 0)
       .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
            py::arg("fetches"))
-      .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
-           py::arg("fetches"), py::arg("stage") = "plan")
+      .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"),
+           py::arg("feeds"), py::arg("fetches"), py::arg("stage") = "plan")
       .def("seed", &Executor::seed, py::arg("seed"))
       .def("random_state", &Executor::random_state)
       .def("set_random_state", &Executor::set_random_state, py::arg("state"));
-  m.def("find_waits", [](const std::vector<std::pair<int, std::vector<std::tuple<int, size_t, size_t, bool>>>>& steps, int queues) {
-    std::vector<OrderedStep> given;
-    for (const auto& [queue, touches] : steps) {
-      given.push_back({queue, {}});
-      for (const auto& [memory, begin, end, writes] : touches) given.back().touches.push_back({memory, begin, end, writes});
-    }
-    return find_waits(given, queues);
-  }, "For (queue, [(memory, begin, end, writes)]) steps: those that each waits for.");
-  m.def("plan_memory", [](const std::vector<std::tuple<int, int, size_t>>& lifetimes) {
-    std::vector<Lifetime> given;
-    for (const auto& [first, last, bytes] : lifetimes) given.push_back({first, last, bytes});
-    MemoryPlan plan = plan_memory(given);
-    return std::make_pair(plan.offsets, plan.arena_bytes);
-  }, "(offsets, arena bytes) for (first step, last step, bytes) lifetimes.");
+  m.def(
+      "find_waits",
+      [](const std::vector<std::pair<int, std::vector<std::tuple<int, size_t, size_t, bool>>>>& steps, int queues) {
+        std::vector<OrderedStep> given;
+        for (const auto& [queue, touches] : steps) {
+          given.push_back({queue, {}});
+          for (const auto& [memory, begin, end, writes] : touches)
+            given.back().touches.push_back({memory, begin, end, writes});
+        }
+        return find_waits(given, queues);
+      },
+      "For (queue, [(memory, begin, end, writes)]) steps: those that each waits for.");
+  m.def(
+      "plan_memory",
+      [](const std::vector<std::tuple<int, int, size_t>>& lifetimes) {
+        std::vector<Lifetime> given;
+        for (const auto& [first, last, bytes] : lifetimes) given.push_back({first, last, bytes});
+        MemoryPlan plan = plan_memory(given);
+        return std::make_pair(plan.offsets, plan.arena_bytes);
+      },
+      "(offsets, arena bytes) for (first step, last step, bytes) lifetimes.");
 }
 
 }  // namespace paddle_mini::python

@@ -10,9 +10,13 @@
 namespace paddle_mini::python {
 namespace {
 
-std::string_view view_of(const py::bytes& bytes) { return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))}; }
+std::string_view view_of(const py::bytes& bytes) {
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
 
-std::string_view view_of(const py::buffer_info& bytes) { return {static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)}; }
+std::string_view view_of(const py::buffer_info& bytes) {
+  return {static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)};
+}
 
 std::string bytes_of_parameters(Scope& scope, const std::vector<std::string>& names) {
   InScope use(scope, Access::Read);
@@ -20,8 +24,8 @@ std::string bytes_of_parameters(Scope& scope, const std::vector<std::string>& na
 }
 
 // Reads everything before the scope is touched.
-void load_parameters(Scope& scope, const FileName& path, const py::bytes& program, const std::vector<std::string>& names,
-                     std::optional<uint32_t> checksum) {
+void load_parameters(Scope& scope, const FileName& path, const py::bytes& program,
+                     const std::vector<std::string>& names, std::optional<uint32_t> checksum) {
   ProgramDesc desc = decode_program(view_of(program));
   auto tensors = from_file(path, [&](std::string_view bytes) { return read_parameters(bytes, desc, names, checksum); });
   InScope use(scope, Access::Edit);
@@ -69,26 +73,39 @@ void define_models(py::module_& m) {
     py::gil_scoped_release others_run;
     write_parameters(path, bytes);
   });
-  m.def("parameters_checksum", [](Scope& scope, const std::vector<std::string>& names) { return crc32c(bytes_of_parameters(scope, names)); });
-  m.def("save_model", [](Scope& scope, const std::vector<std::string>& names, const FileName& parameters_path,
-                         const FileName& model_path, const py::bytes& program, const Others& others) {
-    std::string bytes = bytes_of_parameters(scope, names);
-    std::string_view model = view_of(program);
-    std::vector<NewFile> files = files_of(others);
-    py::gil_scoped_release others_run;
-    write_model(model_path, model, parameters_path, bytes, files);
-  }, "Both files and `others`, or none of them: [(path, bytes, or None to remove the file)].", py::arg("scope"), py::arg("names"),
-        py::arg("parameters_path"), py::arg("model_path"), py::arg("program"), py::arg("others") = Others());
-  m.def("write_model", [](const FileName& path, const py::bytes& program, std::optional<uint32_t> parameters, const Others& others) {
-    write_model(path, view_of(program), parameters, files_of(others));
-  }, "A program's file; parameters: the checksum of those that belong to it. others: as of save_model.", py::arg("path"),
-        py::arg("program"), py::arg("parameters"), py::arg("others") = Others());
+  m.def("parameters_checksum",
+        [](Scope& scope, const std::vector<std::string>& names) { return crc32c(bytes_of_parameters(scope, names)); });
+  m.def(
+      "save_model",
+      [](Scope& scope, const std::vector<std::string>& names, const FileName& parameters_path,
+         const FileName& model_path, const py::bytes& program, const Others& others) {
+        std::string bytes = bytes_of_parameters(scope, names);
+        std::string_view model = view_of(program);
+        std::vector<NewFile> files = files_of(others);
+        py::gil_scoped_release others_run;
+        write_model(model_path, model, parameters_path, bytes, files);
+      },
+      "Both files and `others`, or none of them: [(path, bytes, or None to remove the file)].", py::arg("scope"),
+      py::arg("names"), py::arg("parameters_path"), py::arg("model_path"), py::arg("program"),
+      py::arg("others") = Others());
+  m.def(
+      "write_model",
+      [](const FileName& path, const py::bytes& program, std::optional<uint32_t> parameters, const Others& others) {
+        write_model(path, view_of(program), parameters, files_of(others));
+      },
+      "A program's file; parameters: the checksum of those that belong to it. others: as of save_model.",
+      py::arg("path"), py::arg("program"), py::arg("parameters"), py::arg("others") = Others());
   m.def("load_parameters", &load_parameters);
-  m.def("model_facts", [](const py::bytes& file) {
-    ModelFile model = open_model(view_of(file));
-    return py::make_tuple(model.is_checked, model.parameters);
-  }, "Of a program's file: whether it has a checksum, which is right; and that of its parameters, or None.");
-  m.def("checksum_beside", [](const FileName& path) { return checksum_beside(path); }, "What the model beside a file of parameters says of it, or None.");
+  m.def(
+      "model_facts",
+      [](const py::bytes& file) {
+        ModelFile model = open_model(view_of(file));
+        return py::make_tuple(model.is_checked, model.parameters);
+      },
+      "Of a program's file: whether it has a checksum, which is right; and that of its parameters, or None.");
+  m.def(
+      "checksum_beside", [](const FileName& path) { return checksum_beside(path); },
+      "What the model beside a file of parameters says of it, or None.");
   m.def("require_parameters", &require_parameters);
 }
 
@@ -96,20 +113,27 @@ void define_models(py::module_& m) {
 
 void define_files(py::module_& m) {
   define_models(m);
-  m.def("parameter_file_order", [](const py::bytes& program) { return parameter_file_order(decode_program(view_of(program))); });
+  m.def("parameter_file_order",
+        [](const py::bytes& program) { return parameter_file_order(decode_program(view_of(program))); });
   m.def("read_file", &read_whole);
   m.def("write_file", [](const FileName& path, const py::buffer& bytes) { write_several({{path, {bytes}}}); });
   m.def("write_files", &write_several, "[(path, [bytes, ...])]: all of them, or none.");
   m.def("unfinished_name", &unfinished_name, "For a file that is being written, under a lock (flock).");
-  m.def("remove_unfinished", [](const FileName& folder) { remove_unfinished(folder); }, "Those in a folder whose writers are gone.");
-  m.def("crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(view_of(bytes.request()), before); }, py::arg("bytes"),
-        py::arg("before") = 0);
+  m.def(
+      "remove_unfinished", [](const FileName& folder) { remove_unfinished(folder); },
+      "Those in a folder whose writers are gone.");
+  m.def(
+      "crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(view_of(bytes.request()), before); },
+      py::arg("bytes"), py::arg("before") = 0);
   m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(view_of(bytes)); });
-  m.def("read_tensor", [](const py::bytes& bytes) {
-    size_t position = 0;
-    Tensor tensor = read_tensor(view_of(bytes), position);
-    return py::make_tuple(copy_to_numpy(tensor), tensor.lod, position);
-  }, "(array, lod, bytes used) of the tensor that the bytes begin with.");
+  m.def(
+      "read_tensor",
+      [](const py::bytes& bytes) {
+        size_t position = 0;
+        Tensor tensor = read_tensor(view_of(bytes), position);
+        return py::make_tuple(copy_to_numpy(tensor), tensor.lod, position);
+      },
+      "(array, lod, bytes used) of the tensor that the bytes begin with.");
   m.def("tensor_bytes", [](const py::array& array, const Lod& lod) {
     py::array contiguous = py::array::ensure(array, py::array::c_style);
     Tensor tensor = view_of(contiguous, "array");

@@ -21,7 +21,9 @@ def without_docstrings(tree):
 
 def text():
     kinds = {kind: kind.__module__ for kind in vars(_core).values() if isinstance(kind, type) and issubclass(kind, Exception)}
+    text_of_errors = _core.Error.__dict__["__str__"]  # which paddle_mini/errors.py sets
     try:
+        del _core.Error.__str__
         for kind in kinds:  # users see them as paddle_mini's, but they are defined here
             kind.__module__ = _core.__name__
         with tempfile.TemporaryDirectory() as folder:
@@ -30,6 +32,7 @@ def text():
     finally:
         for kind, module in kinds.items():
             kind.__module__ = module
+        _core.Error.__str__ = text_of_errors
     # The name that the type has before Python 3.12.
     made = made.replace("collections.abc.Buffer", "typing_extensions.Buffer")
     return "# Made by `make stub`.\n" + ast.unparse(without_docstrings(ast.parse(made))) + "\n"

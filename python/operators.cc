@@ -21,7 +21,8 @@ py::dict input_to_python(const OpSpec& spec, const PortSpec& port) {
   py::dict input = port_to_python(port);
   bool shape_only = spec.reads_only_shape(port.name);
   input["shape_only"] = shape_only;
-  if (shape_only) input["doc"] = port.doc + (port.list ? "; only their shapes are looked at" : "; only its shape is looked at");
+  if (shape_only)
+    input["doc"] = port.doc + (port.list ? "; only their shapes are looked at" : "; only its shape is looked at");
   return input;
 }
 
@@ -75,8 +76,8 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
     for (const Slot& slot : op.inputs) {
       inputs.emplace_back();
       for (const std::string& name : slot.arguments) {
-        require<ProgramError>(name == kEmptyName || infos.contains(py::str(name)), "input ", slot.name, " names '", printable(name),
-                              "', which is not declared");
+        require<ProgramError>(name == kEmptyName || infos.contains(py::str(name)), "input ", slot.name, " names '",
+                              printable(name), "', which is not declared");
         inputs.back().push_back(name == kEmptyName ? VarInfo{} : info_from_python(infos[py::str(name)]));
       }
     }
@@ -136,7 +137,8 @@ void define_operators(py::module_& m) {
   m.def("fresh_memory", [](size_t bytes) { return py::bytes(static_cast<const char*>(allocate(bytes).get()), bytes); });
   m.def("kernel_library", [] {
     const KernelLibrary& library = machine().kernels();
-    return py::dict(py::arg("level") = library.level, py::arg("path") = library.path, py::arg("reason") = library.reason);
+    return py::dict(py::arg("level") = library.level, py::arg("path") = library.path,
+                    py::arg("reason") = library.reason);
   });
   m.def("processor_levels", &processor_levels);
 }

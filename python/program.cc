@@ -48,14 +48,19 @@ py::object element_to_python(const T& value) {
   if constexpr (std::is_same_v<T, BlockIndex>) return py::int_(value.index);
   else if constexpr (std::is_same_v<T, VarName>) return py::str(value.name);
   else if constexpr (std::is_same_v<T, std::string>) return text_to_python(value);
-  else if constexpr (std::is_same_v<T, ScalarValue>) return std::visit([](const auto& v) { return py::object(py::cast(v)); }, value);
+  else if constexpr (std::is_same_v<T, ScalarValue>)
+    return std::visit([](const auto& v) { return py::object(py::cast(v)); }, value);
   else return py::cast(value);
 }
 
 template <class V>
-struct ListElement { using type = void; };
+struct ListElement {
+  using type = void;
+};
 template <class E>
-struct ListElement<std::vector<E>> { using type = E; };
+struct ListElement<std::vector<E>> {
+  using type = E;
+};
 
 template <size_t I = 0>
 AttrValue attr_of_type(size_t type, const py::handle& value) {
@@ -82,8 +87,8 @@ Attr attr_from_python(const py::handle& item) {
   try {
     return {name, attr_of_type(static_cast<size_t>(type), attr[2])};
   } catch (const py::cast_error&) {
-    fail<ProgramError>("attribute '", printable(name), "' is ", name_of(type), "; ", py::repr(attr[2]).cast<std::string>(),
-                       " is not one");
+    fail<ProgramError>("attribute '", printable(name), "' is ", name_of(type), "; ",
+                       py::repr(attr[2]).cast<std::string>(), " is not one");
   }
 }
 
@@ -111,7 +116,8 @@ py::dict var_to_python(const VarDesc& var) {
   py::dict item;
   item["name"] = element_to_python(var.name);
   item["kind"] = var.kind;
-  item["dtype"] = is_dtype(var.dtype) ? py::object(py::str(name_of(static_cast<DType>(var.dtype)))) : py::object(py::int_(var.dtype));
+  item["dtype"] = is_dtype(var.dtype) ? py::object(py::str(name_of(static_cast<DType>(var.dtype))))
+                                      : py::object(py::int_(var.dtype));
   item["shape"] = var.dims;
   item["lod_level"] = var.lod_level;
   item["has_tensor"] = var.has_tensor;
@@ -211,7 +217,8 @@ py::dict op_to_python(const OpDesc& op) {
 }
 
 void define_program(py::module_& m) {
-  m.def("encode_program", [](const py::dict& program) { return py::bytes(encode_program(program_from_python(program))); });
+  m.def("encode_program",
+        [](const py::dict& program) { return py::bytes(encode_program(program_from_python(program))); });
   m.def("decode_program", [](const py::bytes& bytes) {
     return program_to_python(read_program(static_cast<std::string>(bytes), machine().operators()));
   });
@@ -220,10 +227,14 @@ void define_program(py::module_& m) {
     for (const auto& [name, type] : generic_attributes()) types[name.c_str()] = static_cast<int>(type);
     return types;
   });
-  m.def("check_variable_name", [](const py::object& name) {
-    require<ProgramError>(py::isinstance<py::str>(name), "variable name is of type ", Py_TYPE(name.ptr())->tp_name, ", it must be text");
-    check_variable_name(name.cast<std::string>());
-  }, py::arg("name"), "ProgramError for a name that no program may have.");
+  m.def(
+      "check_variable_name",
+      [](const py::object& name) {
+        require<ProgramError>(py::isinstance<py::str>(name), "variable name is of type ", Py_TYPE(name.ptr())->tp_name,
+                              ", it must be text");
+        check_variable_name(name.cast<std::string>());
+      },
+      py::arg("name"), "ProgramError for a name that no program may have.");
   m.def("type_name", &type_name, py::arg("number"));
 }
 

@@ -21,7 +21,8 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
   auto numpy = py::module_::import("numpy");
   std::string shown = "'" + printable(name) + "'";
   require<ShapeError>(!value.is_none(), shown, " can't be set to None; give an array");
-  if (py::isinstance(value, numpy.attr("ma").attr("MaskedArray"))) fail<ShapeError>(shown, " can't be set to a masked array; give its filled(value)");
+  if (py::isinstance(value, numpy.attr("ma").attr("MaskedArray")))
+    fail<ShapeError>(shown, " can't be set to a masked array; give its filled(value)");
   py::object dtype = py::none();
   if (!py::hasattr(value, "__array__")) {
     InScope use(scope, Access::Read);
@@ -30,13 +31,15 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
   }
   try {
     py::object array = numpy.attr("asarray")(value, dtype);
-    require<ShapeError>(py::isinstance<py::array>(array), shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(),
-                        ", which is not an array");
+    require<ShapeError>(py::isinstance<py::array>(array), shown, " is of type ",
+                        py::type::of(value).attr("__name__").cast<std::string>(), ", which is not an array");
     return numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape")).cast<py::array>();
   } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_Exception) || py::isinstance(error.value(), py::module_::import("paddle_mini._core").attr("Error"))) throw;
-    fail<ShapeError>(shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(), ", which gives no array: ",
-                     printable(py::str(error.value()).cast<std::string>()));
+    if (!error.matches(PyExc_Exception) ||
+        py::isinstance(error.value(), py::module_::import("paddle_mini._core").attr("Error")))
+      throw;
+    fail<ShapeError>(shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(),
+                     ", which gives no array: ", printable(py::str(error.value()).cast<std::string>()));
   }
 }
 
@@ -58,7 +61,8 @@ std::vector<int64_t> rows_from_python(const std::string& name, const py::object&
   }
 }
 
-void set_rows(Scope& scope, const std::string& name, const py::object& row_numbers, const py::object& value, int64_t height) {
+void set_rows(Scope& scope, const std::string& name, const py::object& row_numbers, const py::object& value,
+              int64_t height) {
   std::vector<int64_t> rows = rows_from_python(name, row_numbers);
   py::array array = array_from_python(scope, name, value);
   Tensor values = view_of(array, name);
@@ -121,23 +125,28 @@ py::dtype numpy_dtype(DType dtype) {
 }
 
 DType dtype_from_numpy(const py::dtype& dtype, const std::string& what) {
-  struct Row { char kind; py::ssize_t size; DType dtype; };
-  static constexpr Row kTable[] = {{'f', 4, DType::Float32}, {'i', 8, DType::Int64},  {'f', 8, DType::Float64},
-                                   {'i', 4, DType::Int32},   {'b', 1, DType::Bool},   {'u', 1, DType::UInt8},
-                                   {'f', 2, DType::Float16}, {'i', 2, DType::Int16},  {'i', 1, DType::Int8},
+  struct Row {
+    char kind;
+    py::ssize_t size;
+    DType dtype;
+  };
+  static constexpr Row kTable[] = {{'f', 4, DType::Float32}, {'i', 8, DType::Int64}, {'f', 8, DType::Float64},
+                                   {'i', 4, DType::Int32},   {'b', 1, DType::Bool},  {'u', 1, DType::UInt8},
+                                   {'f', 2, DType::Float16}, {'i', 2, DType::Int16}, {'i', 1, DType::Int8},
                                    {'u', 2, DType::BFloat16}};
   bool native = dtype.byteorder() == '=' || dtype.byteorder() == '|';
   for (const Row& row : kTable) {
     if (native && dtype.kind() == row.kind && dtype.itemsize() == row.size) return row.dtype;
   }
-  fail<ShapeError>("'", printable(what), "' is an array of ", py::str(dtype).cast<std::string>(), ", which is no element type here");
+  fail<ShapeError>("'", printable(what), "' is an array of ", py::str(dtype).cast<std::string>(),
+                   ", which is no element type here");
 }
 
 Tensor view_of(const py::array& array, const std::string& what) {
   Tensor tensor;
   tensor.dtype = dtype_from_numpy(array.dtype(), what);
-  require<ShapeError>(array.ndim() <= Shape::kMaxRank, "'", printable(what), "' has ", array.ndim(), " dimensions; at most ",
-                      Shape::kMaxRank, " are supported");
+  require<ShapeError>(array.ndim() <= Shape::kMaxRank, "'", printable(what), "' has ", array.ndim(),
+                      " dimensions; at most ", Shape::kMaxRank, " are supported");
   for (py::ssize_t i = 0; i < array.ndim(); ++i) tensor.shape.push_back(array.shape(i));
   tensor.data = const_cast<void*>(array.data());
   return tensor;
@@ -157,7 +166,8 @@ void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
   for (size_t i = 0; i < lod.size(); ++i) {
     const auto& level = lod[i];
     int64_t end = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : shape.rank() ? shape[0] : 0;
-    bool fits = !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
+    bool fits =
+        !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
     require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end, ", it is ",
                         printable(show(AttrValue(level)), 60));
   }
@@ -183,57 +193,89 @@ void define_scope(py::module_& m) {
   py::class_<Scope, std::shared_ptr<Scope>>(m, "Scope", "Named values that outlive a run, such as parameters.")
       .def(py::init<>())
       .def("set", &set, py::arg("name"), py::arg("array"), py::arg("lod") = py::none(),
-           "Gives the variable a copy of the array; numbers and lists take the element type that it has. `lod` lists offsets of sequences, one list a level.")
-      .def("get", [](Scope& scope, const std::string& name) {
-        InScope use(scope, Access::Read);
-        return variable_to_python(at(scope, name));
-      }, py::arg("name"),
-           "A copy of the value as a NumPy array.")
+           "Gives the variable a copy of the array; numbers and lists take the element type that it has. `lod` lists "
+           "offsets of sequences, one list a level.")
+      .def(
+          "get",
+          [](Scope& scope, const std::string& name) {
+            InScope use(scope, Access::Read);
+            return variable_to_python(at(scope, name));
+          },
+          py::arg("name"), "A copy of the value as a NumPy array.")
       .def("set_rows", &set_rows, py::arg("name"), py::arg("rows"), py::arg("values"), py::arg("height"),
            "Gives the variable selected rows: rows[i] of a table of `height` rows has values[i].")
       .def("get_rows", &get_rows, py::arg("name"), "(rows, values, height) of selected rows, copied.")
-      .def("lod", [](Scope& scope, const std::string& name) {
-        InScope use(scope, Access::Read);
-        return at(scope, name).tensor.lod;
-      }, py::arg("name"))
-      .def("info", [](Scope& scope, const std::string& name) {
-        InScope use(scope, Access::Read);
-        return info_to_python(at(scope, name).info());
-      }, py::arg("name"))
-      .def("erase", [](Scope& scope, const std::string& name) {
-        InScope use(scope, Access::Edit);
-        scope.erase(name);
-      }, py::arg("name"))
-      .def("exchange", [](Scope& scope, const ExchangeTriples& triples) {
-        std::vector<Scope::Exchange> exchanges = exchanges_of(triples);
-        InScope use(scope, Access::Change);
-        scope.exchange(exchanges);
-      }, py::arg("triples"),
-           "For (name, by, keep): name gets the value of by, which is gone; what it had is kept as keep unless that is ''. "
-           "All of them or none; waits for runs in the scope to end; nothing is copied.")
-      .def("restore", [](Scope& scope, const ExchangeTriples& triples) {
-        std::vector<Scope::Exchange> names = exchanges_of(triples);
-        InScope use(scope, Access::Change);
-        scope.restore(names);
-      }, py::arg("triples"), "Gives each name of (name, by, keep) its own value back where it stands for another; erases `by`.")
-      .def("settle", [](Scope& scope) { InScope use(scope, Access::Change); },
-           "Waits until no device is at work on the values; raises what a run that has returned has failed with since.")
-      .def("place", [](Scope& scope, const std::string& name) {
-        InScope use(scope, Access::Read);
-        return name_of(place_of(at(scope, name).tensor));
-      }, py::arg("name"),
-           "The device whose memory the value is in.")
-      .def("reading", [](const std::shared_ptr<Scope>& scope) { return std::make_unique<Hold>(scope, Access::Read); },
-           "Inside this `with` block the scope does not change, so that the values of several calls belong together. Runs of "
-           "this thread are refused inside.")
-      .def("editing", [](const std::shared_ptr<Scope>& scope, std::vector<std::string> names) {
-        return std::make_unique<Hold>(scope, Access::Edit, std::move(names));
-      }, py::arg("names"), "Inside this `with` block no other thread uses the scope, so that all of these names get their values at once; "
-         "ScopeInUse, before anything is changed, when one of them can't be set. Runs of this thread are refused inside.")
-      .def("names", [](Scope& scope) {
-        InScope use(scope, Access::Read);
-        return scope.names();
-      })
+      .def(
+          "lod",
+          [](Scope& scope, const std::string& name) {
+            InScope use(scope, Access::Read);
+            return at(scope, name).tensor.lod;
+          },
+          py::arg("name"))
+      .def(
+          "info",
+          [](Scope& scope, const std::string& name) {
+            InScope use(scope, Access::Read);
+            return info_to_python(at(scope, name).info());
+          },
+          py::arg("name"))
+      .def(
+          "erase",
+          [](Scope& scope, const std::string& name) {
+            InScope use(scope, Access::Edit);
+            scope.erase(name);
+          },
+          py::arg("name"))
+      .def(
+          "exchange",
+          [](Scope& scope, const ExchangeTriples& triples) {
+            std::vector<Scope::Exchange> exchanges = exchanges_of(triples);
+            InScope use(scope, Access::Change);
+            scope.exchange(exchanges);
+          },
+          py::arg("triples"),
+          "For (name, by, keep): name gets the value of by, which is gone; what it had is kept as keep unless that is "
+          "''. "
+          "All of them or none; waits for runs in the scope to end; nothing is copied.")
+      .def(
+          "restore",
+          [](Scope& scope, const ExchangeTriples& triples) {
+            std::vector<Scope::Exchange> names = exchanges_of(triples);
+            InScope use(scope, Access::Change);
+            scope.restore(names);
+          },
+          py::arg("triples"),
+          "Gives each name of (name, by, keep) its own value back where it stands for another; erases `by`.")
+      .def(
+          "settle", [](Scope& scope) { InScope use(scope, Access::Change); },
+          "Waits until no device is at work on the values; raises what a run that has returned has failed with since.")
+      .def(
+          "place",
+          [](Scope& scope, const std::string& name) {
+            InScope use(scope, Access::Read);
+            return name_of(place_of(at(scope, name).tensor));
+          },
+          py::arg("name"), "The device whose memory the value is in.")
+      .def(
+          "reading", [](const std::shared_ptr<Scope>& scope) { return std::make_unique<Hold>(scope, Access::Read); },
+          "Inside this `with` block the scope does not change, so that the values of several calls belong together. "
+          "Runs of "
+          "this thread are refused inside.")
+      .def(
+          "editing",
+          [](const std::shared_ptr<Scope>& scope, std::vector<std::string> names) {
+            return std::make_unique<Hold>(scope, Access::Edit, std::move(names));
+          },
+          py::arg("names"),
+          "Inside this `with` block no other thread uses the scope, so that all of these names get their values at "
+          "once; "
+          "ScopeInUse, before anything is changed, when one of them can't be set. Runs of this thread are refused "
+          "inside.")
+      .def("names",
+           [](Scope& scope) {
+             InScope use(scope, Access::Read);
+             return scope.names();
+           })
       .def("__contains__", [](Scope& scope, const std::string& name) {
         InScope use(scope, Access::Read);
         const Variable* variable = scope.find(name);

@@ -21,7 +21,7 @@ struct RecordAccess {
   }
 
   // The names of the ports of which this is said.
-  static py::object exchange_marks(std::vector<PortSpec>& ports, bool PortSpec::*mark, const py::object& value) {
+  static py::object exchange_marks(std::vector<PortSpec>& ports, bool PortSpec::* mark, const py::object& value) {
     Names before, now = value.cast<Names>();
     for (PortSpec& port : ports) {
       if (port.*mark) before.push_back(port.name);
@@ -104,9 +104,11 @@ void make_call(OpSpec& spec, const std::string& call, const Words& w) {
       {"checks_data", [&] { spec.checks_data(); }},
       {"on_gpu", [&] { spec.on_gpu(); }},
       {"cpu_only", [&] { spec.cpu_only(word(0)); }},
-      {"gradient", [&] {
+      {"gradient",
+       [&] {
          Words inputs, outputs;
-         for (size_t i = 1; i < w.size(); ++i) w[i].rfind("->", 0) == 0 ? outputs.push_back(w[i].substr(2)) : inputs.push_back(w[i]);
+         for (size_t i = 1; i < w.size(); ++i)
+           w[i].rfind("->", 0) == 0 ? outputs.push_back(w[i].substr(2)) : inputs.push_back(w[i]);
          spec.gradient(w.at(0), inputs, outputs);
        }},
   };
@@ -122,7 +124,8 @@ Words try_record(const std::string& type, const std::vector<std::pair<std::strin
   operators.add(spec);
   operators.check_gradients();
   Words shape_only;
-  for (const PortSpec& port : spec.inputs()) if (spec.reads_only_shape(port.name)) shape_only.push_back(port.name);
+  for (const PortSpec& port : spec.inputs())
+    if (spec.reads_only_shape(port.name)) shape_only.push_back(port.name);
   return shape_only;
 }
 

@@ -7,8 +7,17 @@ from paddle_mini.optimizer import ParameterAverage
 from small_model import SmallModel
 
 # One of every kind that averages rows of tables when they change.
-LAZY = [Uniform(), Tail(4), Polynomial(3.0), Power(6.94), Exponential(0.8), Exponential(0.9, warmup="ratio"),
-        Exponential(0.9, bias_correction=False), Window(4), Window(rate=0.5, min_size=2, max_size=6)]
+LAZY = [
+    Uniform(),
+    Tail(4),
+    Polynomial(3.0),
+    Power(6.94),
+    Exponential(0.8),
+    Exponential(0.9, warmup="ratio"),
+    Exponential(0.9, bias_correction=False),
+    Window(4),
+    Window(rate=0.5, min_size=2, max_size=6),
+]
 COUNTERS = ("updates", "newer", "older", "steps", "skipped")
 
 

@@ -67,7 +67,7 @@ def expected(scheme, history, every=1, start_step=0):
     steps = averaged_steps(len(history), every, max(start_step, scheme.start))
     if not steps:
         return np.asarray(history[-1], "float64")
-    members = np.asarray(history, "float64")[steps[0] - 1::every]
+    members = np.asarray(history, "float64")[steps[0] - 1 :: every]
     weights = of_updates(scheme, len(steps), every)
     mean = np.tensordot(weights, members, 1)
     if isinstance(scheme, BiasCorrected):
@@ -96,8 +96,12 @@ class PlainWindow:
         weight = 1 / self.counters[1]
         moved = p if weight == 1 else self.average + np.float32(weight) * (p - self.average)
         log, squares, age, older_age = self.state[:4]
-        self.state[:4] = (log + (-1000 if weight == 1 else np.log1p(-weight)), (1 - weight)**2 * squares + weight**2,
-                          (age + 1) * (1 - weight), older_age + 1)
+        self.state[:4] = (
+            log + (-1000 if weight == 1 else np.log1p(-weight)),
+            (1 - weight) ** 2 * squares + weight**2,
+            (age + 1) * (1 - weight),
+            older_age + 1,
+        )
         if self.counters[1] < self.size:
             self.average = moved.copy()
             return
@@ -112,13 +116,33 @@ class PlainWindow:
 
 
 SCHEMES = [
-    Uniform(), Uniform(compensated=True), Tail(4), Tail(1000), Window(1), Window(4), Window(300),
-    Window(rate=0.15, min_size=20, max_size=200), Window(rate=0.5, min_size=1, max_size=7),
-    Latest(1), Latest(5, every=2), Latest(3, every=100),
-    Polynomial(), Polynomial(0.5), Power(gamma=0), Power(gamma=6.94), Power(relative_width=0.05),
-    Exponential(0), Exponential(0.8), Exponential(0.999), Exponential(0.999, compensated=True),
-    Exponential(half_life=50), Exponential(half_life=fraction(0.05)), Exponential(0.999, warmup="ratio"),
-    Exponential(0.99, warmup=(1.0, 2 / 3)), Exponential(0.99, bias_correction=False),
+    Uniform(),
+    Uniform(compensated=True),
+    Tail(4),
+    Tail(1000),
+    Window(1),
+    Window(4),
+    Window(300),
+    Window(rate=0.15, min_size=20, max_size=200),
+    Window(rate=0.5, min_size=1, max_size=7),
+    Latest(1),
+    Latest(5, every=2),
+    Latest(3, every=100),
+    Polynomial(),
+    Polynomial(0.5),
+    Power(gamma=0),
+    Power(gamma=6.94),
+    Power(relative_width=0.05),
+    Exponential(0),
+    Exponential(0.8),
+    Exponential(0.999),
+    Exponential(0.999, compensated=True),
+    Exponential(half_life=50),
+    Exponential(half_life=fraction(0.05)),
+    Exponential(0.999, warmup="ratio"),
+    Exponential(0.99, warmup=(1.0, 2 / 3)),
+    Exponential(0.99, bias_correction=False),
     Exponential(0.99, warmup="ratio", bias_correction=False),
-    BiasCorrected(), BiasCorrected(kappa=0.8, eta=0.5, rho=2.0),
+    BiasCorrected(),
+    BiasCorrected(kappa=0.8, eta=0.5, rho=2.0),
 ]

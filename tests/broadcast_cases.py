@@ -30,13 +30,17 @@ SHAPES = {
 
 def broadcast_cases(x=dict(), y=dict()):
     """Cases of an operator's test; x and y say from where the numbers are drawn."""
-    return {name: ({"X": array(*left, seed=1, **x), "Y": array(*right, seed=2, **y)}, {"axis": axis})
-            for name, (left, right, axis) in SHAPES.items()}
+    return {
+        name: ({"X": array(*left, seed=1, **x), "Y": array(*right, seed=2, **y)}, {"axis": axis})
+        for name, (left, right, axis) in SHAPES.items()
+    }
 
 
 def whole_number_cases():
-    return {dtype: ({"X": ints(3, 5, low=-20, high=20, dtype=dtype), "Y": ints(5, low=1, dtype=dtype)}, {})
-            for dtype in ("int32", "int64")}
+    return {
+        dtype: ({"X": ints(3, 5, low=-20, high=20, dtype=dtype), "Y": ints(5, low=1, dtype=dtype)}, {})
+        for dtype in ("int32", "int64")
+    }
 
 
 def operands(inputs, attrs):

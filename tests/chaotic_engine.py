@@ -34,8 +34,9 @@ class ChaoticThreads(ThreadEngine):
             due = self._later if self._random.randrange(10) == 0 else []
             self._later = [] if due else self._later
             self._random.shuffle(due)
-            dead, stopped = ([names.pop(at) for at in [at for at in names if at <= self._count]]
-                             for names in (self._deaths, self._stops))
+            dead, stopped = (
+                [names.pop(at) for at in [at for at in names if at <= self._count]] for names in (self._deaths, self._stops)
+            )
         for name in dead:
             self._die(name)
         for name in stopped:

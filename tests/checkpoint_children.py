@@ -5,6 +5,7 @@
 Each mode forks its children, because that takes a millisecond and starting Python three hundred. A child saves values
 that are all equal to the step, so that a mixture of two checkpoints shows.
 """
+
 import os
 import random
 import signal
@@ -16,8 +17,23 @@ import numpy as np
 import paddle_mini as pm
 
 # All that changes files, and what is read to decide: a save calls each as os.NAME.
-CALLS = ("open", "write", "pwrite", "ftruncate", "fsync", "close", "mkdir", "rename", "replace", "unlink", "rmdir", "listdir",
-         "scandir", "makedirs", "read")
+CALLS = (
+    "open",
+    "write",
+    "pwrite",
+    "ftruncate",
+    "fsync",
+    "close",
+    "mkdir",
+    "rename",
+    "replace",
+    "unlink",
+    "rmdir",
+    "listdir",
+    "scandir",
+    "makedirs",
+    "read",
+)
 SHAPES = {"a": [3], "b": [70, 90], "c": []}
 
 
@@ -81,7 +97,9 @@ def at_call(number, act):
         def counting(*arguments, **more):
             count[0] += 1
             return act(call, arguments) if count[0] == number else call(*arguments, **more)
+
         return counting
+
     for name in CALLS:
         setattr(os, name, counted(getattr(os, name)))
 
@@ -97,7 +115,7 @@ def die_after(call, arguments):
 
 def die_halfway(call, arguments):
     if call.__name__ == "write":
-        call(arguments[0], bytes(arguments[1])[:len(arguments[1]) // 2])
+        call(arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
     die()
 
 
@@ -107,9 +125,11 @@ def points(folder, way):
     saver, step, killed = Saver(folder, keep=1), 1, 0
     saver.save(step)
     while True:
+
         def save(step=step, number=killed + 1):
             at_call(number, act)
             saver.save(step + 1)
+
         _, status = os.waitpid(forked(save), 0)
         found = saver.restored()
         if status == 0:
@@ -140,6 +160,7 @@ def moments(folder, count):
             for step in range(first, first + 10**6):
                 saver.save(step)
                 os.write(writer, b"%d\n" % step)
+
         child = forked(save_on)
         os.close(writer)
         time.sleep(random.uniform(0, 3 * one_save))

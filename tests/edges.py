@@ -21,7 +21,7 @@ def variants(inputs: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         items = value if isinstance(value, list) else [value]
         for i, item in enumerate(items):
             for what, other in _changed(item):
-                changed = [*items[:i], other, *items[i + 1:]]
+                changed = [*items[:i], other, *items[i + 1 :]]
                 yield f"{port} {what}", {**inputs, port: changed if isinstance(value, list) else changed[0]}
 
 
@@ -63,18 +63,22 @@ def _bear_gradient(one: OneOp, found: dict[str, Any]) -> None:
     if contract(one.op.type)["no_gradient"] is not None:
         return
     ops = _core.gradient(one.op.describe())
-    values = {name: value for port, names in one.outputs.items()
-              for name, value in zip(names, found[port] if isinstance(found[port], list) else [found[port]])}
+    values = {
+        name: value
+        for port, names in one.outputs.items()
+        for name, value in zip(names, found[port] if isinstance(found[port], list) else [found[port]])
+    }
     written = {name for op in ops for _, names in op["outputs"] for name in names}
     for name in {name for op in ops for _, names in op["inputs"] for name in names}:
-        plain = name[:-len("@GRAD")]
+        plain = name[: -len("@GRAD")]
         if name.endswith("@GRAD") and name not in written and plain in values and array_of(values[plain]).dtype.kind == "f":
             one.put(name, values[plain])
     program = pm.Program.from_bytes(one.program.to_bytes())
     try:
         for op in ops:
-            program.global_block().append_op(op["type"], dict(op["inputs"]), dict(op["outputs"]),
-                                             {name: value for name, _, value in op["attrs"]})
+            program.global_block().append_op(
+                op["type"], dict(op["inputs"]), dict(op["outputs"]), {name: value for name, _, value in op["attrs"]}
+            )
         one.fetch(sorted(written), program)
     except pm.Error:
         return
@@ -96,8 +100,9 @@ def ask_negative_axes(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any
             continue
         other = [axis - rank for axis in axes]
         try:
-            found = OneOp(op_type, inputs, {**attrs, name: other if isinstance(value, list) else other[0]}, counts,
-                          aliased=False).run()
+            found = OneOp(
+                op_type, inputs, {**attrs, name: other if isinstance(value, list) else other[0]}, counts, aliased=False
+            ).run()
         except pm.Error:
             continue
         for port, first in expected.items():

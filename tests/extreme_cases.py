@@ -42,7 +42,12 @@ def whole_number_tests(op_type, extreme):
 
 
 def check_of_nothing(op_type):
-    for inputs, attrs in (array(0, 4), {}), (array(2, 0), {"dim": [1]}), (array(0, 4), {"reduce_all": True}), (array(0), {"dim": []}):
+    for inputs, attrs in (
+        (array(0, 4), {}),
+        (array(2, 0), {"dim": [1]}),
+        (array(0, 4), {"reduce_all": True}),
+        (array(0), {"dim": []}),
+    ):
         with pytest.raises(pm.ShapeError, match=r"X has shape .*, which has no largest or smallest element"):
             run_op(op_type, {"X": inputs}, attrs)
 

@@ -28,11 +28,15 @@ def all_facts() -> dict[str, list[Any]]:
     facts = {op_type: list(stated) for op_type, stated in facts_of_ops().items()}
     for name, (op_type, inputs, attrs, tensors, left, _) in CASES.items():
         reference, unchecked = facts[op_type][0][1:]
-        facts[op_type].append(({name: ({**inputs, **tensors}, left)}, _by_attributes(op_type, reference, attrs, tensors), unchecked))
+        facts[op_type].append(
+            ({name: ({**inputs, **tensors}, left)}, _by_attributes(op_type, reference, attrs, tensors), unchecked)
+        )
     return facts
 
 
-def _by_attributes(op_type: str, reference: harness.Reference, attrs: dict[str, Any], tensors: dict[str, Any]) -> harness.Reference:
+def _by_attributes(
+    op_type: str, reference: harness.Reference, attrs: dict[str, Any], tensors: dict[str, Any]
+) -> harness.Reference:
     """The reference, which is given these attributes instead of the tensors."""
     said = {**defaults(op_type), **attrs}
     return lambda inputs, _: reference({port: value for port, value in inputs.items() if port not in tensors}, said)
@@ -55,8 +59,9 @@ def cases_of(op_type: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]
         for name, (inputs, attrs) in cases.items():
             dtype = harness._dtypes_to_test(op_type, inputs)[0]
             cast = harness._each(inputs, lambda item, dtype=dtype: harness._cast(item, dtype))
-            expected = reference(harness._each(cast, lambda item: harness._cast(item, "float64")),
-                                 {**harness.defaults(op_type), **attrs})
+            expected = reference(
+                harness._each(cast, lambda item: harness._cast(item, "float64")), {**harness.defaults(op_type), **attrs}
+            )
             counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
             counts.update({port: counts.get(port, 1) for port in unchecked})
             yield name, cast, attrs, counts, [port for port in counts if port not in unchecked]
@@ -66,8 +71,9 @@ def all_cases() -> list[Case]:
     return [(op_type, *case[1:4]) for op_type in sorted(all_facts()) for case in cases_of(op_type)] + [GATHER_ND]
 
 
-def gradient_cases(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int],
-                   types: Container[str] | None = None) -> Iterator[Case]:
+def gradient_cases(
+    op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int], types: Container[str] | None = None
+) -> Iterator[Case]:
     """The operators of the gradient, those of these types, with values of a run; the gradients that flow in are what the
     operator made."""
     if contract(op_type)["no_gradient"] is not None:
@@ -82,8 +88,12 @@ def gradient_cases(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], 
         given = [values[name] for _, names in op["inputs"] for name in names if name.endswith("@GRAD")]
         if any(isinstance(value, Rows) or array_of(value).dtype.kind != "f" for value in given):
             continue  # these have no gradients
-        yield (op["type"], {port: [values[name] for name in names] for port, names in op["inputs"]},
-               {name: value for name, _, value in op["attrs"]}, {port: len(names) for port, names in op["outputs"]})
+        yield (
+            op["type"],
+            {port: [values[name] for name in names] for port, names in op["inputs"]},
+            {name: value for name, _, value in op["attrs"]},
+            {port: len(names) for port, names in op["outputs"]},
+        )
 
 
 def listed(value: Any) -> list[Any]:

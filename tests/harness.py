@@ -30,10 +30,19 @@ FACTS: dict[str, list[Any]] = {}
 Reference = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 
-def op_tests(op_type: str, reference: Reference, cases: dict[str, Any], gradients: Sequence[str] = (),
-             refusals: dict[str, Any] = {}, unchecked: Sequence[str] = (), gradient_of: Sequence[str] | None = None,
-             aliases: Any = None, tolerance: dict[str, float] = {}, open_shapes: bool = False,
-             float64: Sequence[str] = ()) -> Callable[..., None]:
+def op_tests(
+    op_type: str,
+    reference: Reference,
+    cases: dict[str, Any],
+    gradients: Sequence[str] = (),
+    refusals: dict[str, Any] = {},
+    unchecked: Sequence[str] = (),
+    gradient_of: Sequence[str] | None = None,
+    aliases: Any = None,
+    tolerance: dict[str, float] = {},
+    open_shapes: bool = False,
+    float64: Sequence[str] = (),
+) -> Callable[..., None]:
     """One pytest function that asks every question about an operator.
 
     cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}; where it
@@ -51,20 +60,31 @@ def op_tests(op_type: str, reference: Reference, cases: dict[str, Any], gradient
         FACTS.setdefault(op_type, []).append((cases, reference, unchecked))
     for name, (inputs, attrs) in cases.items():
         for dtype in _dtypes_to_test(op_type, inputs):
-            questions.append(pytest.param(
-                lambda i=inputs, a=attrs, d=dtype: _ask_values(op_type, reference, i, a, d, unchecked, wide,
-                                                          open_shapes, float64),
-                id=f"{name}-{dtype or 'as is'}"))
+            questions.append(
+                pytest.param(
+                    lambda i=inputs, a=attrs, d=dtype: _ask_values(
+                        op_type, reference, i, a, d, unchecked, wide, open_shapes, float64
+                    ),
+                    id=f"{name}-{dtype or 'as is'}",
+                )
+            )
         if not any(isinstance(value, (Rows, pm.LoDTensor)) for value in _items(inputs)):
-            questions.append(pytest.param(
-                lambda i=inputs, a=attrs: _ask_edges(op_type, reference, i, a, unchecked, float64), id=f"{name}-edges"))
+            questions.append(
+                pytest.param(
+                    lambda i=inputs, a=attrs: _ask_edges(op_type, reference, i, a, unchecked, float64), id=f"{name}-edges"
+                )
+            )
         if gradients and not any(isinstance(value, Rows) for value in inputs.values()):
-            questions.append(pytest.param(
-                lambda i=inputs, a=attrs: _ask_gradients(op_type, i, a, gradients, gradient_of, unchecked, reference),
-                id=f"{name}-gradient"))
+            questions.append(
+                pytest.param(
+                    lambda i=inputs, a=attrs: _ask_gradients(op_type, i, a, gradients, gradient_of, unchecked, reference),
+                    id=f"{name}-gradient",
+                )
+            )
     for name, (inputs, attrs, error, words) in refusals.items():
-        questions.append(pytest.param(
-            lambda i=inputs, a=attrs, e=error, w=words: _ask_refusal(op_type, i, a, e, w), id=f"refuses {name}"))
+        questions.append(
+            pytest.param(lambda i=inputs, a=attrs, e=error, w=words: _ask_refusal(op_type, i, a, e, w), id=f"refuses {name}")
+        )
 
     @pytest.mark.parametrize("ask", questions)
     def test(ask: Callable[[], None]) -> None:
@@ -73,9 +93,17 @@ def op_tests(op_type: str, reference: Reference, cases: dict[str, Any], gradient
     return test
 
 
-def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dtype: str | None,
-                unchecked: Sequence[str], tolerance: dict[str, float], open_shapes: bool,
-                float64: Sequence[str]) -> None:
+def _ask_values(
+    op_type: str,
+    reference: Reference,
+    inputs: Any,
+    attrs: Any,
+    dtype: str | None,
+    unchecked: Sequence[str],
+    tolerance: dict[str, float],
+    open_shapes: bool,
+    float64: Sequence[str],
+) -> None:
     cast = _typed(inputs, dtype, float64)
     expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
     counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
@@ -90,14 +118,16 @@ def _ask_values(op_type: str, reference: Reference, inputs: Any, attrs: Any, dty
     again = pm.Program.from_bytes(one.program.to_bytes())
     assert again.to_bytes() == one.program.to_bytes(), "bytes change in a round trip"
     _check_same(expected, found, one.run(again), "the program read from bytes")
-    _check_same(expected, found, OneOp(op_type, cast, attrs, counts, aliased=False, temporaries=True).run(),
-                "a run on temporaries")
+    _check_same(
+        expected, found, OneOp(op_type, cast, attrs, counts, aliased=False, temporaries=True).run(), "a run on temporaries"
+    )
     if one.record["updates"]:
         _check_same(expected, found, OneOp(op_type, cast, attrs, counts).run(), "outputs in their inputs' variables")
 
 
-def _ask_edges(op_type: str, reference: Reference, inputs: Any, attrs: Any, unchecked: Sequence[str],
-               float64: Sequence[str]) -> None:
+def _ask_edges(
+    op_type: str, reference: Reference, inputs: Any, attrs: Any, unchecked: Sequence[str], float64: Sequence[str]
+) -> None:
     dtype = _dtypes_to_test(op_type, inputs)[0]
     cast = _typed(inputs, dtype, float64)
     expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
@@ -113,6 +143,7 @@ def _items(inputs: Any) -> list[Any]:
 
 def _check_infer(one: OneOp, found: dict[str, Any], open_shapes: bool) -> None:
     """`infer` must be right, and must not fall over dimensions that are not known."""
+
     def agree(inferred: Sequence[int], shape: Sequence[int]) -> bool:
         return len(inferred) == len(shape) and all(a in (-1, b) for a, b in zip(inferred, shape))
 
@@ -170,8 +201,9 @@ def _check_same(expected: Any, first: dict[str, Any], second: dict[str, Any], wh
             np.testing.assert_array_equal(array_of(other), array_of(one), f"{port} differs: {what}")
 
 
-def _ask_gradients(op_type: str, inputs: Any, attrs: Any, wanted: Sequence[str], gradient_of: Any,
-                   unchecked: Sequence[str], reference: Reference) -> None:
+def _ask_gradients(
+    op_type: str, inputs: Any, attrs: Any, wanted: Sequence[str], gradient_of: Any, unchecked: Sequence[str], reference: Reference
+) -> None:
     inputs = _each(inputs, lambda item: _cast(item, "float64"))
     expected = reference(inputs, {**defaults(op_type), **attrs})
     counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
@@ -211,13 +243,16 @@ def _output_dtype(attrs: Any, dtype: str | None) -> str | None:
 
 
 def _each(inputs: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    return {port: [change(item) for item in value] if isinstance(value, list) else change(value)
-            for port, value in inputs.items()}
+    return {
+        port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()
+    }
 
 
 def _typed(inputs: dict[str, Any], dtype: str | None, float64: Sequence[str]) -> dict[str, Any]:
-    return {port: value if port in float64 else _each({port: value}, lambda item: _cast(item, dtype))[port]
-            for port, value in inputs.items()}
+    return {
+        port: value if port in float64 else _each({port: value}, lambda item: _cast(item, dtype))[port]
+        for port, value in inputs.items()
+    }
 
 
 def _cast(item: Any, dtype: str | None) -> Any:

@@ -1,4 +1,5 @@
 """Every layer function in small programs: with its defaults, and with each negative axis that it takes."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -34,6 +35,8 @@ class Inputs:
         return var
 
 
+# One line a case.
+# fmt: off
 def along(rank, build, label="axis"):
     """A case for each negative axis."""
     return {f"{label} {axis}": (lambda d, axis=axis: build(d, axis)) for axis in range(-rank, 0)}

@@ -1,4 +1,5 @@
 """Layers that need other layers around them: loops, recurrences, arrays, beam search. d: Inputs of layer_cases."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -69,7 +70,13 @@ def beam_decode(d):
 
 def decoded(d):
     cell = L.GRUCell(4)
-    decoder = L.BeamSearchDecoder(cell, 1, 2, 2, lambda ids: L.embedding(ids, [6, 4], param_attr="words"),
-                                  lambda x: L.fc(x, 6, param_attr="out", bias_attr=False))
+    decoder = L.BeamSearchDecoder(
+        cell,
+        1,
+        2,
+        2,
+        lambda ids: L.embedding(ids, [6, 4], param_attr="words"),
+        lambda x: L.fc(x, 6, param_attr="out", bias_attr=False),
+    )
     ids, lengths = L.dynamic_decode(decoder, d(3, 4), max_step_num=4)
     return [ids, lengths]

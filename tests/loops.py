@@ -1,4 +1,5 @@
 """Loops that several tests run."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """A failed call must leave no trace in the default programs: neither bytes, nor names, nor what only Python knows."""
+
 import pytest
 
 import paddle_mini as pm
@@ -11,9 +12,17 @@ class Fault(Exception):
 
 
 def state_of(program):
-    return (program.to_bytes(), dict(program._names), program._seeds, program.current_block().idx, program.backward_count,
-            dict(program.minimizers), dict(program.schedules), [(op.type, op.attrs) for block in program.blocks for op in block.ops],
-            {var.name: {**vars(var), "block": var.block.idx} for var in program.list_vars()})
+    return (
+        program.to_bytes(),
+        dict(program._names),
+        program._seeds,
+        program.current_block().idx,
+        program.backward_count,
+        dict(program.minimizers),
+        dict(program.schedules),
+        [(op.type, op.attrs) for block in program.blocks for op in block.ops],
+        {var.name: {**vars(var), "block": var.block.idx} for var in program.list_vars()},
+    )
 
 
 def programs():

@@ -21,10 +21,17 @@ def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int],
     values = one.run()
     ops = _core.gradient(one.op.describe())
     read = {name for op in ops for _, names in op["inputs"] for name in names}
-    flows = [name for port, names in one.outputs.items() for name in names
-             if (port in gradient_of if gradient_of is not None else name + "@GRAD" in read)]
-    by_name = {name: value for port, names in one.outputs.items()
-               for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]])}
+    flows = [
+        name
+        for port, names in one.outputs.items()
+        for name in names
+        if (port in gradient_of if gradient_of is not None else name + "@GRAD" in read)
+    ]
+    by_name = {
+        name: value
+        for port, names in one.outputs.items()
+        for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]])
+    }
     weights = {name: array(*array_of(by_name[name]).shape, seed=7 + i) for i, name in enumerate(flows)}
     for name in [name for name in by_name if name + "@GRAD" in read]:
         value = by_name[name]
@@ -63,8 +70,9 @@ def _run_gradient(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.
             inputs = {slot: _poisoned(program, op["type"], slot, args) for slot, args in op["inputs"]}
             program.global_block().append_op(op["type"], inputs, outputs, attrs)
     found = one.fetch(sorted(wanted), program)
-    return {name[:-5]: value.dense() if isinstance(value, Rows) else array_of(value)
-            for name, value in zip(sorted(wanted), found)}
+    return {
+        name[:-5]: value.dense() if isinstance(value, Rows) else array_of(value) for name, value in zip(sorted(wanted), found)
+    }
 
 
 def _poisoned(program: pm.Program, op_type: str, port: str, names: list[str]) -> list[str]:

@@ -48,8 +48,7 @@ def with_array(value: Any, numbers: np.ndarray) -> Any:
     return pm.LoDTensor(numbers, value.lod) if isinstance(value, pm.LoDTensor) else numbers
 
 
-def run_op(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any] | None = None,
-           outputs: Any = None) -> dict[str, Any]:
+def run_op(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any] | None = None, outputs: Any = None) -> dict[str, Any]:
     """Runs one operator. outputs: names of ports, or {port: number of variables}; None: all that
     are not optional. Returns {port: array, list of arrays, Rows, or LoDTensor}."""
     return OneOp(op_type, inputs, attrs or {}, outputs).run()
@@ -58,8 +57,16 @@ def run_op(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any] | None = 
 class OneOp:
     """A program with one operator, and a scope with its inputs."""
 
-    def __init__(self, op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], outputs: Any = None,
-                 aliased: bool = True, temporaries: bool = False, place: Any = None):
+    def __init__(
+        self,
+        op_type: str,
+        inputs: dict[str, Any],
+        attrs: dict[str, Any],
+        outputs: Any = None,
+        aliased: bool = True,
+        temporaries: bool = False,
+        place: Any = None,
+    ):
         self.record = contract(op_type)
         self.program, self.scope, self.executor = pm.Program(), pm.Scope(), pm.Executor(place)
         self.block = self.program.global_block()
@@ -71,8 +78,10 @@ class OneOp:
             if not port["optional"] or port["name"] in updated:
                 counts.setdefault(port["name"], 1)
         self.lists = {port["name"] for port in self.record["outputs"] if port["list"]}
-        self.outputs = {port: self.arguments[updated[port]] if port in updated else
-                        [f"out_{port}_{i}" for i in range(count)] for port, count in counts.items()}
+        self.outputs = {
+            port: self.arguments[updated[port]] if port in updated else [f"out_{port}_{i}" for i in range(count)]
+            for port, count in counts.items()
+        }
         self.written = {name for names in self.outputs.values() for name in names}
         given = {name: value for name, value in attrs.items() if value is not None}
         self.op = self.block.append_op(op_type, self.arguments, self.outputs, given)
@@ -96,23 +105,25 @@ class OneOp:
         if not self.block.has_var(name):
             shape = [value.height, *values.shape[1:]] if isinstance(value, Rows) else values.shape
             dtype = "bfloat16" if values.dtype == np.uint16 else values.dtype  # its bits: NumPy has no bfloat16
-            self.block.create_var(name, dtype=dtype, shape=shape, kind=8 if isinstance(value, Rows) else 7,
-                                  lod_level=len(lod), persistable=True)
+            self.block.create_var(
+                name, dtype=dtype, shape=shape, kind=8 if isinstance(value, Rows) else 7, lod_level=len(lod), persistable=True
+            )
         if isinstance(value, Rows):
             self.scope.set_rows(name, list(value.rows), values, value.height)
         else:
             self.scope.set(name, values, lod)
 
     def fetch(self, names: list[str], program: pm.Program | None = None) -> list[Any]:
-        found = self.executor.run(program or self.program, fetch_list=names, scope=self.scope,
-                                  return_numpy=False)
+        found = self.executor.run(program or self.program, fetch_list=names, scope=self.scope, return_numpy=False)
         return [Rows(*value) if isinstance(value, pm.SelectedRows) else value for value in found]
 
     def run(self, program: pm.Program | None = None) -> dict[str, Any]:
         names = [name for port in self.outputs for name in self.outputs[port]]
         values = dict(zip(names, self.fetch(names, program)))
-        return {port: [values[name] for name in args] if port in self.lists else values[args[0]]
-                for port, args in self.outputs.items()}
+        return {
+            port: [values[name] for name in args] if port in self.lists else values[args[0]]
+            for port, args in self.outputs.items()
+        }
 
     def check_inputs_unchanged(self) -> None:
         for name, value in self.values.items():

@@ -10,10 +10,21 @@ from paddle_mini.optimizer.config import config_class
 ROWS, WIDTH = 7, 5
 # An optimizer of each kind, and of each number of arrays that it keeps: fields of its message.
 KINDS = {
-    "SGD": {}, "SGD with momentum": {"momentum": 0.9}, "Adadelta": {}, "Adagrad": {}, "Adam": {}, "Adamax": {},
+    "SGD": {},
+    "SGD with momentum": {"momentum": 0.9},
+    "Adadelta": {},
+    "Adagrad": {},
+    "Adam": {},
+    "Adamax": {},
     "RMSProp": {"momentum": 0.5},
-    "RMSProp centered": {"centered": True}, "Ftrl": {"l1": 0.1}, "Lamb": {}, "Lars": {}, "DecayedAdagrad": {},
-    "Dpsgd": {"seed": 3}, "ProximalGD": {"l1": 0.1}, "ProximalAdagrad": {"l2": 0.1},
+    "RMSProp centered": {"centered": True},
+    "Ftrl": {"l1": 0.1},
+    "Lamb": {},
+    "Lars": {},
+    "DecayedAdagrad": {},
+    "Dpsgd": {"seed": 3},
+    "ProximalGD": {"l1": 0.1},
+    "ProximalAdagrad": {"l2": 0.1},
 }
 
 
@@ -28,7 +39,8 @@ class Program:
             attr = pm.ParamAttr("w", begin, **training)
             self.parameter = pm.layers.create_parameter(value.shape, value.dtype, attr=attr)
             self.gradient = self.main.global_block().create_var(
-                "g", dtype=value.dtype, shape=value.shape, kind=8 if sparse else 7, persistable=True)
+                "g", dtype=value.dtype, shape=value.shape, kind=8 if sparse else 7, persistable=True
+            )
             minimizer.apply_gradients([(self.parameter, self.gradient)])
         self.exe.run(self.startup, scope=self.scope)
         self.scope.set("w", value)  # initializers round to float32

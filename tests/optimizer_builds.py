@@ -29,8 +29,15 @@ def tool(name):
 def run(*command, status=0, timeout=300, **options):
     """What a command prints, standard error included; `env` is added to the environment."""
     environment = {**os.environ, **options.pop("env", {})}
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=timeout, env=environment, **options)
+    done = subprocess.run(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        env=environment,
+        **options,
+    )
     assert done.returncode == status, f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout}"
     return done.stdout
 
@@ -50,7 +57,23 @@ def pkg_config(prefix, *words):
 def compile_c(program, sources, prefix, *options, library=None):
     """Links with the shared library of a prefix, or with another one."""
     folder = library.parent if library else Path(pkg_config(prefix, "--variable=libdir")[0])
-    run(tool("gcc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-pthread", f"-I{ROOT / 'examples/c'}",
-        *pkg_config(prefix, "--cflags"), *options, "-o", program, *sources, f"-L{folder}", f"-l{NAME}",
-        f"-Wl,-rpath,{folder}")
+    run(
+        tool("gcc"),
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-g",
+        "-O1",
+        "-pthread",
+        f"-I{ROOT / 'examples/c'}",
+        *pkg_config(prefix, "--cflags"),
+        *options,
+        "-o",
+        program,
+        *sources,
+        f"-L{folder}",
+        f"-l{NAME}",
+        f"-Wl,-rpath,{folder}",
+    )
     return program

@@ -7,11 +7,16 @@ from small_model import SmallModel, assert_same_bits
 
 O = pm.optimizer
 OPTIMIZERS = {
-    "Adadelta": lambda **k: O.Adadelta(0.5, **k), "Adagrad": lambda **k: O.Adagrad(0.1, **k),
-    "Adam": lambda **k: O.Adam(0.05, **k), "AdamW": lambda **k: O.AdamW(0.05, weight_decay=0.1, **k),
-    "Adamax": lambda **k: O.Adamax(0.05, **k), "DecayedAdagrad": lambda **k: O.DecayedAdagrad(0.1, **k),
-    "Dpsgd": lambda **k: O.Dpsgd(0.1, seed=5, **k), "Ftrl": lambda **k: O.Ftrl(0.1, l1=0.01, l2=0.1, **k),
-    "Lamb": lambda **k: O.Lamb(0.05, **k), "LarsMomentum": lambda **k: O.LarsMomentum(0.5, 0.9, lars_coeff=0.1, **k),
+    "Adadelta": lambda **k: O.Adadelta(0.5, **k),
+    "Adagrad": lambda **k: O.Adagrad(0.1, **k),
+    "Adam": lambda **k: O.Adam(0.05, **k),
+    "AdamW": lambda **k: O.AdamW(0.05, weight_decay=0.1, **k),
+    "Adamax": lambda **k: O.Adamax(0.05, **k),
+    "DecayedAdagrad": lambda **k: O.DecayedAdagrad(0.1, **k),
+    "Dpsgd": lambda **k: O.Dpsgd(0.1, seed=5, **k),
+    "Ftrl": lambda **k: O.Ftrl(0.1, l1=0.01, l2=0.1, **k),
+    "Lamb": lambda **k: O.Lamb(0.05, **k),
+    "LarsMomentum": lambda **k: O.LarsMomentum(0.5, 0.9, lars_coeff=0.1, **k),
     "Momentum": lambda **k: O.Momentum(0.1, 0.9, **k),
     "ProximalAdagrad": lambda **k: O.ProximalAdagrad(0.1, l1=0.01, **k),
     "ProximalGD": lambda **k: O.ProximalGD(0.1, l1=0.01, l2=0.1, **k),

@@ -1,4 +1,5 @@
 """What executors run while an example does its work: its programs, to be asked for more."""
+
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import paddle_mini as pm
 
 class Ran(NamedTuple):
     """A program, the values in its scope before it ran, and what it was fed and asked for."""
+
     program: pm.Program
     values: dict
     feed: dict
@@ -31,8 +33,14 @@ def programs_that_run():
         results = run(exe, program, feed, fetch_list, scope, *options, **more)
         known.add(content)
         asked = [] if fetch_list is None else fetch_list if isinstance(fetch_list, (list, tuple)) else [fetch_list]
-        ran.append(Ran(pm.Program.from_bytes(content), values, {name: np.array(value) for name, value in (feed or {}).items()},
-                       [getattr(one, "name", one) for one in asked]))
+        ran.append(
+            Ran(
+                pm.Program.from_bytes(content),
+                values,
+                {name: np.array(value) for name, value in (feed or {}).items()},
+                [getattr(one, "name", one) for one in asked],
+            )
+        )
         return results
 
     with pytest.MonkeyPatch.context() as patch:

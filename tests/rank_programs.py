@@ -21,14 +21,13 @@ class RankProgram:
     def data(self, name: str, value: Any) -> str:
         lod = value.lod if isinstance(value, pm.LoDTensor) else []
         array = value.array if isinstance(value, pm.LoDTensor) else np.asarray(value)
-        self.block.create_var(name, shape=[-1] * array.ndim, dtype=array.dtype, lod_level=len(lod),
-                              need_check_feed=True,
-                              stop_gradient=False)
+        self.block.create_var(
+            name, shape=[-1] * array.ndim, dtype=array.dtype, lod_level=len(lod), need_check_feed=True, stop_gradient=False
+        )
         self.feed[name] = value
         return name
 
-    def op(self, op_type: str, inputs: dict[str, str], out: str, dtype: str = "float32", kind: int = 7,
-           rank: int = 2) -> str:
+    def op(self, op_type: str, inputs: dict[str, str], out: str, dtype: str = "float32", kind: int = 7, rank: int = 2) -> str:
         """An operator with one output Out, and so that its operator's gradient may follow."""
         self.block.create_var(out, shape=[-1] * rank, dtype=dtype, kind=kind)
         self.last = self.block.append_op(op_type, inputs, {"Out": out}, {})
@@ -37,6 +36,7 @@ class RankProgram:
     def gradient(self, kinds: dict[str, int]) -> None:
         """Appends what the record of the last operator gives as its gradient; kinds of the variables it makes."""
         from paddle_mini import _core
+
         for op in _core.gradient(self.last.describe()):
             for _, names in op["outputs"]:
                 for name in names:

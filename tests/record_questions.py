@@ -20,10 +20,12 @@ LARGE = 5_003  # elements: three parts, the last one short
 
 def bits(outputs: dict[str, Any]) -> dict[str, Any]:
     """Of each output its values: dtype, shape and bytes, rows, sequences."""
+
     def one(value: Any) -> tuple[Any, ...]:
         numbers = array_of(value)
         more = list(value.rows) if isinstance(value, Rows) else value.lod if isinstance(value, pm.LoDTensor) else []
         return str(numbers.dtype), numbers.shape, numbers.tobytes(), more
+
     return {port: [one(value) for value in listed(values)] for port, values in outputs.items()}
 
 
@@ -44,7 +46,7 @@ def spoiled(inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
             for number in odd if numbers.size else ():
                 other = numbers.copy()
                 other.reshape(-1)[-1] = number
-                yield {**inputs, port: [*items[:i], with_array(item, other), *items[i + 1:]]}
+                yield {**inputs, port: [*items[:i], with_array(item, other), *items[i + 1 :]]}
 
 
 def check_memory(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
@@ -57,7 +59,9 @@ def check_memory(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], co
     for source, port in record["views"]:
         made = [array_of(value) for value in listed(found.get(port, []))]
         if [value.nbytes for value in made] == [value.nbytes for value in given.get(source, [])]:
-            assert [value.tobytes() for value in made] == [value.tobytes() for value in given[source]], f"{port} is not a view of {source}"
+            assert [value.tobytes() for value in made] == [value.tobytes() for value in given[source]], (
+                f"{port} is not a view of {source}"
+            )
     if op_type in BY_CHANCE:
         return
     if record["in_place"] or record["views"]:
@@ -130,7 +134,7 @@ def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], c
 
 def cases_and_gradients(op_type: str) -> Iterator[Case]:
     """The cases that ask the operator itself: its own, or for a gradient those of its operator."""
-    plain = op_type[:-len("_grad")] if op_type.endswith("_grad") else op_type
+    plain = op_type[: -len("_grad")] if op_type.endswith("_grad") else op_type
     for case in [GATHER_ND] if plain == GATHER_ND[0] else [(plain, *case[1:4]) for case in cases_of(plain)]:
         yield from [case] if plain == op_type else gradient_cases(*case, types={op_type})
 
@@ -155,12 +159,15 @@ def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 # --- of one operator, by all its cases -----------------------------------------------------------------
 
+
 def ask_values(op_type: str) -> None:
     """The harness's questions about values, dtypes, shapes and sequences."""
     for cases, reference, unchecked in all_facts()[op_type]:
         for inputs, attrs in cases.values():
             for dtype in harness._dtypes_to_test(op_type, inputs):
-                harness._ask_values(op_type, reference, inputs, attrs, dtype, unchecked, {"float16": 1, "float32": 1, "float64": 1}, True, ())
+                harness._ask_values(
+                    op_type, reference, inputs, attrs, dtype, unchecked, {"float16": 1, "float32": 1, "float64": 1}, True, ()
+                )
 
 
 def check_all_memory(op_type: str) -> None:

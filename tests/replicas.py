@@ -15,8 +15,17 @@ def device(index):
 class Replicated:
     """`count` replicas, or 0: one executor without any. `around` gets an optimizer, and what it returns is minimized."""
 
-    def __init__(self, count, around=lambda optimizer, wrap: wrap(optimizer), optimizer=None, dtype="float64", hidden=5,
-                 layer=lambda x: x, places=None, seed=3):
+    def __init__(
+        self,
+        count,
+        around=lambda optimizer, wrap: wrap(optimizer),
+        optimizer=None,
+        dtype="float64",
+        hidden=5,
+        layer=lambda x: x,
+        places=None,
+        seed=3,
+    ):
         self.dtype, self.main, self.startup = dtype, pm.Program(), pm.Program()
         self.replicas = pm.DataParallel(places or [device(i) for i in range(count)]) if count else None
         with pm.program_guard(self.main, self.startup):
@@ -24,7 +33,9 @@ class Replicated:
             self.label = pm.layers.data("label", shape=[-1, 1], dtype="int64")
             self.logits = pm.layers.fc(layer(pm.layers.fc(self.x, hidden, act="tanh")), CLASSES)
             self.loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(self.logits, self.label))
-            self.optimizer = around(optimizer or pm.optimizer.SGD(0.1), self.replicas.wrap if count else lambda optimizer: optimizer)
+            self.optimizer = around(
+                optimizer or pm.optimizer.SGD(0.1), self.replicas.wrap if count else lambda optimizer: optimizer
+            )
             self.optimizer.minimize(self.loss)
         pm.seed(seed)
         if count:
@@ -53,8 +64,9 @@ class Replicated:
         return {name: scope.get(name) for name in names}
 
     def everything(self):
-        return {(rank, name): value for rank, scope in enumerate(self.replicas.scopes)
-                for name, value in self.values(scope).items()}
+        return {
+            (rank, name): value for rank, scope in enumerate(self.replicas.scopes) for name, value in self.values(scope).items()
+        }
 
 
 def wrong_batch(number, row, dtype="float64"):

@@ -1,4 +1,5 @@
 """Programs that are read and written again: what must come out of each, to the bit."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -13,8 +14,13 @@ def run_from(program, values, feeds, fetches):
     pm.seed(1)
     found = {}
     for step, feed in enumerate(feeds):
-        results = exe.run(program, {name: value for name, value in feed.items() if name in program.global_block().vars},
-                          fetches, scope, return_numpy=False)
+        results = exe.run(
+            program,
+            {name: value for name, value in feed.items() if name in program.global_block().vars},
+            fetches,
+            scope,
+            return_numpy=False,
+        )
         found.update(arrays for number, value in enumerate(results) for arrays in as_arrays(f"{step}/{number}", value))
     return found, {name: scope.get(name) for name in scope.names()}
 
@@ -39,8 +45,14 @@ def assert_the_same_when_saved_again(program, values, feeds, fetches, folder):
     for number, fetch in enumerate(fetches):
         alone = saved_whole(program.prune(names, [fetch]), at_the_end, folder)
         first, _ = run_from(alone, values, feeds[:1], [fetch])
-        assert_same_bits({key.replace("0/0", f"0/{number}", 1): value for key, value in first.items()},
-                         {key: value for key, value in expected.items() if key == f"0/{number}" or key.startswith((f"0/{number}[", f"0/{number}@"))})
+        assert_same_bits(
+            {key.replace("0/0", f"0/{number}", 1): value for key, value in first.items()},
+            {
+                key: value
+                for key, value in expected.items()
+                if key == f"0/{number}" or key.startswith((f"0/{number}[", f"0/{number}@"))
+            },
+        )
     for fetch in fetches:
         assert_the_same_model(program, at_the_end, names, feeds, fetch, folder)
 
@@ -66,7 +78,9 @@ def assert_the_same_model(program, values, names, feeds, fetch, folder):
         loaded = pm.Scope()
         model, inputs, outputs = pm.io.load_inference_model(folder / source, scope=loaded)
         assert inputs == names
-        generations.append((model.to_bytes(), run_from(model, {name: loaded.get(name) for name in loaded.names()}, feeds, outputs)))
+        generations.append(
+            (model.to_bytes(), run_from(model, {name: loaded.get(name) for name in loaded.names()}, feeds, outputs))
+        )
         if target:
             pm.io.save_inference_model(folder / target, inputs, outputs, scope=loaded)
     for data, (found, end) in generations[1:]:

@@ -38,16 +38,17 @@ T = generator("t").standard_normal((20, 3)).astype("float32")
 AVERAGES = [{"scheme": "uniform", "start_step": 2}, {"scheme": "exponential", "decay": 0.9}]
 BOTH = {"w": (W, config("Adam", averaging=AVERAGES), False), "t": (T, config("Adagrad"), True)}
 """Of a small job: a dense parameter with averages and a table."""
-SMALL = {"w": (np.arange(6, dtype="float32"), config(), False),
-         "t": (np.zeros((5, 2), "float32"), config("Adagrad"), True)}
+SMALL = {"w": (np.arange(6, dtype="float32"), config(), False), "t": (np.zeros((5, 2), "float32"), config("Adagrad"), True)}
 OTHER = np.ones(6, "float32")
 ROWS = (np.array([3, 1]), np.ones((2, 2), "float32"))
 
 
 def gradients(step):
     random = generator(f"step {step}")
-    return {"w": random.standard_normal(W.shape).astype("float32"),
-            "t": (random.integers(0, 20, 6), random.standard_normal((6, 3)).astype("float32"))}
+    return {
+        "w": random.standard_normal(W.shape).astype("float32"),
+        "t": (random.integers(0, 20, 6), random.standard_normal((6, 3)).astype("float32")),
+    }
 
 
 def train(group, begin, end):
@@ -62,8 +63,9 @@ class Group:
         self.settings = ServerSettings(JOB, servers, trainers, **settings)
         self.directory, self.clock = directory, clock
         self.configs = {name: given[1] for name, given in parameters.items()}
-        self.infos = {name: ParameterInfo(name, value.shape, str(value.dtype), *more) for name,
-                      (value, _, *more) in parameters.items()}
+        self.infos = {
+            name: ParameterInfo(name, value.shape, str(value.dtype), *more) for name, (value, _, *more) in parameters.items()
+        }
         self.plan = plan_shards(self.infos.values(), servers)
         self.servers = [self.start(index) for index in range(servers)]
         if begin:
@@ -83,9 +85,10 @@ class Group:
     def init(self, values, token=1, finish=True):
         for index, server in enumerate(self.servers):
             mine = self.blocks(index)
-            described = [{**about(self.infos[block.parameter], block),
-                          "config": base64.b64encode(self.configs[block.parameter]).decode()}
-                         for block in mine]
+            described = [
+                {**about(self.infos[block.parameter], block), "config": base64.b64encode(self.configs[block.parameter]).decode()}
+                for block in mine
+            ]
             arrays = [part(self.infos[block.parameter], block, values[block.parameter]) for block in mine]
             call(server, "init", arrays, token=token, blocks=described)
         if finish:
@@ -94,8 +97,10 @@ class Group:
 
     def push(self, gradients, trainer=0, step=0, incarnation=0, only=None, name="push", **fields):
         """gradients: {name: array, or (rows, values)}. Returns the replies' headers."""
-        return [self.push_one(index, gradients, trainer, step, incarnation, name, **fields)
-                for index in (range(len(self.servers)) if only is None else only)]
+        return [
+            self.push_one(index, gradients, trainer, step, incarnation, name, **fields)
+            for index in (range(len(self.servers)) if only is None else only)
+        ]
 
     def push_one(self, index, gradients, trainer=0, step=0, incarnation=0, name="push", **fields):
         named, arrays = [], []
@@ -103,8 +108,9 @@ class Group:
             if block.parameter in gradients:
                 named.append([block.parameter, block.number])
                 arrays += self.parts(block, gradients[block.parameter])
-        return call(self.servers[index], name, arrays, trainer=trainer, step=step, incarnation=incarnation,
-                    blocks=named, **fields)[0]
+        return call(
+            self.servers[index], name, arrays, trainer=trainer, step=step, incarnation=incarnation, blocks=named, **fields
+        )[0]
 
     def parts(self, block, gradient):
         info = self.infos[block.parameter]

@@ -43,7 +43,7 @@ def data(dtype="float32"):
 def batch(number, dtype="float32", size=8):
     x, label = data(dtype)
     first = number % (ROWS // size) * size
-    return {"x": x[first:first + size], "label": label[first:first + size]}
+    return {"x": x[first : first + size], "label": label[first : first + size]}
 
 
 def assert_same_bits(found, expected):

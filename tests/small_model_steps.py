@@ -50,6 +50,7 @@ def momentum(rate, mu):
     def step(p, g, kept, t):
         kept["v"] = mu * kept.get("v", 0) + g
         return p - rate * kept["v"]
+
     return step
 
 
@@ -61,8 +62,9 @@ def adam(rate, beta1, beta2, epsilon=1e-8, decay=0.0):
         kept["m"] = beta1 * kept.get("m", 0) + (1 - beta1) * g
         kept["v"] = beta2 * kept.get("v", 0) + (1 - beta2) * g**2
         p = p - rate * decay * p
-        mean = kept["m"] / (1 - power1 * beta1**(t - 1))
-        return p - rate * mean / (np.sqrt(kept["v"] / (1 - power2 * beta2**(t - 1))) + epsilon)
+        mean = kept["m"] / (1 - power1 * beta1 ** (t - 1))
+        return p - rate * mean / (np.sqrt(kept["v"] / (1 - power2 * beta2 ** (t - 1))) + epsilon)
+
     return step
 
 
@@ -77,8 +79,7 @@ class Descent:
         self.t += 1
         if self.clip:
             found = clipped(found, self.clip)
-        return {name: self.rule(p, found[name] + self.regularization * p, self.kept[name], self.t)
-                for name, p in values.items()}
+        return {name: self.rule(p, found[name] + self.regularization * p, self.kept[name], self.t) for name, p in values.items()}
 
 
 def assert_model_has(model, expected, dtype):

@@ -1,6 +1,7 @@
 # The tests on a build that is not installed: python tests/staged.py [--preload LIBRARY] BUILD [arguments of pytest]
 """BUILD is a build directory of CMake. Its libraries and the package's files are laid out in BUILD/package, which comes
 before what is installed. --preload: libtsan.so or libasan.so, of the compiler that built it."""
+
 import os
 import subprocess
 import sys
@@ -26,9 +27,15 @@ def environment(package, preload=None):
     paths = [str(package), str(ROOT / "tests")]
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     if preload:
-        libraries = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in (preload, "libstdc++.so")]
-        variables.update(LD_PRELOAD=" ".join(libraries), TSAN_OPTIONS="exitcode=66 history_size=4",
-                         ASAN_OPTIONS="detect_leaks=0 allocator_may_return_null=1", UBSAN_OPTIONS="print_stacktrace=1")
+        libraries = [
+            subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in (preload, "libstdc++.so")
+        ]
+        variables.update(
+            LD_PRELOAD=" ".join(libraries),
+            TSAN_OPTIONS="exitcode=66 history_size=4",
+            ASAN_OPTIONS="detect_leaks=0 allocator_may_return_null=1",
+            UBSAN_OPTIONS="print_stacktrace=1",
+        )
     return variables
 
 
@@ -39,11 +46,26 @@ def main():
     package = stage(words[0])
     # An editable install answers for its package before PYTHONPATH does: it is left out with -S, and the rest put back.
     site = next(path for path in sys.path if path.endswith("site-packages"))
-    code = (f"import sys; sys.path[:] = [path for path in sys.path if path] + [{site!r}]; import pytest; "
-            "sys.exit(pytest.main(sys.argv[1:]))")
+    code = (
+        f"import sys; sys.path[:] = [path for path in sys.path if path] + [{site!r}]; import pytest; "
+        "sys.exit(pytest.main(sys.argv[1:]))"
+    )
     fixed = ["setarch", "-R"] if preload == "libtsan.so" else []  # where memory lies is not random: libtsan asks for it
     # What a sanitizer writes before it ends the process must not be captured with it.
-    command = [*fixed, sys.executable, "-S", "-c", code, "-q", *(["--capture=sys"] if preload else []), "-p", "no:cacheprovider", "-p", "no:faulthandler", *words[1:]]
+    command = [
+        *fixed,
+        sys.executable,
+        "-S",
+        "-c",
+        code,
+        "-q",
+        *(["--capture=sys"] if preload else []),
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:faulthandler",
+        *words[1:],
+    ]
     sys.exit(subprocess.run(command, cwd=ROOT, env=environment(package, preload)).returncode)
 
 

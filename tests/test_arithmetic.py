@@ -10,17 +10,35 @@ I = np.array([[-7, 2, 9], [4, 5, 3]])
 A = np.arange(2 * 3 * 4 * 5, dtype="float32").reshape(2, 3, 4, 5)
 
 
-@pytest.mark.parametrize("expression", [
-    lambda x: x < 2.0, lambda x: x <= 2.0, lambda x: x > 2.0, lambda x: x >= 2.0, lambda x: x > 2.0, lambda x: x <= 2.0,
-    lambda x: x < x * x, lambda x: x % 2.0, lambda x: 5.0 % x, lambda x: x // 2.0, lambda x: 5.0 // x, lambda x: x // x,
-    lambda x: x ** 2, lambda x: 2.0 ** x, lambda x: abs_of(x) ** 0.5, lambda x: abs_of(x) ** x, lambda x: -x,
-    lambda x: 3.0 / x, lambda x: 1 - x % -2,
-])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda x: x < 2.0,
+        lambda x: x <= 2.0,
+        lambda x: x > 2.0,
+        lambda x: x >= 2.0,
+        lambda x: x > 2.0,
+        lambda x: x <= 2.0,
+        lambda x: x < x * x,
+        lambda x: x % 2.0,
+        lambda x: 5.0 % x,
+        lambda x: x // 2.0,
+        lambda x: 5.0 // x,
+        lambda x: x // x,
+        lambda x: x**2,
+        lambda x: 2.0**x,
+        lambda x: abs_of(x) ** 0.5,
+        lambda x: abs_of(x) ** x,
+        lambda x: -x,
+        lambda x: 3.0 / x,
+        lambda x: 1 - x % -2,
+    ],
+)
 def test_operators_on_floats(expression):
     for value in (X, X.astype("float64"), X.reshape(-1)[0]):
         value = np.asarray(value)
         with pm.program_guard(pm.Program(), pm.Program()):
-            found, = run(expression(pm.layers.data("x", value.shape, value.dtype)), x=value)
+            (found,) = run(expression(pm.layers.data("x", value.shape, value.dtype)), x=value)
         expected = np.asarray(expression(value))
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         np.testing.assert_allclose(found, expected, rtol=1e-6 if value.dtype == np.float32 else 1e-14)
@@ -30,28 +48,57 @@ def abs_of(x):
     return pm.layers.abs(x) if isinstance(x, pm.Variable) else np.abs(x)
 
 
-@pytest.mark.parametrize("expression", [
-    lambda x: x % 3, lambda x: 7 % x, lambda x: x // 2, lambda x: 100 // x, lambda x: x ** 3, lambda x: x <= 4,
-    lambda x: x + 2**53 > 2**53 + 3,
-])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda x: x % 3,
+        lambda x: 7 % x,
+        lambda x: x // 2,
+        lambda x: 100 // x,
+        lambda x: x**3,
+        lambda x: x <= 4,
+        lambda x: x + 2**53 > 2**53 + 3,
+    ],
+)
 def test_operators_on_whole_numbers(expression):
-    found, = run(expression(pm.layers.data("x", [-1, 3], "int64")), x=I)
+    (found,) = run(expression(pm.layers.data("x", [-1, 3], "int64")), x=I)
     np.testing.assert_array_equal(found, expression(I))
     assert found.dtype == expression(I).dtype
 
 
 def test_matrix_product():
-    found, = run(pm.layers.data("x", [2, 3]) @ pm.layers.data("y", [3, 2]), x=X, y=X.T.copy())
+    (found,) = run(pm.layers.data("x", [2, 3]) @ pm.layers.data("y", [3, 2]), x=X, y=X.T.copy())
     np.testing.assert_allclose(found, X @ X.T, rtol=1e-6)
 
 
 KEYS = [
-    np.s_[0], np.s_[-1], np.s_[1, -3], np.s_[1, 2, 3, 4], np.s_[:], np.s_[...], np.s_[1:], np.s_[:-1], np.s_[:, 1:3],
-    np.s_[..., 0], np.s_[..., -1:], np.s_[0, ..., 1:3], np.s_[:, None], np.s_[None, 1, ..., None], np.s_[..., ::2],
-    np.s_[:, ::-1], np.s_[1, 2::-1, ::-2], np.s_[:, -2:], np.s_[:, 5:9],
-    np.s_[:, 2:1], np.s_[:, -9:9],
-    np.s_[1:, 0, None, :, 4], np.s_[np.int64(1)], np.s_[:, :, 3:0:-1], np.s_[:, 9:0:-2],
-    np.s_[:, :, 3:-1:-1], np.s_[:, :-1:-2],
+    np.s_[0],
+    np.s_[-1],
+    np.s_[1, -3],
+    np.s_[1, 2, 3, 4],
+    np.s_[:],
+    np.s_[...],
+    np.s_[1:],
+    np.s_[:-1],
+    np.s_[:, 1:3],
+    np.s_[..., 0],
+    np.s_[..., -1:],
+    np.s_[0, ..., 1:3],
+    np.s_[:, None],
+    np.s_[None, 1, ..., None],
+    np.s_[..., ::2],
+    np.s_[:, ::-1],
+    np.s_[1, 2::-1, ::-2],
+    np.s_[:, -2:],
+    np.s_[:, 5:9],
+    np.s_[:, 2:1],
+    np.s_[:, -9:9],
+    np.s_[1:, 0, None, :, 4],
+    np.s_[np.int64(1)],
+    np.s_[:, :, 3:0:-1],
+    np.s_[:, 9:0:-2],
+    np.s_[:, :, 3:-1:-1],
+    np.s_[:, :-1:-2],
 ]
 
 
@@ -59,7 +106,7 @@ KEYS = [
 @pytest.mark.parametrize("shape", [[2, 3, 4, 5], [-1, 3, -1, 5]], ids=["known", "unknown"])
 def test_indexing_is_numpys(key, shape):
     out = pm.layers.data("x", shape)[key]
-    found, = run(out, x=A)
+    (found,) = run(out, x=A)
     expected = A[key]
     np.testing.assert_array_equal(found, expected)
     assert found.shape == expected.shape
@@ -69,17 +116,24 @@ def test_indexing_is_numpys(key, shape):
 def test_indexing_has_gradients():
     w = pm.layers.create_parameter([3, 4], name="w")
     pairs = pm.append_backward(pm.layers.reduce_sum(w[1:, None, ::2] * 3.0) + pm.layers.reduce_sum(w[0]))
-    found, = run(pairs[0][1])
+    (found,) = run(pairs[0][1])
     np.testing.assert_array_equal(found, [[1, 1, 1, 1], [3, 0, 3, 0], [3, 0, 3, 0]])
 
 
-@pytest.mark.parametrize("key, words", [
-    ((0, 3), r"'x' \[-1, 3\] has no position 3 along axis 1"),
-    ((0, 0, 0), "indexed with 3 positions, it has 2 axes"), ((..., ...), "more than one"),
-    (1.5, "indexed with a float"), ([0, 1], "indexed with a list"), (True, "indexed with a bool"),
-    (slice(0, 2, 0), "step is 0"),
-    ("a", "with a str"), (slice(None, 1.5), "with a float"),
-])
+@pytest.mark.parametrize(
+    "key, words",
+    [
+        ((0, 3), r"'x' \[-1, 3\] has no position 3 along axis 1"),
+        ((0, 0, 0), "indexed with 3 positions, it has 2 axes"),
+        ((..., ...), "more than one"),
+        (1.5, "indexed with a float"),
+        ([0, 1], "indexed with a list"),
+        (True, "indexed with a bool"),
+        (slice(0, 2, 0), "step is 0"),
+        ("a", "with a str"),
+        (slice(None, 1.5), "with a float"),
+    ],
+)
 def test_keys_that_are_refused(key, words):
     with pytest.raises(pm.Error, match=words):
         pm.layers.data("x", [-1, 3])[key]

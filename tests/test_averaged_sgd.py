@@ -1,4 +1,5 @@
 """AveragedSGD: its steps fall as the formula says, and its average is that of all parameters."""
+
 import numpy as np
 import pytest
 
@@ -120,13 +121,21 @@ def test_some_parameters_and_lengths():
     assert average.statistics(model.scope, Uniform()).updates == 3
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ({"learning_rate": -1}, "learning_rate"), ({"learning_rate": float("inf")}, "learning_rate"),
-    ({"learning_rate": "x"}, "learning_rate"),
-    ({"learning_rate": pm.lr.NoamDecay(4, 3)}, "learning_rate"), ({"decay": -1e-4}, "decay"), ({"power": -1}, "power"),
-    ({"power": None}, "power"), ({"start_step": -1}, "start_step"), ({"non_finite": "ignore"}, "non_finite"),
-    ({"grad_clip": 3}, "grad_clip"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"learning_rate": -1}, "learning_rate"),
+        ({"learning_rate": float("inf")}, "learning_rate"),
+        ({"learning_rate": "x"}, "learning_rate"),
+        ({"learning_rate": pm.lr.NoamDecay(4, 3)}, "learning_rate"),
+        ({"decay": -1e-4}, "decay"),
+        ({"power": -1}, "power"),
+        ({"power": None}, "power"),
+        ({"start_step": -1}, "start_step"),
+        ({"non_finite": "ignore"}, "non_finite"),
+        ({"grad_clip": 3}, "grad_clip"),
+    ],
+)
 def test_wrong_arguments_are_refused(arguments, words):
     with pytest.raises(pm.ProgramError, match=words):
         AveragedSGD(**arguments)
@@ -139,8 +148,9 @@ def test_wrong_use_is_refused():
     model = SmallModel(average.minimize)
     count = len(model.main.global_block().ops)
     with pytest.raises(pm.ProgramError, match="has its program already"), pm.program_guard(model.main, model.startup):
-        average.apply_gradients([(parameter, model.main.global_block().var(parameter.name + "@GRAD"))
-                                 for parameter in model.main.all_parameters()])
+        average.apply_gradients(
+            [(parameter, model.main.global_block().var(parameter.name + "@GRAD")) for parameter in model.main.all_parameters()]
+        )
     assert len(model.main.global_block().ops) == count
     program = None
 

@@ -46,10 +46,19 @@ def test_operators_roles_and_names_are_paddlepaddles():
     loss = pm.layers.mean(pm.layers.square_error_cost(pm.layers.fc(pm.layers.fc(x, 7, act="tanh"), 2), y))
     pairs = pm.append_backward(loss)
     assert [(p.name, g.name) for p, g in pairs] == [
-        (name, name + "@GRAD") for name in ["fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0"]]
+        (name, name + "@GRAD") for name in ["fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0"]
+    ]
     assert [op.type for op in backward_ops()] == [
-        "fill_constant", "mean_grad", "square_grad", "elementwise_sub_grad", "elementwise_add_grad", "mul_grad",
-        "tanh_grad", "elementwise_add_grad", "mul_grad"]
+        "fill_constant",
+        "mean_grad",
+        "square_grad",
+        "elementwise_sub_grad",
+        "elementwise_add_grad",
+        "mul_grad",
+        "tanh_grad",
+        "elementwise_add_grad",
+        "mul_grad",
+    ]
     seed, last = backward_ops()[0], backward_ops()[-1]
     assert (seed.attr("op_role"), seed.attr("shape"), seed.output_names) == (257, [], ["mean_0.tmp_0@GRAD"])
     assert ops()[-len(backward_ops()) - 1].attr("op_role") == 256
@@ -59,7 +68,7 @@ def test_operators_roles_and_names_are_paddlepaddles():
 
 def test_a_variable_used_more_than_once():
     w = parameter("w")
-    square = w * w                       # both ports of one operator
+    square = w * w  # both ports of one operator
     total = pm.layers.reduce_sum(square + w)
     pairs = pm.append_backward(total)
     sum_op = next(op for op in backward_ops() if op.type == "sum")
@@ -83,7 +92,7 @@ def test_branches_meet_and_a_loss_of_several_elements():
     w, v = parameter("w", (2, 2)), parameter("v", (2,))
     h = pm.layers.matmul(x, w) + v
     out = pm.layers.concat([pm.layers.sigmoid(h), h * pm.layers.tanh(h)], axis=1)
-    pairs = pm.append_backward(out)      # its gradient begins with ones
+    pairs = pm.append_backward(out)  # its gradient begins with ones
     check_numerically(out, pairs, x=X)
 
 
@@ -127,8 +136,9 @@ def test_an_unused_output_has_a_zero_gradient():
 def test_an_operator_without_gradient():
     w = parameter("w")
     out = pm.default_main_program().global_block().create_var("out")
-    w.block.append_op("sgd", {"Param": w, "Grad": w, "LearningRate": parameter("r", (1,), trainable=False)},
-                      {"ParamOut": out}, {})
+    w.block.append_op(
+        "sgd", {"Param": w, "Grad": w, "LearningRate": parameter("r", (1,), trainable=False)}, {"ParamOut": out}, {}
+    )
     with pytest.raises(pm.ProgramError, match="has no gradient: ") as caught:
         pm.append_backward(pm.layers.mean(out))
     assert "sgd" in str(caught.value) and "test_backward.py:" in str(caught.value)
@@ -168,8 +178,8 @@ def test_gradients_with_respect_to_anything():
 
 def test_gradients_from_given_ones():
     x, seed = pm.layers.data("x", [2, 2], dtype="float64"), pm.layers.data("seed", [2, 2], dtype="float64")
-    gradient, = pm.gradients(pm.layers.square(x), x, target_gradients=seed)
-    value, = run(gradient, x=X, seed=X + 3)
+    (gradient,) = pm.gradients(pm.layers.square(x), x, target_gradients=seed)
+    (value,) = run(gradient, x=X, seed=X + 3)
     np.testing.assert_allclose(value, 2 * X * (X + 3))
 
 

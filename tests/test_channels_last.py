@@ -1,4 +1,5 @@
 """Images with channels as their last axis: the same numbers as with channels as axis 1."""
+
 import numpy as np
 import pytest
 
@@ -6,11 +7,23 @@ import paddle_mini as pm
 from harness import array, run_op
 
 CASES = {
-    "conv2d": (dict(Input=array(2, 4, 6, 5), Filter=array(6, 2, 3, 3)), dict(strides=[2, 1], paddings=[1, 0], groups=2), "Output"),
+    "conv2d": (
+        dict(Input=array(2, 4, 6, 5), Filter=array(6, 2, 3, 3)),
+        dict(strides=[2, 1], paddings=[1, 0], groups=2),
+        "Output",
+    ),
     "depthwise_conv2d": (dict(Input=array(2, 4, 6, 5), Filter=array(4, 1, 3, 2)), dict(groups=4, paddings=[1, 1]), "Output"),
-    "conv2d_transpose": (dict(Input=array(2, 4, 3, 5), Filter=array(4, 3, 3, 2)), dict(strides=[2, 2], paddings=[1, 0]), "Output"),
+    "conv2d_transpose": (
+        dict(Input=array(2, 4, 3, 5), Filter=array(4, 3, 3, 2)),
+        dict(strides=[2, 2], paddings=[1, 0]),
+        "Output",
+    ),
     "pool2d max": (dict(X=array(2, 3, 6, 5)), dict(pooling_type="max", ksize=[2, 3], strides=[2, 1], paddings=[1, 1]), "Out"),
-    "pool2d avg": (dict(X=array(2, 3, 6, 5)), dict(pooling_type="avg", ksize=[3, 2], strides=[1, 2], paddings=[1, 0, 0, 1]), "Out"),
+    "pool2d avg": (
+        dict(X=array(2, 3, 6, 5)),
+        dict(pooling_type="avg", ksize=[3, 2], strides=[1, 2], paddings=[1, 0, 0, 1]),
+        "Out",
+    ),
     "pool2d global": (dict(X=array(2, 3, 6, 5)), dict(pooling_type="avg", ksize=[1, 1], global_pooling=True), "Out"),
     "pool2d adaptive": (dict(X=array(2, 3, 6, 5)), dict(pooling_type="avg", ksize=[2, 3], adaptive=True), "Out"),
 }
@@ -44,6 +57,10 @@ def test_values_and_gradients(name, dtype):
 
 def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(pm.ShapeError, match="3 input channels|Filter has 2"):
-        run_op("conv2d", {"Input": array(1, 2, 5, 5).astype("float32"), "Filter": array(1, 2, 3, 3).astype("float32")}, {"data_format": "NHWC"})
+        run_op(
+            "conv2d",
+            {"Input": array(1, 2, 5, 5).astype("float32"), "Filter": array(1, 2, 3, 3).astype("float32")},
+            {"data_format": "NHWC"},
+        )
     with pytest.raises(pm.ShapeError, match="dimensions"):
         run_op("pool2d", {"X": array(2, 5, 5).astype("float32")}, {"ksize": [2, 2], "pooling_type": "max", "data_format": "NHWC"})

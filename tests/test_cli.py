@@ -1,4 +1,5 @@
 """paddle-mini: train, run, show, doctor; exit statuses, and one message for a mistake."""
+
 import os
 import signal
 import subprocess
@@ -36,6 +37,7 @@ def call(capsys):
         if status == 0:
             assert err == ""
         return out if status == 0 else err
+
     return call
 
 
@@ -45,10 +47,25 @@ def feeds(path):
 
 def test_train_does_the_steps_that_python_does(folder, call):
     path, model = folder
-    out = call("train", path / "train", *feeds(path), "--steps", 5, "--batch", 8, "--fetch", model.loss.name, "--every", 2,
-               "--save", path / "trained.pdmodel")
+    out = call(
+        "train",
+        path / "train",
+        *feeds(path),
+        "--steps",
+        5,
+        "--batch",
+        8,
+        "--fetch",
+        model.loss.name,
+        "--every",
+        2,
+        "--save",
+        path / "trained.pdmodel",
+    )
     losses = [model.step(number) for number in range(5)]
-    assert out.splitlines() == [f"step {i}  {model.loss.name} {losses[i - 1]:.7g}" for i in (1, 2, 4, 5)] + [f"saved {path}/trained.pdmodel"]
+    assert out.splitlines() == [f"step {i}  {model.loss.name} {losses[i - 1]:.7g}" for i in (1, 2, 4, 5)] + [
+        f"saved {path}/trained.pdmodel"
+    ]
     scope = pm.Scope()
     program = pm.io.load_program(path / "trained", scope)
     assert program.to_bytes() == model.main.to_bytes()
@@ -69,8 +86,19 @@ def test_train_agrees_with_pm_run(folder, call):
     path, model = folder
     words = [*feeds(path), "--steps", "7", "--batch", "10", "--fetch", model.loss.name]
     out = call("train", path / "train", *words, "--every", 1, "--save", path / "here")
-    done = subprocess.run([COMMAND.parent / "pm_run", path / "train.pdmodel", "--params", path / "train.pdiparams", *words,
-                           "--save-params", path / "there.pdiparams"], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            COMMAND.parent / "pm_run",
+            path / "train.pdmodel",
+            "--params",
+            path / "train.pdiparams",
+            *words,
+            "--save-params",
+            path / "there.pdiparams",
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert out.splitlines()[:-1] == done.stdout.splitlines()
     assert (path / "here.pdiparams").read_bytes() == (path / "there.pdiparams").read_bytes()
 
@@ -78,7 +106,9 @@ def test_train_agrees_with_pm_run(folder, call):
 def test_run(folder, call):
     path, model = folder
     out = call("run", path / "infer.pdmodel", "--feed", f"x={path / 'x.npy'}", "--out", path / "new/folder")
-    expected, = model.exe.run(pm.io.load_program(path / "infer", pm.Scope()), {"x": data()[0]}, [model.logits.name], model.scope)
+    (expected,) = model.exe.run(
+        pm.io.load_program(path / "infer", pm.Scope()), {"x": data()[0]}, [model.logits.name], model.scope
+    )
     assert np.load(path / "new/folder" / f"{model.logits.name}.npy").tobytes() == expected.tobytes()
     assert out.startswith(f"{model.logits.name} [{ROWS}, {CLASSES}] float32  {expected[0, 0]:.7g} ") and out.endswith(" …\n")
     assert call("run", path / "train", *feeds(path), "--fetch", f"{model.loss.name},x").count("\n") == 2
@@ -99,34 +129,52 @@ def test_doctor(call):
     lines = call("doctor").splitlines()
     assert len(lines) <= 24 and all(len(line) < 200 for line in lines)
     text, library = "\n".join(lines), _core.kernel_library()
-    for fact in (pm.__version__, sys.version.split()[0], np.__version__, *_core.processor_levels(), library["reason"], library["path"],
-                 str(len(_core.op_types())), str(COMMAND.parent / "pm_run"), "GiB"):
+    for fact in (
+        pm.__version__,
+        sys.version.split()[0],
+        np.__version__,
+        *_core.processor_levels(),
+        library["reason"],
+        library["path"],
+        str(len(_core.op_types())),
+        str(COMMAND.parent / "pm_run"),
+        "GiB",
+    ):
         assert fact in text, fact
 
 
-@pytest.mark.parametrize("words, expected", [
-    (["run", "nothing"], "can't open 'nothing.pdmodel': No such file"),
-    (["run", "infer"], "feed 'x' is missing"),
-    (["run", "train", "--feed", "x=x.npy"], "say what with --fetch"),
-    (["run", "infer", "--feed", "x=no.npy"], "No such file or directory: 'no.npy'"),
-    (["run", "infer", "--feed", "x=infer.pdmodel"], "'infer.pdmodel' is not an .npy file"),
-    (["run", "infer", "--feed", "x=pipe"], "not a regular file: 'pipe'"),
-    (["run", "infer", "--feed", "x=/dev/zero"], "not a regular file: '/dev/zero'"),
-    (["launch", "pipe"], "not a regular file"),
-    (["run", "infer", "--feed", "x=cut.npy"], "'cut.npy': "),
-    (["run", "infer", "--feed", "x=objects.npy"], "'objects.npy': "),
-    (["run", "infer", "--feed", "x=label.npy"], "feed 'x' is an array of int64, the program wants float32"),
-    (["run", "infer", "--feed", "y=x.npy"], "feed 'y' is not a variable of the program; its data are x"),
-    (["run", "infer", "--feed", "x=x.npy", "--fetch", "nothing"], "fetch 'nothing' is not a variable"),
-    (["run", "cut", "--feed", "x=x.npy"], "'cut.pdiparams': parameter 'fc_1.w_0'"),
-    (["run", "damaged"], "'damaged.pdmodel': the bytes are not a ProgramDesc"),
-    (["train", "train", "--feed", "x=x.npy", "--feed", "label=few.npy", "--batch", "8"], "different numbers of rows: x 24, label 23"),
-    (["train", "train", "--feed", "x=x.npy", "--feed", "label=label.npy", "--batch", "25"], "fewer than 25 rows"),
-    (["train", "train", "--feed", "x=x.npy", "--feed", "label=label.npy", "--save", "x.npy/m"], "can't make the folder 'x.npy'"),
-    (["train", "train", "--feed", "x=x.npy", "--feed", "label=large.npy"], "softmax_with_cross_entropy"),
-    (["show", "infer", "--plan", "y=2,3"], "'y' is not a variable of the program"),
-    (["show", "infer", "--plan", "x=2,5"], "[2, 5]"),
-])
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["run", "nothing"], "can't open 'nothing.pdmodel': No such file"),
+        (["run", "infer"], "feed 'x' is missing"),
+        (["run", "train", "--feed", "x=x.npy"], "say what with --fetch"),
+        (["run", "infer", "--feed", "x=no.npy"], "No such file or directory: 'no.npy'"),
+        (["run", "infer", "--feed", "x=infer.pdmodel"], "'infer.pdmodel' is not an .npy file"),
+        (["run", "infer", "--feed", "x=pipe"], "not a regular file: 'pipe'"),
+        (["run", "infer", "--feed", "x=/dev/zero"], "not a regular file: '/dev/zero'"),
+        (["launch", "pipe"], "not a regular file"),
+        (["run", "infer", "--feed", "x=cut.npy"], "'cut.npy': "),
+        (["run", "infer", "--feed", "x=objects.npy"], "'objects.npy': "),
+        (["run", "infer", "--feed", "x=label.npy"], "feed 'x' is an array of int64, the program wants float32"),
+        (["run", "infer", "--feed", "y=x.npy"], "feed 'y' is not a variable of the program; its data are x"),
+        (["run", "infer", "--feed", "x=x.npy", "--fetch", "nothing"], "fetch 'nothing' is not a variable"),
+        (["run", "cut", "--feed", "x=x.npy"], "'cut.pdiparams': parameter 'fc_1.w_0'"),
+        (["run", "damaged"], "'damaged.pdmodel': the bytes are not a ProgramDesc"),
+        (
+            ["train", "train", "--feed", "x=x.npy", "--feed", "label=few.npy", "--batch", "8"],
+            "different numbers of rows: x 24, label 23",
+        ),
+        (["train", "train", "--feed", "x=x.npy", "--feed", "label=label.npy", "--batch", "25"], "fewer than 25 rows"),
+        (
+            ["train", "train", "--feed", "x=x.npy", "--feed", "label=label.npy", "--save", "x.npy/m"],
+            "can't make the folder 'x.npy'",
+        ),
+        (["train", "train", "--feed", "x=x.npy", "--feed", "label=large.npy"], "softmax_with_cross_entropy"),
+        (["show", "infer", "--plan", "y=2,3"], "'y' is not a variable of the program"),
+        (["show", "infer", "--plan", "x=2,5"], "[2, 5]"),
+    ],
+)
 def test_mistakes_are_one_message(folder, call, monkeypatch, words, expected):
     path, _ = folder
     monkeypatch.chdir(path)
@@ -143,10 +191,21 @@ def test_mistakes_are_one_message(folder, call, monkeypatch, words, expected):
     assert message.startswith("paddle-mini: ") and expected in message and len(message.splitlines()) <= 12
 
 
-@pytest.mark.parametrize("words", [
-    [], ["dance"], ["run"], ["run", "m", "--feed", "x"], ["run", "m", "--feed", "=x.npy"], ["run", "m", "--bad"],
-    ["train", "m", "--steps", "-1"], ["train", "m", "--batch", "0"], ["show", "m", "--plan", "x=a"],
-], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["dance"],
+        ["run"],
+        ["run", "m", "--feed", "x"],
+        ["run", "m", "--feed", "=x.npy"],
+        ["run", "m", "--bad"],
+        ["train", "m", "--steps", "-1"],
+        ["train", "m", "--batch", "0"],
+        ["show", "m", "--plan", "x=a"],
+    ],
+    ids=" ".join,
+)
 def test_command_lines_that_are_wrong(capsys, words):
     with pytest.raises(SystemExit) as caught:
         main(words)
@@ -162,8 +221,10 @@ def test_debugging_shows_the_traceback(monkeypatch):
 
 def test_the_command_and_the_module_are_the_same(folder):
     path, _ = folder
-    command, module = [subprocess.run([*words, "run", path / "infer"], capture_output=True, text=True)
-                       for words in ([COMMAND], [sys.executable, "-m", "paddle_mini"])]
+    command, module = [
+        subprocess.run([*words, "run", path / "infer"], capture_output=True, text=True)
+        for words in ([COMMAND], [sys.executable, "-m", "paddle_mini"])
+    ]
     assert (command.returncode, command.stderr) == (module.returncode, module.stderr)
     assert command.returncode == 1 and "'x'" in command.stderr
 
@@ -181,8 +242,7 @@ def test_a_reader_that_stops_reading_is_no_error(folder):
 def test_stopping_saves_a_whole_step(folder, number, status):
     path, model = folder
     words = ["train", path / "train", *feeds(path), "--batch", "8", "--steps", str(10**12), "--fetch", model.loss.name]
-    process = subprocess.Popen([COMMAND, *words, "--every", "1", "--save", path / "stopped"],
-                               stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([COMMAND, *words, "--every", "1", "--save", path / "stopped"], stdout=subprocess.PIPE, text=True)
     for _ in range(20):
         process.stdout.readline()
     process.send_signal(number)

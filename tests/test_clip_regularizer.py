@@ -10,9 +10,12 @@ A, B = np.array([3.0, -4.0], "float32"), np.array([[12.0]], "float32")
 
 def step(clip=None, regularization=None, **attr):
     """One step of SGD with rate 1 on loss = Σ ½a² + Σ ½b²; returns what was subtracted from a, b."""
-    parameters = [pm.layers.create_parameter(value.shape, attr=pm.ParamAttr(
-        name, pm.initializer.NumpyArrayInitializer(value), **(attr if name == "b" else {})))
-        for name, value in [("a", A), ("b", B)]]
+    parameters = [
+        pm.layers.create_parameter(
+            value.shape, attr=pm.ParamAttr(name, pm.initializer.NumpyArrayInitializer(value), **(attr if name == "b" else {}))
+        )
+        for name, value in [("a", A), ("b", B)]
+    ]
     halves = [pm.layers.reduce_sum(pm.layers.square(p)) * 0.5 for p in parameters]
     pm.optimizer.SGD(1.0, grad_clip=clip, regularization=regularization).minimize(halves[0] + halves[1])
     start().run()
@@ -39,9 +42,19 @@ def test_by_norm():
 def test_by_global_norm():
     check(step(pm.clip.GradientClipByGlobalNorm(6.5)), A / 2, B / 2)  # √(9 + 16 + 144) = 13
     types = op_types()
-    assert types[types.index("squared_l2_norm"):] == [
-        "squared_l2_norm", "squared_l2_norm", "sum", "sqrt", "fill_constant", "elementwise_max", "elementwise_div",
-        "elementwise_mul", "elementwise_mul", "sgd", "sgd"]
+    assert types[types.index("squared_l2_norm") :] == [
+        "squared_l2_norm",
+        "squared_l2_norm",
+        "sum",
+        "sqrt",
+        "fill_constant",
+        "elementwise_max",
+        "elementwise_div",
+        "elementwise_mul",
+        "elementwise_mul",
+        "sgd",
+        "sgd",
+    ]
     scaled = pm.default_main_program().global_block().ops[-4]
     assert scaled.input("X") == scaled.output("Out") == ["a@GRAD"]
 
@@ -54,10 +67,10 @@ def test_need_clip_false_passes():
     check(step(pm.clip.GradientClipByGlobalNorm(2.5), need_clip=False), A / 2, B)
 
 
-@pytest.mark.parametrize("clip, factor", [
-    (pm.clip.GradientClipByNorm(1.0), 1 / np.sqrt(18.0)),
-    (pm.clip.GradientClipByGlobalNorm(1.0), 1 / np.sqrt(18.0)),
-])
+@pytest.mark.parametrize(
+    "clip, factor",
+    [(pm.clip.GradientClipByNorm(1.0), 1 / np.sqrt(18.0)), (pm.clip.GradientClipByGlobalNorm(1.0), 1 / np.sqrt(18.0))],
+)
 def test_rows_of_a_sparse_gradient_are_added_up_before_the_norm(clip, factor):
     ids = pm.layers.data("ids", [-1], dtype="int64")
     out = pm.layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
@@ -65,14 +78,21 @@ def test_rows_of_a_sparse_gradient_are_added_up_before_the_norm(clip, factor):
     exe = start()
     before = pm.global_scope().get("table")
     exe.run(feed={"ids": np.array([3, 3, 3])})  # one row of (3, 3): norm √18, not √6
-    np.testing.assert_allclose(before - pm.global_scope().get("table"), np.outer([0, 0, 0, 1, 0], [3, 3]) * factor,
-                               rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        before - pm.global_scope().get("table"), np.outer([0, 0, 0, 1, 0], [3, 3]) * factor, rtol=1e-5, atol=1e-6
+    )
 
 
 def test_l2_and_l1():
     check(step(regularization=pm.regularizer.L2Decay(0.1)), A * 1.1, B * 1.1)
     assert [op.type for op in pm.default_main_program().global_block().ops if op.attr("op_role") == 2] == [
-        "scale", "sum", "scale", "sum", "sgd", "sgd"]
+        "scale",
+        "sum",
+        "scale",
+        "sum",
+        "sgd",
+        "sgd",
+    ]
 
 
 def test_the_parameters_own_regularizer_wins():

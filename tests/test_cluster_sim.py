@@ -1,4 +1,5 @@
 """The model of jobs in benchmarks/cluster_sim.py: queues obey their laws, and a step is the sum of its parts."""
+
 import importlib
 import pathlib
 import sys
@@ -25,9 +26,21 @@ def events(sim):
 
 @pytest.fixture
 def costs(sim):
-    return sim.Costs(client_message=1e-4, client_byte=2e-10, server_message=3e-4, server_byte=4e-10, message_wait=2e-4,
-                     pull_byte=5e-10, pull_row=6e-7, push_byte=7e-10, push_row=8e-7, sum_byte=9e-10,
-                     checkpoint_byte=1e-9, beat=1e-5, beat_member=1e-7)
+    return sim.Costs(
+        client_message=1e-4,
+        client_byte=2e-10,
+        server_message=3e-4,
+        server_byte=4e-10,
+        message_wait=2e-4,
+        pull_byte=5e-10,
+        pull_row=6e-7,
+        push_byte=7e-10,
+        push_row=8e-7,
+        sum_byte=9e-10,
+        checkpoint_byte=1e-9,
+        beat=1e-5,
+        beat_member=1e-7,
+    )
 
 
 @pytest.fixture
@@ -103,8 +116,10 @@ def step_seconds(model, cluster, costs):
     """One trainer and one server: everything after each other."""
     moved = model.dense + model.rows * model.row_bytes
     pulled, pushed = 8 * model.rows + moved, 8 * model.rows + moved
-    work = {"pull": costs.pull_byte * model.dense + costs.pull_row * model.rows,
-            "push": costs.push_byte * model.dense + costs.push_row * model.rows}
+    work = {
+        "pull": costs.pull_byte * model.dense + costs.pull_row * model.rows,
+        "push": costs.push_byte * model.dense + costs.push_row * model.rows,
+    }
     seconds = model.compute + sum(work.values())
     seconds += 2 * (costs.client_message + costs.server_message + costs.message_wait)
     seconds += (costs.client_byte + costs.server_byte) * (pulled + pushed)
@@ -151,6 +166,7 @@ def test_no_more_than_the_limit(sim, model, costs):
 
 def test_servers_that_are_not_simulated_count(sim, model, costs):
     """A trainer's links and cores carry the bytes of all servers, of which eight are simulated."""
+
     def busy(servers):
         job = sim.Job(model, sim.Cluster(1, servers), replace(costs, client_message=0.0)).run(20.0)
         return job.busy()["trainers' links"] * job.seconds / job.steps
@@ -160,6 +176,7 @@ def test_servers_that_are_not_simulated_count(sim, model, costs):
 
 def test_fewer_messages_with_local_steps(sim, model, costs):
     """A server has a tenth of the work for a step when there is an exchange every ten steps."""
+
     def work(**facts):
         job = sim.Job(model, sim.Cluster(2, 1, **facts), costs).run(20.0)
         return job.busy()["servers"] / job.steps

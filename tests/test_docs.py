@@ -1,4 +1,5 @@
 """What the documents say is so: commands exist, the program in the README runs, the list of operators is the records'."""
+
 import importlib.util
 import os
 import pathlib
@@ -20,14 +21,18 @@ def blocks(language):
 
 
 def test_the_readmes_program_runs(tmp_path):
-    program, = blocks("python")
-    command, = (line for block in blocks("sh") for line in block.splitlines() if line.startswith(".venv/bin/pm_run "))
-    done = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    (program,) = blocks("python")
+    (command,) = (line for block in blocks("sh") for line in block.splitlines() if line.startswith(".venv/bin/pm_run "))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     averaged, last = (float(line.split(":")[1]) for line in done.stdout.splitlines()[:2])
     assert averaged < last
     assert sorted(path.name for path in tmp_path.iterdir()) == ["linear.pdiparams", "linear.pdmodel", "x.npy"]
-    printed = subprocess.run([pathlib.Path(sys.executable).parent / "pm_run", *command.split()[1:]], cwd=tmp_path, capture_output=True, text=True)
+    printed = subprocess.run(
+        [pathlib.Path(sys.executable).parent / "pm_run", *command.split()[1:]], cwd=tmp_path, capture_output=True, text=True
+    )
     assert printed.returncode == 0 and printed.stdout, printed.stderr
 
 
@@ -41,7 +46,9 @@ def test_the_readmes_commands_exist():
             assert os.path.basename(words[0]) in ("pm_run", "paddle-mini")
             options = {word for word in words if word.startswith("--")}
             command = [os.path.basename(words[0]), *words[1:2] * (os.path.basename(words[0]) == "paddle-mini")]
-            help_text = subprocess.run([pathlib.Path(sys.executable).parent / command[0], *command[1:], "--help"], capture_output=True, text=True).stdout
+            help_text = subprocess.run(
+                [pathlib.Path(sys.executable).parent / command[0], *command[1:], "--help"], capture_output=True, text=True
+            ).stdout
             assert all(option in help_text for option in options)
 
 
@@ -53,12 +60,14 @@ def test_links_lead_somewhere():
 
 def test_the_readmes_error_is_what_is_printed(tmp_path):
     script = tmp_path / "train.py"
-    script.write_text("import paddle_mini as pm\nx = pm.layers.data('x', shape=[-1, 4])\nh = pm.layers.fc(x, 8, bias_attr=False)\n"
-                      "bias = pm.default_main_program().global_block().create_var('bias', shape=[3], dtype='float32', persistable=True)\n"
-                      "\n\ny = pm.layers.elementwise_add(h, bias, axis=1)\n")
+    script.write_text(
+        "import paddle_mini as pm\nx = pm.layers.data('x', shape=[-1, 4])\nh = pm.layers.fc(x, 8, bias_attr=False)\n"
+        "bias = pm.default_main_program().global_block().create_var('bias', shape=[3], dtype='float32', persistable=True)\n"
+        "\n\ny = pm.layers.elementwise_add(h, bias, axis=1)\n"
+    )
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True)
     shown = next(block for block in blocks("") if "ShapeError" in block)
-    found = done.stderr[done.stderr.index("ShapeError"):]
+    found = done.stderr[done.stderr.index("ShapeError") :]
     assert found.strip().splitlines() == shown.strip().splitlines()
 
 
@@ -70,8 +79,11 @@ def test_the_list_of_operators_is_new():
 
 
 def test_versions_agree():
-    versions = re.findall(r'^(?:version = "|project\(paddle_mini VERSION )([0-9.]+)', "\n".join(
-        (ROOT / name).read_text() for name in ("pyproject.toml", "CMakeLists.txt")), re.M)
+    versions = re.findall(
+        r'^(?:version = "|project\(paddle_mini VERSION )([0-9.]+)',
+        "\n".join((ROOT / name).read_text() for name in ("pyproject.toml", "CMakeLists.txt")),
+        re.M,
+    )
     assert versions == [pm.__version__] * 2
 
 
@@ -80,8 +92,10 @@ def test_lives_in_one_process_with_other_users_of_protobuf(module):
     """Either import first; a program is read and written on both sides."""
     if importlib.util.find_spec(module) is None:
         pytest.skip(f"{module} is not installed here")
-    use = ("x = pm.layers.data('x', shape=[-1, 2]); pm.layers.fc(x, 2); "
-           "assert pm.Program.from_bytes(pm.default_main_program().to_bytes()).to_bytes()")
+    use = (
+        "x = pm.layers.data('x', shape=[-1, 2]); pm.layers.fc(x, 2); "
+        "assert pm.Program.from_bytes(pm.default_main_program().to_bytes()).to_bytes()"
+    )
     for first, second in (("import paddle_mini as pm", f"import {module}"), (f"import {module}", "import paddle_mini as pm")):
         done = subprocess.run([sys.executable, "-c", f"{first}; {second}; {use}"], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
 """The environment variables that the code reads stand in one table, which doctor prints and docs/security.md shows."""
+
 import pathlib
 import re
 
@@ -7,8 +8,12 @@ import pytest
 from paddle_mini import cli, environment
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SOURCES = [path for folder in ("cpp", "python", "paddle_mini") for path in (ROOT / folder).rglob("*")
-           if path.suffix in (".h", ".cc", ".cu", ".py")]
+SOURCES = [
+    path
+    for folder in ("cpp", "python", "paddle_mini")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in (".h", ".cc", ".cu", ".py")
+]
 
 
 def read_in(text):
@@ -16,7 +21,8 @@ def read_in(text):
     calls = re.findall(r"(?:getenv\(|environ\.get\(|environ\[)([^)\]]*)", text)
     names = set(re.findall(r'"((?:PM|RAY)_[A-Z_]+)"', text))
     return names | {literal.group(1) for literal in (re.match(r'"(\w+)"', call) for call in calls) if literal}, [
-        call for call in calls if not call.startswith('"')]
+        call for call in calls if not call.startswith('"')
+    ]
 
 
 def test_every_variable_that_is_read_is_in_the_table():
@@ -32,14 +38,22 @@ def test_every_variable_that_is_read_is_in_the_table():
 
 
 def test_nothing_reads_the_environment_past_the_table():
-    readers = [str(path.relative_to(ROOT)) for path in SOURCES if path.suffix == ".py" and re.search(r"environ\b(?!ment)", path.read_text())
-               and path.name not in ("environment.py",)]
+    readers = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if path.suffix == ".py" and re.search(r"environ\b(?!ment)", path.read_text()) and path.name not in ("environment.py",)
+    ]
     assert [name for name in readers if re.search(r"os\.environ", (ROOT / name).read_text())] == []
 
 
 @pytest.mark.parametrize("name", environment.VARIABLES)
 def test_doctor_and_the_document_say_what_each_does(name, capsys, monkeypatch):
-    if name not in ("PM_CPU", "PM_LOG", "PM_FILL", "PM_CUDA_LIBRARY"):  # these are read when the process begins, or change what doctor finds
+    if name not in (
+        "PM_CPU",
+        "PM_LOG",
+        "PM_FILL",
+        "PM_CUDA_LIBRARY",
+    ):  # these are read when the process begins, or change what doctor finds
         monkeypatch.setenv(name, "a\x1b[31m")
     assert cli.main(["doctor"]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line.strip().startswith(name))

@@ -1,4 +1,5 @@
 """The house: arrows go down, one file has one home, nothing is called util."""
+
 import ast
 import pathlib
 import re
@@ -21,7 +22,9 @@ BELOW = {
     "tools": {"core", "program", "executor", "capi", "tools"},
     "python": {"core", "program", "executor", "capi", "python"},
 }
-SOURCES = sorted(path for folder in ("cpp", "python") for pattern in ("*.h", "*.cc", "*.cu") for path in (ROOT / folder).rglob(pattern))
+SOURCES = sorted(
+    path for folder in ("cpp", "python") for pattern in ("*.h", "*.cc", "*.cu") for path in (ROOT / folder).rglob(pattern)
+)
 MODULES = sorted((ROOT / "paddle_mini").rglob("*.py"))
 
 
@@ -41,6 +44,7 @@ def test_includes_go_down():
 
 def circles(arrows):
     """Names that can be reached from themselves."""
+
     def reach(start):
         seen, todo = set(), list(arrows.get(start, ()))
         while todo:
@@ -49,6 +53,7 @@ def circles(arrows):
                 seen.add(name)
                 todo.extend(arrows.get(name, ()))
         return seen
+
     return sorted(name for name in arrows if name in reach(name))
 
 
@@ -67,7 +72,7 @@ def module_imports(path):
     for node in ast.parse(path.read_text()).body:
         if not isinstance(node, ast.ImportFrom) or node.level == 0:
             continue
-        base = ".".join(package[:len(package) - node.level + 1] + ((node.module,) if node.module else ()))
+        base = ".".join(package[: len(package) - node.level + 1] + ((node.module,) if node.module else ()))
         for alias in node.names:
             inner = f"{base}.{alias.name}"
             if inner != "paddle_mini._core":
@@ -117,6 +122,10 @@ def test_the_first_line_says_what_the_file_is():
 def test_nothing_dangerous():
     """No code that runs text, or a shell, or aborts on input."""
     bad = re.compile(r"\b(eval|exec)\(|os\.system|shell=True|\bpickle\b|\babort\(|\bassert\(")
-    hits = [f"{path.relative_to(ROOT)}: {line.strip()}" for path in SOURCES + MODULES
-            for line in path.read_text().splitlines() if bad.search(line) and not line.strip().startswith(("//", "#"))]
+    hits = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in SOURCES + MODULES
+        for line in path.read_text().splitlines()
+        if bad.search(line) and not line.strip().startswith(("//", "#"))
+    ]
     assert hits == []

@@ -1,4 +1,5 @@
 """GradientMerge: k runs are one run of a batch k times as large, and between steps nothing moves."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -40,13 +41,18 @@ def test_k_batches_are_one_that_is_k_times_as_large(name):
     assert any(np.abs(merged.values()[key] - begin[key]).max() > 1e-3 for key in begin)
 
 
-@pytest.mark.parametrize("arguments", [
-    {"grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)}, {"grad_clip": pm.clip.GradientClipByNorm(0.03)},
-    {"grad_clip": pm.clip.GradientClipByValue(0.01)}, {"regularization": 0.1},
-    {"regularization": pm.regularizer.L1Decay(0.1), "grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)},
-], ids=["global norm", "norm", "value", "l2", "l1 and global norm"])
-@pytest.mark.parametrize("attrs", [{}, {"param_attr": pm.ParamAttr(learning_rate=0.5, need_clip=False)}],
-                         ids=["", "own rate"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)},
+        {"grad_clip": pm.clip.GradientClipByNorm(0.03)},
+        {"grad_clip": pm.clip.GradientClipByValue(0.01)},
+        {"regularization": 0.1},
+        {"regularization": pm.regularizer.L1Decay(0.1), "grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)},
+    ],
+    ids=["global norm", "norm", "value", "l2", "l1 and global norm"],
+)
+@pytest.mark.parametrize("attrs", [{}, {"param_attr": pm.ParamAttr(learning_rate=0.5, need_clip=False)}], ids=["", "own rate"])
 def test_clipping_and_regularization_see_the_merged_gradient(arguments, attrs):
     merged = SmallModel(GradientMerge(OPTIMIZERS["Momentum"](**arguments), K).minimize, "float64", **attrs)
     large = SmallModel(OPTIMIZERS["Momentum"](**arguments).minimize, "float64", **attrs)
@@ -57,8 +63,9 @@ def test_clipping_and_regularization_see_the_merged_gradient(arguments, attrs):
 
 
 def test_without_avg_gradients_add_up():
-    summed, mean = (SmallModel(GradientMerge(O.SGD(rate), K, avg).minimize, "float64")
-                    for rate, avg in ((0.1, False), (0.3, True)))
+    summed, mean = (
+        SmallModel(GradientMerge(O.SGD(rate), K, avg).minimize, "float64") for rate, avg in ((0.1, False), (0.3, True))
+    )
     for number in range(2 * K):
         summed.step(number)
         mean.step(number)
@@ -74,7 +81,7 @@ def test_between_steps_only_sums_and_count_change(name):
     assert len(sums) == len(model.parameters) + 1
     for number in range(6):
         before = model.values(kept)
-        updated, = model.exe.run(model.main, batch(number), [merge.updated], model.scope)
+        (updated,) = model.exe.run(model.main, batch(number), [merge.updated], model.scope)
         assert updated.shape == (1,) and updated.dtype == bool and updated[0] == (number % 3 == 2)
         assert all(model.scope.get(key).any() != updated[0] for key in sums)
         if not updated[0]:
@@ -133,11 +140,12 @@ def test_batches_of_other_sizes():
     assert_close(merged.run(*feeds), dense.run(*feeds))
 
 
-@pytest.mark.parametrize("optimizer", [
-    lambda: O.Adam(0.1, lazy_mode=True), lambda: O.Ftrl(0.1), lambda: O.Adagrad(0.1, epsilon=0.0),
-], ids=["lazy adam", "ftrl", "adagrad"])
-@pytest.mark.parametrize("wrap", [lambda o: GradientMerge(o, 2), lambda o: LossScaling(GradientMerge(o, 2))],
-                         ids=["", "scaled"])
+@pytest.mark.parametrize(
+    "optimizer",
+    [lambda: O.Adam(0.1, lazy_mode=True), lambda: O.Ftrl(0.1), lambda: O.Adagrad(0.1, epsilon=0.0)],
+    ids=["lazy adam", "ftrl", "adagrad"],
+)
+@pytest.mark.parametrize("wrap", [lambda o: GradientMerge(o, 2), lambda o: LossScaling(GradientMerge(o, 2))], ids=["", "scaled"])
 def test_optimizers_that_need_the_rows_are_refused(optimizer, wrap):
     def minimize(loss):
         wrapper = wrap(optimizer())
@@ -158,8 +166,14 @@ def test_merges_nest():
     flags = []
     for number in range(12):
         flat.step(number)
-        flags.append([bool(flag) for flag in nested.exe.run(
-            nested.main, batch(number, "float64"), [twice.updated, twice.optimizer.updated], nested.scope)])
+        flags.append(
+            [
+                bool(flag)
+                for flag in nested.exe.run(
+                    nested.main, batch(number, "float64"), [twice.updated, twice.optimizer.updated], nested.scope
+                )
+            ]
+        )
     assert flags == [[number % 6 == 5] * 2 for number in range(12)]
     assert_close(nested.values(), flat.values(), 1e-12)
 
@@ -180,10 +194,15 @@ def test_stopping_in_the_middle_of_a_merge(tmp_path):
     assert_same_bits(stopped.values(whole.scope.names()), whole.everything())
 
 
-@pytest.mark.parametrize("wrap", [
-    lambda: GradientMerge(O.Adam(0.05), 2), lambda: LossScaling(GradientMerge(O.Adam(0.05), 2)),
-    lambda: GradientMerge(LossScaling(O.Adam(0.05)), 2),
-], ids=["merge", "scaled merge", "merge of scaled"])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda: GradientMerge(O.Adam(0.05), 2),
+        lambda: LossScaling(GradientMerge(O.Adam(0.05), 2)),
+        lambda: GradientMerge(LossScaling(O.Adam(0.05)), 2),
+    ],
+    ids=["merge", "scaled merge", "merge of scaled"],
+)
 def test_bytes_and_pm_run_take_the_same_steps(tmp_path, wrap):
     model, again = (SmallModel(wrap().minimize) for _ in range(2))
     pm.io.save_program(tmp_path / "train", model.main, model.scope)
@@ -194,9 +213,26 @@ def test_bytes_and_pm_run_take_the_same_steps(tmp_path, wrap):
         assert model.step(number).tobytes() == again.step(number).tobytes()
     assert_same_bits(again.everything(), model.everything())
     done = subprocess.run(
-        [Path(sys.executable).parent / "pm_run", tmp_path / "train.pdmodel", "--params", tmp_path / "train.pdiparams",
-         "--feed", f"x={tmp_path / 'x.npy'}", "--feed", f"label={tmp_path / 'label.npy'}", "--steps", "6",
-         "--batch", "8", "--save-params", tmp_path / "after.pdiparams"], capture_output=True, text=True, timeout=20)
+        [
+            Path(sys.executable).parent / "pm_run",
+            tmp_path / "train.pdmodel",
+            "--params",
+            tmp_path / "train.pdiparams",
+            "--feed",
+            f"x={tmp_path / 'x.npy'}",
+            "--feed",
+            f"label={tmp_path / 'label.npy'}",
+            "--steps",
+            "6",
+            "--batch",
+            "8",
+            "--save-params",
+            tmp_path / "after.pdiparams",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     scope = pm.Scope()
     pm.io.load_parameters(tmp_path / "after.pdiparams", model.main, scope)
@@ -234,9 +270,11 @@ def test_two_optimizers_in_one_program():
     assert moved == ["", "a", "b", "a", "", "ab"]
 
 
-@pytest.mark.parametrize("wrap", [
-    lambda average, o: GradientMerge(average(o), 2), lambda average, o: average(GradientMerge(o, 2)),
-], ids=["merge of averaged", "average of merged"])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda average, o: GradientMerge(average(o), 2), lambda average, o: average(GradientMerge(o, 2))],
+    ids=["merge of averaged", "average of merged"],
+)
 def test_averages_count_steps_not_runs(wrap):
     made = []
 
@@ -256,16 +294,19 @@ def test_averages_count_steps_not_runs(wrap):
         assert_close(merged.values(), large.values(), 1e-12)
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda sgd: GradientMerge(sgd, 0), "k_steps is 0, it must be a whole number, at least 1"),
-    (lambda sgd: GradientMerge(sgd, 2.0), "k_steps is 2.0"),
-    (lambda sgd: GradientMerge(sgd, True), "k_steps is True"),
-    (lambda sgd: GradientMerge(sgd, None), "k_steps is None"),
-    (lambda sgd: GradientMerge(sgd, 2, "sum"), "avg is 'sum', it must be True or False"),
-    (lambda sgd: GradientMerge(type(sgd), 2), "not its class: SGD"),
-    (lambda sgd: GradientMerge("sgd", 2), "GradientMerge takes an optimizer, not str"),
-    (lambda sgd: GradientMerge(None, 2), "not NoneType"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda sgd: GradientMerge(sgd, 0), "k_steps is 0, it must be a whole number, at least 1"),
+        (lambda sgd: GradientMerge(sgd, 2.0), "k_steps is 2.0"),
+        (lambda sgd: GradientMerge(sgd, True), "k_steps is True"),
+        (lambda sgd: GradientMerge(sgd, None), "k_steps is None"),
+        (lambda sgd: GradientMerge(sgd, 2, "sum"), "avg is 'sum', it must be True or False"),
+        (lambda sgd: GradientMerge(type(sgd), 2), "not its class: SGD"),
+        (lambda sgd: GradientMerge("sgd", 2), "GradientMerge takes an optimizer, not str"),
+        (lambda sgd: GradientMerge(None, 2), "not NoneType"),
+    ],
+)
 def test_wrong_arguments_are_refused(make, words):
     with pytest.raises(pm.ProgramError, match=words):
         make(O.SGD(0.1))

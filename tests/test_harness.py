@@ -10,24 +10,32 @@ RELU = lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)}
 
 
 def ask_all(test):
-    mark, = test.pytestmark
+    (mark,) = test.pytestmark
     for question in mark.args[1]:
         question.values[0]()
     return [question.id for question in mark.args[1]]
 
 
 def test_every_case_is_asked_for_every_float_type_and_for_gradients():
-    test = harness.op_tests("relu", RELU, {"matrix": ({"X": array(2, 3)}, {})}, gradients=["X"],
-                            refusals={"integers": ({"X": ints(2)}, {}, pm.Error, "int64")})
+    test = harness.op_tests(
+        "relu",
+        RELU,
+        {"matrix": ({"X": array(2, 3)}, {})},
+        gradients=["X"],
+        refusals={"integers": ({"X": ints(2)}, {}, pm.Error, "int64")},
+    )
     assert ask_all(test) == ["matrix-float32", "matrix-float64", "matrix-edges", "matrix-gradient", "refuses integers"]
 
 
-@pytest.mark.parametrize("reference, words", [
-    (lambda inputs, attrs: {"Out": inputs["X"]}, "Out"),
-    (lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)[0]}, "shape"),
-    (lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0).astype("int64")}, "int64"),
-    (lambda inputs, attrs: {"Out": [np.maximum(inputs["X"], 0)]}, "1 values expected"),
-])
+@pytest.mark.parametrize(
+    "reference, words",
+    [
+        (lambda inputs, attrs: {"Out": inputs["X"]}, "Out"),
+        (lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)[0]}, "shape"),
+        (lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0).astype("int64")}, "int64"),
+        (lambda inputs, attrs: {"Out": [np.maximum(inputs["X"], 0)]}, "1 values expected"),
+    ],
+)
 def test_a_wrong_value_is_noticed(reference, words):
     with pytest.raises(AssertionError, match=words):
         ask_all(harness.op_tests("relu", reference, {"matrix": ({"X": array(2, 3)}, {})}))

@@ -16,13 +16,16 @@ def drawn(initialize, shape, dtype="float32"):
     return value
 
 
-@pytest.mark.parametrize("initialize, shape, limit", [
-    (initializer.Uniform(-0.25, 0.25), [100, 200], 0.25),
-    (initializer.Xavier(), [100, 200], np.sqrt(6 / 300)),
-    (initializer.Xavier(), [32, 16, 5, 5], np.sqrt(6 / (16 * 25 + 32 * 25))),
-    (initializer.Xavier(fan_in=10, fan_out=14), [100, 200], 0.5),
-    (initializer.MSRA(), [100, 200], np.sqrt(6 / 100)),
-])
+@pytest.mark.parametrize(
+    "initialize, shape, limit",
+    [
+        (initializer.Uniform(-0.25, 0.25), [100, 200], 0.25),
+        (initializer.Xavier(), [100, 200], np.sqrt(6 / 300)),
+        (initializer.Xavier(), [32, 16, 5, 5], np.sqrt(6 / (16 * 25 + 32 * 25))),
+        (initializer.Xavier(fan_in=10, fan_out=14), [100, 200], 0.5),
+        (initializer.MSRA(), [100, 200], np.sqrt(6 / 100)),
+    ],
+)
 def test_uniform_fills_its_interval(initialize, shape, limit):
     value = drawn(initialize, shape)
     assert np.abs(value).max() <= limit * (1 + 1e-6) and np.abs(value).max() > 0.99 * limit
@@ -30,11 +33,14 @@ def test_uniform_fills_its_interval(initialize, shape, limit):
     assert value.std() == pytest.approx(limit / np.sqrt(3), rel=0.03)
 
 
-@pytest.mark.parametrize("initialize, mean, spread", [
-    (initializer.Normal(0.5, 0.1), 0.5, 0.1),
-    (initializer.Xavier(uniform=False), 0.0, np.sqrt(2 / 300)),
-    (initializer.MSRA(uniform=False), 0.0, np.sqrt(2 / 100)),
-])
+@pytest.mark.parametrize(
+    "initialize, mean, spread",
+    [
+        (initializer.Normal(0.5, 0.1), 0.5, 0.1),
+        (initializer.Xavier(uniform=False), 0.0, np.sqrt(2 / 300)),
+        (initializer.MSRA(uniform=False), 0.0, np.sqrt(2 / 100)),
+    ],
+)
 def test_normal_has_its_moments(initialize, mean, spread):
     value = drawn(initialize, [100, 200])
     assert value.mean() == pytest.approx(mean, abs=0.05 * spread)
@@ -53,9 +59,7 @@ def test_constant():
     np.testing.assert_array_equal(drawn(initializer.Constant(2.5), [3]), [2.5] * 3)
 
 
-@pytest.mark.parametrize("shape, expected", [
-    ((), (1, 1)), ((7,), (7, 7)), ((3, 5), (3, 5)), ((8, 3, 5, 2), (30, 80)),
-])
+@pytest.mark.parametrize("shape, expected", [((), (1, 1)), ((7,), (7, 7)), ((3, 5), (3, 5)), ((8, 3, 5, 2), (30, 80))])
 def test_fans(shape, expected):
     assert initializer.fans(shape) == expected
 
@@ -66,6 +70,7 @@ def test_a_seed_of_its_own_repeats():
             pm.layers.create_parameter([4], attr=pm.ParamAttr("w", initializer.Uniform(seed=5)))
             start()
             return scope.get("w")
+
     np.testing.assert_array_equal(draw(), draw())
 
 
@@ -75,6 +80,7 @@ def test_the_global_seed_repeats_a_run():
         with pm.scope_guard(pm.Scope()) as scope:
             start()
             return scope.get("w")
+
     pm.layers.create_parameter([4], name="w")
     np.testing.assert_array_equal(draw(3), draw(3))
     assert (draw(3) != draw(4)).all()

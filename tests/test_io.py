@@ -1,4 +1,5 @@
 """Files: what is saved comes back bit for bit, PaddlePaddle's files are read, and damaged ones change nothing."""
+
 import json
 import pathlib
 
@@ -46,10 +47,20 @@ def test_an_inference_model_comes_back(tmp_path, model):
     scope, x = pm.Scope(), batch(0)["x"]
     program, feeds, fetches = pm.io.load_inference_model(tmp_path / "m", model.exe, scope=scope)
     assert (feeds, [var.name for var in fetches]) == (["x"], [model.logits.name])
-    assert [op.type for op in program.global_block().ops] == ["feed", "mul", "elementwise_add", "tanh", "mul", "elementwise_add", "fetch"]
+    assert [op.type for op in program.global_block().ops] == [
+        "feed",
+        "mul",
+        "elementwise_add",
+        "tanh",
+        "mul",
+        "elementwise_add",
+        "fetch",
+    ]
     assert_same_bits(everything(scope), model.values())
-    here, = model.exe.run(model.main.clone(for_test=True).prune([model.x], [model.logits]), {"x": x}, [model.logits], model.scope)
-    there, = model.exe.run(program, {"x": x}, fetches, scope)
+    (here,) = model.exe.run(
+        model.main.clone(for_test=True).prune([model.x], [model.logits]), {"x": x}, [model.logits], model.scope
+    )
+    (there,) = model.exe.run(program, {"x": x}, fetches, scope)
     assert here.tobytes() == there.tobytes()
 
 
@@ -74,7 +85,7 @@ def test_a_training_program_goes_on_where_it_was(tmp_path, model):
     assert program.to_bytes() == model.main.to_bytes()
     assert_same_bits(everything(scope), model.everything())
     for number in range(3, 6):
-        loss, = model.exe.run(program, batch(number), [model.loss.name], scope)
+        (loss,) = model.exe.run(program, batch(number), [model.loss.name], scope)
         assert loss.tobytes() == model.step(number).tobytes()
     assert_same_bits(everything(scope), model.everything())
 
@@ -107,7 +118,7 @@ def test_paddlepaddles_inference_model():
     assert (feeds, [var.name for var in fetches]) == (facts["feed_names"], facts["fetch"])
     assert pm.io.parameters.parameter_names(program) == facts["param_order"]
     with np.load(CONV / "feeds.npz") as fed, np.load(CONV / "expected.npz") as expected:
-        value, = exe.run(program, {"img": fed["0/img"]}, fetches, scope)
+        (value,) = exe.run(program, {"img": fed["0/img"]}, fetches, scope)
         np.testing.assert_allclose(value, expected["0/" + facts["fetch"][0]], rtol=2e-5, atol=4e-6)
 
 
@@ -149,18 +160,23 @@ def test_no_changed_byte_of_a_header_goes_unseen(tmp_path, model):
     header = 4 + 8 + 4 + 4 + int.from_bytes(data[16:20], "little")
     for place in range(header):
         for value in set(range(0, 256, 5)) - {data[place]}:
-            path.write_bytes(data[:place] + bytes([value]) + data[place + 1:])
+            path.write_bytes(data[:place] + bytes([value]) + data[place + 1 :])
             refused(path, program, pm.Error)
 
 
-@pytest.mark.parametrize("damage", [
-    lambda data: data[:4] + (2**63).to_bytes(8, "little") + data[12:],         # levels of sequences
-    lambda data: data[:4] + (1).to_bytes(8, "little") + (2**62).to_bytes(8, "little") + data[12:],
-    lambda data: data[:16] + (2**31 - 1).to_bytes(4, "little") + data[20:],    # bytes of the description
-    lambda data: data[:16] + b"\xff\xff\xff\xff" + data[20:],
-    lambda data: data[:16] + b"\x0b\0\0\0\x08\x05\x10" + b"\xff" * 7 + b"\x7f" + data[20:],  # a dimension of 2^56
-    lambda data: b"", lambda data: b"\0" * 64, lambda data: b"PK\x03\x04" + data,
-])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:4] + (2**63).to_bytes(8, "little") + data[12:],  # levels of sequences
+        lambda data: data[:4] + (1).to_bytes(8, "little") + (2**62).to_bytes(8, "little") + data[12:],
+        lambda data: data[:16] + (2**31 - 1).to_bytes(4, "little") + data[20:],  # bytes of the description
+        lambda data: data[:16] + b"\xff\xff\xff\xff" + data[20:],
+        lambda data: data[:16] + b"\x0b\0\0\0\x08\x05\x10" + b"\xff" * 7 + b"\x7f" + data[20:],  # a dimension of 2^56
+        lambda data: b"",
+        lambda data: b"\0" * 64,
+        lambda data: b"PK\x03\x04" + data,
+    ],
+)
 def test_sizes_that_a_file_claims_are_not_believed(tmp_path, model, damage):
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
     (tmp_path / "m.pdiparams").write_bytes(damage((tmp_path / "m.pdiparams").read_bytes()))
@@ -191,18 +207,21 @@ def test_truncated_programs_are_refused(tmp_path, model):
     assert_same_bits(model.everything(), before)
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda m, path: pm.io.load_program(path / "nothing"), "can't open '.*nothing.pdmodel': No such file"),
-    (lambda m, path: pm.io.load_parameters(path, m.main), "is not a regular file"),
-    (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], []), "fetch_vars is empty"),
-    (lambda m, path: pm.io.save_inference_model(path / "m", ["x"], ["y"]), "give the program"),
-    (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], ["y"], program=m.main), "'y'"),
-    (lambda m, path: pm.io.save_inference_model(path / "m", [m.label], [m.logits], scope=m.scope), "'x'"),
-    (lambda m, path: pm.io.save_inference_model(path / "m", m.x, [m.logits]), "feed_vars must be a list, not Variable"),
-    (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], m.logits), "fetch_vars must be a list, not Variable"),
-    (lambda m, path: pm.io.save_program(path / "m", m.loss), "of type Variable, not a Program"),
-    (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "has no value in the scope to be saved"),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda m, path: pm.io.load_program(path / "nothing"), "can't open '.*nothing.pdmodel': No such file"),
+        (lambda m, path: pm.io.load_parameters(path, m.main), "is not a regular file"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], []), "fetch_vars is empty"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", ["x"], ["y"]), "give the program"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], ["y"], program=m.main), "'y'"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", [m.label], [m.logits], scope=m.scope), "'x'"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", m.x, [m.logits]), "feed_vars must be a list, not Variable"),
+        (lambda m, path: pm.io.save_inference_model(path / "m", [m.x], m.logits), "fetch_vars must be a list, not Variable"),
+        (lambda m, path: pm.io.save_program(path / "m", m.loss), "of type Variable, not a Program"),
+        (lambda m, path: pm.io.save_program(path / "m", m.main, pm.Scope()), "has no value in the scope to be saved"),
+    ],
+)
 def test_what_is_refused(tmp_path, model, call, words):
     with pytest.raises(pm.Error, match=words):
         call(model, tmp_path)

@@ -2,6 +2,7 @@
 
 element_types.json is made by tests/paddle/element_types.py, which asks PaddlePaddle.
 """
+
 import json
 import pathlib
 
@@ -58,7 +59,9 @@ def widened(value, dtype):
 
 
 def each(inputs, change):
-    return {port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()}
+    return {
+        port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()
+    }
 
 
 def is_float(item):
@@ -86,17 +89,37 @@ def test_16_bit_floats_are_computed_in_float32_and_rounded_once(op_type):
             for one, other in pairs:
                 numbers = array_of(other)
                 as_narrow = numbers.dtype == "float32" and array_of(one).dtype != "float32"
-                np.testing.assert_array_equal(array_of(one), numbers_as(numbers, dtype) if as_narrow else numbers, f"{port} of {name}, {dtype}")
+                np.testing.assert_array_equal(
+                    array_of(one), numbers_as(numbers, dtype) if as_narrow else numbers, f"{port} of {name}, {dtype}"
+                )
 
 
-@pytest.mark.parametrize("op_type, inputs, attrs, expected", [
-    ("elementwise_div", {"X": [7, 120, -7, -128], "Y": [2, 4, 2, -1]}, {}, {"int8": [3, 30, -3, -128], "int16": [3, 30, -3, 128]}),
-    ("elementwise_div", {"X": [7, 200, 255], "Y": [2, 3, 255]}, {}, {"uint8": [3, 66, 1]}),
-    ("elementwise_add", {"X": [100, 32767], "Y": [100, 1]}, {}, {"int8": [-56, 0], "uint8": [200, 0], "int16": [200, -32768]}),
-    ("elementwise_mul", {"X": [100, -2], "Y": [3, 3]}, {}, {"int8": [44, -6], "int16": [300, -6]}),
-    ("scale", {"X": [7, 6, 5, 100]}, {"scale": 2.0, "bias": 1.7}, {"int8": [15, 13, 11, -55], "uint8": [15, 13, 11, 201], "int16": [15, 13, 11, 201]}),
-    ("scale", {"X": [7, 6, 5]}, {"scale": 2.5}, {"int8": [14, 12, 10], "uint8": [14, 12, 10], "int16": [14, 12, 10]}),
-])
+@pytest.mark.parametrize(
+    "op_type, inputs, attrs, expected",
+    [
+        (
+            "elementwise_div",
+            {"X": [7, 120, -7, -128], "Y": [2, 4, 2, -1]},
+            {},
+            {"int8": [3, 30, -3, -128], "int16": [3, 30, -3, 128]},
+        ),
+        ("elementwise_div", {"X": [7, 200, 255], "Y": [2, 3, 255]}, {}, {"uint8": [3, 66, 1]}),
+        (
+            "elementwise_add",
+            {"X": [100, 32767], "Y": [100, 1]},
+            {},
+            {"int8": [-56, 0], "uint8": [200, 0], "int16": [200, -32768]},
+        ),
+        ("elementwise_mul", {"X": [100, -2], "Y": [3, 3]}, {}, {"int8": [44, -6], "int16": [300, -6]}),
+        (
+            "scale",
+            {"X": [7, 6, 5, 100]},
+            {"scale": 2.0, "bias": 1.7},
+            {"int8": [15, 13, 11, -55], "uint8": [15, 13, 11, 201], "int16": [15, 13, 11, 201]},
+        ),
+        ("scale", {"X": [7, 6, 5]}, {"scale": 2.5}, {"int8": [14, 12, 10], "uint8": [14, 12, 10], "int16": [14, 12, 10]}),
+    ],
+)
 def test_narrow_integers_wrap_around(op_type, inputs, attrs, expected):
     """The numbers are PaddlePaddle's."""
     for dtype, wanted in expected.items():
@@ -123,7 +146,9 @@ def test_bool():
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_integers_where_kernels_are_of_floats(dtype):
-    np.testing.assert_array_equal(run_op("matmul_v2", {"X": np.array([[1, 2, 4]], dtype), "Y": np.array([[3], [2], [1]], dtype)})["Out"], [[11]])
+    np.testing.assert_array_equal(
+        run_op("matmul_v2", {"X": np.array([[1, 2, 4]], dtype), "Y": np.array([[3], [2], [1]], dtype)})["Out"], [[11]]
+    )
     for x, mean in ([1, 2, 4], 2), ([-1, -2, -4], -2):
         out = run_op("reduce_mean", {"X": np.array(x, dtype)}, {"reduce_all": True})["Out"]
         assert out.dtype == dtype and out == mean
@@ -141,7 +166,10 @@ def test_labels_of_any_integer_type(dtype):
     for port in ports:
         np.testing.assert_array_equal(found[port], expected[port])
     back = {"Softmax": expected["Softmax"], "Loss@GRAD": np.ones((2, 1), "float32")}
-    gradients = [run_op("softmax_with_cross_entropy_grad", {**back, "Label": label.astype(kind)})["Logits@GRAD"] for kind in (dtype, "int64")]
+    gradients = [
+        run_op("softmax_with_cross_entropy_grad", {**back, "Label": label.astype(kind)})["Logits@GRAD"]
+        for kind in (dtype, "int64")
+    ]
     np.testing.assert_array_equal(*gradients)
     with pytest.raises(pm.OpError, match="label 3 in row 1 is out of range"):
         run_op("softmax_with_cross_entropy", {"Logits": logits, "Label": np.array([[2], [3]], dtype)}, {}, ports)
@@ -152,13 +180,15 @@ def test_fill_constant_and_casts_in_a_block():
     main = pm.Program()
     with pm.program_guard(main):
         x = doubled_in_a_loop(pm.layers.fill_constant([2], "float16", 1.5))
-    value, = pm.Executor().run(main, fetch_list=[x])
+    (value,) = pm.Executor().run(main, fetch_list=[x])
     assert value.dtype == "float16"
     np.testing.assert_array_equal(value, [12.0, 12.0])
 
 
 def test_a_parameter_of_16_bits_is_updated_in_place():
-    out = run_op("sgd", {"Param": np.ones(3, "float16"), "Grad": np.full(3, 2.0, "float16"), "LearningRate": np.array([0.25], "float16")})
+    out = run_op(
+        "sgd", {"Param": np.ones(3, "float16"), "Grad": np.full(3, 2.0, "float16"), "LearningRate": np.array([0.25], "float16")}
+    )
     np.testing.assert_array_equal(out["ParamOut"], np.full(3, 0.5, "float16"))
     rows = Rows([1, 3, 1], np.ones((3, 2), "float16"), 4)
     out = run_op("sgd", {"Param": np.ones((4, 2), "float16"), "Grad": rows, "LearningRate": np.array([0.25], "float16")})

@@ -1,4 +1,5 @@
 """Lookahead against its formulas, around and inside other wrappers, and where it is refused."""
+
 import numpy as np
 import pytest
 
@@ -31,9 +32,12 @@ CASES = {
     "momentum": (lambda: O.Momentum(0.1, 0.9), lambda: Descent(momentum(0.1, 0.9)), 3, 0.8),
     "adam": (lambda: O.Adam(0.01), lambda: Descent(adam(0.01, 0.9, 0.999)), 7, 0.2),
     "every step": (lambda: O.SGD(0.3), lambda: Descent(sgd(0.3)), 1, 0.4),
-    "regularized and clipped": (lambda: O.SGD(0.3, regularization=0.05,
-                                              grad_clip=pm.clip.GradientClipByGlobalNorm(0.2)),
-                                lambda: Descent(sgd(0.3), 0.05, 0.2), 4, 0.5),
+    "regularized and clipped": (
+        lambda: O.SGD(0.3, regularization=0.05, grad_clip=pm.clip.GradientClipByGlobalNorm(0.2)),
+        lambda: Descent(sgd(0.3), 0.05, 0.2),
+        4,
+        0.5,
+    ),
 }
 
 
@@ -49,10 +53,14 @@ def test_every_step_is_that_of_the_formulas(case, dtype):
         assert_model_has(model, expected.values, dtype)
 
 
-@pytest.mark.parametrize("make", [
-    lambda: Lookahead(GradientMerge(O.Momentum(0.1, 0.9), 3), 2, 0.5),
-    lambda: GradientMerge(Lookahead(O.Momentum(0.1, 0.9), 2, 0.5), 3),
-], ids=["around", "inside"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Lookahead(GradientMerge(O.Momentum(0.1, 0.9), 3), 2, 0.5),
+        lambda: GradientMerge(Lookahead(O.Momentum(0.1, 0.9), 2, 0.5), 3),
+    ],
+    ids=["around", "inside"],
+)
 def test_merged_gradients_are_one_step(make):
     model, values = of(make().minimize, "float64")
     expected = Slow(values, Descent(momentum(0.1, 0.9)), 2, 0.5)
@@ -63,8 +71,11 @@ def test_merged_gradients_are_one_step(make):
         assert_model_has(model, expected.values, "float64")
 
 
-@pytest.mark.parametrize("make", [lambda: Lookahead(LossScaling(O.SGD(0.3), 8.0), 3, 0.5),
-                                  lambda: LossScaling(Lookahead(O.SGD(0.3), 3, 0.5), 8.0)], ids=["around", "inside"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: Lookahead(LossScaling(O.SGD(0.3), 8.0), 3, 0.5), lambda: LossScaling(Lookahead(O.SGD(0.3), 3, 0.5), 8.0)],
+    ids=["around", "inside"],
+)
 def test_a_step_that_overflows_counts_nothing(make):
     model, values = of(make().minimize, "float64")
     expected = Slow(values, Descent(sgd(0.3)), 3, 0.5)
@@ -126,9 +137,13 @@ def test_training_goes_on_from_a_checkpoint(tmp_path):
 
 def test_a_table_with_sparse_gradients_is_refused():
     """Its operators are not begun; a dense gradient, and a table that another optimizer has, are right."""
-    for make in (lambda: Lookahead(O.SGD(0.1)), lambda: LossScaling(Lookahead(O.SGD(0.1))),
-                 lambda: GradientMerge(Lookahead(O.SGD(0.1)), 2), lambda: Lookahead(GradientMerge(O.SGD(0.1), 2)),
-                 lambda: O.ParameterAverage(Lookahead(O.SGD(0.1)), Uniform())):
+    for make in (
+        lambda: Lookahead(O.SGD(0.1)),
+        lambda: LossScaling(Lookahead(O.SGD(0.1))),
+        lambda: GradientMerge(Lookahead(O.SGD(0.1)), 2),
+        lambda: Lookahead(GradientMerge(O.SGD(0.1), 2)),
+        lambda: O.ParameterAverage(Lookahead(O.SGD(0.1)), Uniform()),
+    ):
         program = None
 
         def minimize(loss):
@@ -140,28 +155,39 @@ def test_a_table_with_sparse_gradients_is_refused():
             Table(minimize)
         assert not any("average" in name for name in program.global_block().vars)
         assert not {"sgd", "parameter_average", "average_weight", "sum", "check_finite_and_unscale"} & {
-            op.type for block in program.blocks for op in block.ops}
+            op.type for block in program.blocks for op in block.ops
+        }
     Table(Lookahead(O.SGD(0.1)).minimize, is_sparse=False).run([1, 2])
     Table(lambda loss: Lookahead(O.SGD(0.1)).minimize(loss, parameter_list=["fc_0.w_0"])).run([1, 2])
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: Lookahead(O.SGD), "not its class"), (lambda: Lookahead(3), "takes an optimizer"),
-    (lambda: Lookahead(O.SGD(0.1), 0), "k"), (lambda: Lookahead(O.SGD(0.1), 1.5), "k"),
-    (lambda: Lookahead(O.SGD(0.1), alpha=0), "above 0"), (lambda: Lookahead(O.SGD(0.1), alpha=1.1), "at most 1"),
-    (lambda: Lookahead(O.SGD(0.1), alpha=float("nan")), "alpha"), (lambda: Lookahead(O.SGD(0.1), alpha="x"), "alpha"),
-    (lambda: Lookahead(Lookahead(O.SGD(0.1))), "one of them is enough"),
-    (lambda: Lookahead(GradientMerge(Lookahead(O.SGD(0.1)), 2)), "one of them is enough"),
-    (lambda: Lookahead(O.ParameterAverage(O.SGD(0.1), Uniform())), "put that around Lookahead"),
-    (lambda: Lookahead(O.ScheduleFree(O.SGD(0.1))), "put that around Lookahead"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: Lookahead(O.SGD), "not its class"),
+        (lambda: Lookahead(3), "takes an optimizer"),
+        (lambda: Lookahead(O.SGD(0.1), 0), "k"),
+        (lambda: Lookahead(O.SGD(0.1), 1.5), "k"),
+        (lambda: Lookahead(O.SGD(0.1), alpha=0), "above 0"),
+        (lambda: Lookahead(O.SGD(0.1), alpha=1.1), "at most 1"),
+        (lambda: Lookahead(O.SGD(0.1), alpha=float("nan")), "alpha"),
+        (lambda: Lookahead(O.SGD(0.1), alpha="x"), "alpha"),
+        (lambda: Lookahead(Lookahead(O.SGD(0.1))), "one of them is enough"),
+        (lambda: Lookahead(GradientMerge(Lookahead(O.SGD(0.1)), 2)), "one of them is enough"),
+        (lambda: Lookahead(O.ParameterAverage(O.SGD(0.1), Uniform())), "put that around Lookahead"),
+        (lambda: Lookahead(O.ScheduleFree(O.SGD(0.1))), "put that around Lookahead"),
+    ],
+)
 def test_wrong_arguments_are_refused(make, words):
     with pytest.raises(pm.ProgramError, match=words):
         make()
 
 
-@pytest.mark.parametrize("second", [lambda first: first, lambda _: Lookahead(O.SGD(0.1)), lambda _: O.Adam(0.1)],
-                         ids=["itself", "another", "an optimizer"])
+@pytest.mark.parametrize(
+    "second",
+    [lambda first: first, lambda _: Lookahead(O.SGD(0.1)), lambda _: O.Adam(0.1)],
+    ids=["itself", "another", "an optimizer"],
+)
 def test_parameters_that_have_it_get_no_second_optimizer(second):
     first = Lookahead(O.SGD(0.1))
     gets_no_second_optimizer(first, second(first))

@@ -1,4 +1,5 @@
 """LossScaling: the optimizer's bits where gradients are finite, nothing where they are not, PaddlePaddle's scale."""
+
 import numpy as np
 import pytest
 
@@ -53,10 +54,16 @@ def test_a_power_of_two_gives_the_optimizers_bits(name, dtype):
     assert scaled.scope.get("loss_scaling_0") == 2**17
 
 
-@pytest.mark.parametrize("arguments", [
-    {"grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)}, {"grad_clip": pm.clip.GradientClipByNorm(0.03)},
-    {"grad_clip": pm.clip.GradientClipByValue(0.01)}, {"regularization": 0.1},
-], ids=["global norm", "norm", "value", "l2"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)},
+        {"grad_clip": pm.clip.GradientClipByNorm(0.03)},
+        {"grad_clip": pm.clip.GradientClipByValue(0.01)},
+        {"regularization": 0.1},
+    ],
+    ids=["global norm", "norm", "value", "l2"],
+)
 def test_clipping_and_regularization_see_the_divided_gradient(arguments):
     attrs = {"param_attr": pm.ParamAttr(learning_rate=0.5)}
     scaled = SmallModel(LossScaling(OPTIMIZERS["Momentum"](**arguments)).minimize, **attrs)
@@ -70,12 +77,13 @@ def test_clipping_and_regularization_see_the_divided_gradient(arguments):
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_an_overflow_leaves_everything_as_it_was(name, value):
-    scaling = LossScaling(OPTIMIZERS[name](grad_clip=pm.clip.GradientClipByGlobalNorm(1.0), regularization=0.01),
-                          decr_every_n_nan_or_inf=1)
+    scaling = LossScaling(
+        OPTIMIZERS[name](grad_clip=pm.clip.GradientClipByGlobalNorm(1.0), regularization=0.01), decr_every_n_nan_or_inf=1
+    )
     model = SmallModel(scaling.minimize)
     step(model, 0)
     before = model.everything()
-    updated, = model.exe.run(model.main, poisoned(1, value=value), [scaling.updated], model.scope)
+    (updated,) = model.exe.run(model.main, poisoned(1, value=value), [scaling.updated], model.scope)
     assert updated.shape == (1,) and not updated[0]
     changed = [key for key, was in before.items() if model.scope.get(key).tobytes() != was.tobytes()]
     assert sorted(changed) == ["loss_scaling_0", "num_good_steps_0"]
@@ -84,9 +92,9 @@ def test_an_overflow_leaves_everything_as_it_was(name, value):
     assert all((model.scope.get(key) != was).any() for key, was in before.items())
 
 
-@pytest.mark.parametrize("settings", [
-    (2.0**15, 5, 2, 2.0, 0.8), (3.0, 3, 1, 1.5, 0.3), (2.0**125, 4, 3, 4.0, 0.5), (1.0, 50, 1, 2.0, 0.5),
-], ids=str)
+@pytest.mark.parametrize(
+    "settings", [(2.0**15, 5, 2, 2.0, 0.8), (3.0, 3, 1, 1.5, 0.3), (2.0**125, 4, 3, 4.0, 0.5), (1.0, 50, 1, 2.0, 0.5)], ids=str
+)
 def test_the_scale_follows_paddlepaddles_rule(settings):
     begin, good, bad, growth, fall = settings
     scaling = LossScaling(O.SGD(0.01), begin, good, bad, growth, fall)
@@ -95,7 +103,7 @@ def test_the_scale_follows_paddlepaddles_rule(settings):
     # This model's gradients are below 1: scales near the largest float32 do not make them overflow.
     expected = simulated(flags, *settings)
     for number, (infinite, wanted) in enumerate(zip(flags, expected)):
-        updated, = step(model, number, infinite, [scaling.updated])
+        (updated,) = step(model, number, infinite, [scaling.updated])
         assert updated[0] != infinite
         assert tuple(model.scope.get(key).item() for key in SCALING) == tuple(map(float, wanted)), number
     assert len({scale for scale, _, _ in expected}) > 1 or begin == 1.0  # which never falls
@@ -138,9 +146,11 @@ def test_a_schedule_and_a_rate_that_the_program_computes():
     assert_same_bits(scaled.values(), plain.values())
 
 
-@pytest.mark.parametrize("optimizer", [
-    lambda: O.SGD(0.1), lambda: O.Adam(0.1, lazy_mode=True), lambda: O.Ftrl(0.1), lambda: O.Momentum(0.1),
-], ids=["sgd", "lazy adam", "ftrl", "momentum"])
+@pytest.mark.parametrize(
+    "optimizer",
+    [lambda: O.SGD(0.1), lambda: O.Adam(0.1, lazy_mode=True), lambda: O.Ftrl(0.1), lambda: O.Momentum(0.1)],
+    ids=["sgd", "lazy adam", "ftrl", "momentum"],
+)
 def test_sparse_gradients_stay_sparse(optimizer):
     scaled, plain = Table(LossScaling(optimizer()).minimize), Table(optimizer().minimize)
     feeds = [*SPARSE, [1], [2, 2, 2, 5, 6]]
@@ -155,7 +165,7 @@ def test_an_overflow_in_one_row_is_found():
     model.scope.set("table", table)
     model.run([1, 2])
     before = {name: model.scope.get(name) for name in model.scope.names()}
-    updated, = model.exe.run(model.main, {"ids": np.array([1, 4])}, [scaling.updated], model.scope)
+    (updated,) = model.exe.run(model.main, {"ids": np.array([1, 4])}, [scaling.updated], model.scope)
     assert not updated[0]
     changed = [name for name, was in before.items() if model.scope.get(name).tobytes() != was.tobytes()]
     assert sorted(changed) == ["loss_scaling_0", "num_good_steps_0"]
@@ -230,18 +240,24 @@ def test_stopping_and_going_on(tmp_path):
     assert_same_bits(stopped.values(whole.scope.names()), whole.everything())
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ({"init_loss_scaling": 0}, "init_loss_scaling is 0, it must be a finite number, above 0"),
-    ({"init_loss_scaling": float("inf")}, "init_loss_scaling is inf"), ({"init_loss_scaling": "auto"}, "is 'auto'"),
-    ({"init_loss_scaling": 1e39}, "init_loss_scaling is 1e[+]39, it must be a float32 above 0"),
-    ({"init_loss_scaling": 1e-50}, "init_loss_scaling is 1e-50, it must be a float32 above 0"),
-    ({"incr_every_n_steps": 0}, "incr_every_n_steps is 0, it must be a whole number, at least 1"),
-    ({"decr_every_n_nan_or_inf": 1.5}, "decr_every_n_nan_or_inf is 1.5"),
-    ({"incr_ratio": 1.0}, "incr_ratio is 1.0, it must be a finite number, above 1"),
-    ({"decr_ratio": 1.0}, "decr_ratio is 1.0, it must be below 1"), ({"decr_ratio": 0.0}, "decr_ratio is 0.0"),
-    ({"use_dynamic_loss_scaling": 1}, "use_dynamic_loss_scaling is 1, it must be True or False"),
-    ({"optimizer": O.SGD}, "not its class: SGD"), ({"optimizer": 3}, "LossScaling takes an optimizer, not int"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"init_loss_scaling": 0}, "init_loss_scaling is 0, it must be a finite number, above 0"),
+        ({"init_loss_scaling": float("inf")}, "init_loss_scaling is inf"),
+        ({"init_loss_scaling": "auto"}, "is 'auto'"),
+        ({"init_loss_scaling": 1e39}, "init_loss_scaling is 1e[+]39, it must be a float32 above 0"),
+        ({"init_loss_scaling": 1e-50}, "init_loss_scaling is 1e-50, it must be a float32 above 0"),
+        ({"incr_every_n_steps": 0}, "incr_every_n_steps is 0, it must be a whole number, at least 1"),
+        ({"decr_every_n_nan_or_inf": 1.5}, "decr_every_n_nan_or_inf is 1.5"),
+        ({"incr_ratio": 1.0}, "incr_ratio is 1.0, it must be a finite number, above 1"),
+        ({"decr_ratio": 1.0}, "decr_ratio is 1.0, it must be below 1"),
+        ({"decr_ratio": 0.0}, "decr_ratio is 0.0"),
+        ({"use_dynamic_loss_scaling": 1}, "use_dynamic_loss_scaling is 1, it must be True or False"),
+        ({"optimizer": O.SGD}, "not its class: SGD"),
+        ({"optimizer": 3}, "LossScaling takes an optimizer, not int"),
+    ],
+)
 def test_wrong_arguments_are_refused(arguments, words):
     with pytest.raises(pm.ProgramError, match=words):
         LossScaling(**{"optimizer": O.SGD(0.1), **arguments})

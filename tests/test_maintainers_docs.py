@@ -1,4 +1,5 @@
-"""The maintainers' documents agree with the code: diagrams of folders, functions and files that are named, words of the glossary."""
+"""The maintainers' documents agree with the code: diagrams of folders, named functions and files, the glossary."""
+
 import ast
 import functools
 import pathlib
@@ -28,8 +29,11 @@ def test_the_diagram_of_cpp_is_what_may_be_included():
 def requests_of(module):
     """The names in the table `self._requests` of a service's class."""
     tree = ast.parse((ROOT / "paddle_mini/cluster" / module).read_text())
-    tables = [node.value for node in ast.walk(tree)
-              if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute) and node.target.attr == "_requests"]
+    tables = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute) and node.target.attr == "_requests"
+    ]
     return {key.value for table in tables for key in table.keys if key is not None}
 
 
@@ -41,7 +45,7 @@ def test_the_messages_of_a_job_are_all_named():
 
 
 def folder_of(module):
-    """"cluster/servers" for paddle_mini.cluster.servers.held, "" for paddle_mini.program."""
+    """ "cluster/servers" for paddle_mini.cluster.servers.held, "" for paddle_mini.program."""
     parts = module.split(".")[1:]
     return "/".join(parts if (ROOT / "paddle_mini").joinpath(*parts).is_dir() else parts[:-1])
 
@@ -52,6 +56,7 @@ def test_the_diagram_of_python_is_what_is_imported():
 
 
 # What the code defines: for `path:name` in a page.
+
 
 @functools.cache
 def python_names(path):
@@ -65,6 +70,7 @@ def python_names(path):
             elif isinstance(child, (ast.Assign, ast.AnnAssign)):
                 targets = child.targets if isinstance(child, ast.Assign) else [child.target]
                 found.update(prefix + name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
     visit(ast.parse(path.read_text()), "")
     return found
 
@@ -82,7 +88,7 @@ def bodies_of(text, kind):
         while depth:
             depth += {"{": 1, "}": -1}.get(text[end], 0)
             end += 1
-        bodies.append(text[begin.start():end])
+        bodies.append(text[begin.start() : end])
     return "\n".join(bodies)
 
 
@@ -107,8 +113,11 @@ NAMED = re.compile(r"`((?:cpp|python|paddle_mini|proto|tests|docs|examples|bench
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_and_functions_that_are_named_exist(page):
-    missing = [f"{path}:{name}" for path, name in NAMED.findall(page.read_text())
-               if not re.search("NAME|FAMILY", path) and (not (ROOT / path).exists() or (name and not defines(ROOT / path, name)))]
+    missing = [
+        f"{path}:{name}"
+        for path, name in NAMED.findall(page.read_text())
+        if not re.search("NAME|FAMILY", path) and (not (ROOT / path).exists() or (name and not defines(ROOT / path, name)))
+    ]
     assert missing == []
 
 
@@ -126,7 +135,12 @@ def test_each_decision_has_its_parts_and_is_listed():
     records = sorted((DOCS / "decisions").glob("[0-9]*.md"))
     assert [int(path.name[:4]) for path in records] == list(range(1, len(records) + 1))
     for path in records:
-        assert re.findall(r"^\*\*([\w ]+)\.\*\* ", path.read_text(), re.M) == ["Context", "Choice", "Measured", "What would change it"], path.name
+        assert re.findall(r"^\*\*([\w ]+)\.\*\* ", path.read_text(), re.M) == [
+            "Context",
+            "Choice",
+            "Measured",
+            "What would change it",
+        ], path.name
     listed = re.findall(r"^(\d+)\. \[(.*)\]\((.*)\)$", (DOCS / "decisions/README.md").read_text(), re.M)
     titles = [path.read_text().split("\n")[0][2:].split(". ", 1) for path in records]
     assert listed == [(number, title, path.name) for (number, title), path in zip(titles, records)]
@@ -148,5 +162,7 @@ def test_each_term_of_the_glossary_is_in_the_code():
 def test_each_word_of_the_glossary_stands_there_once():
     words = [word for word, _ in terms()]
     assert sorted(set(words)) == sorted(words)
-    lines = [line for line in (DOCS / "glossary.md").read_text().splitlines() if line.startswith("| ") and "in the code" not in line]
+    lines = [
+        line for line in (DOCS / "glossary.md").read_text().splitlines() if line.startswith("| ") and "in the code" not in line
+    ]
     assert len(lines) == len(words), "a line without four columns, or without an identifier"

@@ -23,14 +23,14 @@ def adam_direction(g, s, beta1, beta2, epsilon):
     s["t"] = s.get("t", 0) + 1
     s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
     s["v"] = beta2 * s.get("v", 0) + (1 - beta2) * g * g
-    return s["m"] / (1 - beta1**s["t"]) / (np.sqrt(s["v"] / (1 - beta2**s["t"])) + epsilon)
+    return s["m"] / (1 - beta1 ** s["t"]) / (np.sqrt(s["v"] / (1 - beta2 ** s["t"])) + epsilon)
 
 
 def adamax(p, g, s, rate, beta1=0.8, beta2=0.9, epsilon=1e-3):
     s["t"] = s.get("t", 0) + 1
     s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
     s["u"] = np.maximum(np.abs(g), beta2 * s.get("u", 0) + epsilon)
-    return p - rate / (1 - beta1**s["t"]) * s["m"] / s["u"]
+    return p - rate / (1 - beta1 ** s["t"]) * s["m"] / s["u"]
 
 
 def adagrad(p, g, s, rate, epsilon=1e-3, begin=0.2):
@@ -53,7 +53,7 @@ def adadelta(p, g, s, rate, rho=0.9, epsilon=1e-3):
 def rmsprop(p, g, s, rate, rho=0.9, epsilon=1e-3, mu=0.5, centered=False):
     s["s"] = rho * s.get("s", 0) + (1 - rho) * g * g
     s["g"] = rho * s.get("g", 0) + (1 - rho) * g
-    s["m"] = mu * s.get("m", 0) + rate * g / np.sqrt(s["s"] - centered * s["g"]**2 + epsilon)
+    s["m"] = mu * s.get("m", 0) + rate * g / np.sqrt(s["s"] - centered * s["g"] ** 2 + epsilon)
     return p - s["m"]
 
 
@@ -102,27 +102,35 @@ CASES = {
     "decayed_adagrad": (lambda: O.DecayedAdagrad(0.1, decay=0.9, epsilon=1e-3), decayed_adagrad),
     "adadelta": (lambda: O.Adadelta(0.1, epsilon=1e-3, rho=0.9), adadelta),
     "rmsprop": (lambda: O.RMSProp(0.1, rho=0.9, epsilon=1e-3, momentum=0.5), rmsprop),
-    "centered rmsprop": (lambda: O.RMSProp(0.1, rho=0.9, epsilon=1e-3, momentum=0.5, centered=True),
-                         lambda *args: rmsprop(*args, centered=True)),
+    "centered rmsprop": (
+        lambda: O.RMSProp(0.1, rho=0.9, epsilon=1e-3, momentum=0.5, centered=True),
+        lambda *args: rmsprop(*args, centered=True),
+    ),
     "ftrl": (lambda: O.Ftrl(0.1, l1=0.1, l2=0.2), ftrl),
     "lamb": (lambda: O.Lamb(0.1, lamb_weight_decay=0.1, **ADAM), lamb),
-    "lamb without decay": (lambda: O.Lamb(0.1, exclude_from_weight_decay_fn=lambda p: p.name == "w", **ADAM),
-                           lambda *args: lamb(*args, decay=0.0)),
-    "lamb that always adapts": (lambda: O.Lamb(0.1, lamb_weight_decay=0.0, always_adapt=True, **ADAM),
-                                lambda *args: lamb(*args, decay=0.0, always=True)),
+    "lamb without decay": (
+        lambda: O.Lamb(0.1, exclude_from_weight_decay_fn=lambda p: p.name == "w", **ADAM),
+        lambda *args: lamb(*args, decay=0.0),
+    ),
+    "lamb that always adapts": (
+        lambda: O.Lamb(0.1, lamb_weight_decay=0.0, always_adapt=True, **ADAM),
+        lambda *args: lamb(*args, decay=0.0, always=True),
+    ),
     "lars": (lambda: O.LarsMomentum(0.1, 0.9, lars_coeff=0.1, lars_weight_decay=0.05), lars),
-    "lars without decay": (lambda: O.LarsMomentum(0.1, 0.9, exclude_from_weight_decay=["w"]),
-                           lambda *args: lars(*args, decay=0.0)),
+    "lars without decay": (
+        lambda: O.LarsMomentum(0.1, 0.9, exclude_from_weight_decay=["w"]),
+        lambda *args: lars(*args, decay=0.0),
+    ),
     "dpsgd": (lambda: O.Dpsgd(0.1, clip=0.5, sigma=0.0), dpsgd),
     "proximal_gd": (lambda: O.ProximalGD(0.1, l1=0.1, l2=0.2), proximal_gd),
-    "proximal_adagrad": (lambda: O.ProximalAdagrad(0.1, l1=0.1, l2=0.2, initial_accumulator_value=0.3),
-                         proximal_adagrad),
+    "proximal_adagrad": (lambda: O.ProximalAdagrad(0.1, l1=0.1, l2=0.2, initial_accumulator_value=0.3), proximal_adagrad),
 }
 
 
 def weight(dtype="float32"):
-    return pm.layers.create_parameter([3], dtype, attr=pm.ParamAttr(
-        "w", pm.initializer.NumpyArrayInitializer(START.astype(dtype))))
+    return pm.layers.create_parameter(
+        [3], dtype, attr=pm.ParamAttr("w", pm.initializer.NumpyArrayInitializer(START.astype(dtype)))
+    )
 
 
 @pytest.mark.parametrize("dtype, rtol", [("float32", 1e-4), ("float64", 1e-6)])  # attributes are float32 in both
@@ -138,12 +146,16 @@ def test_steps_follow_the_formula(case, dtype, rtol):
         np.testing.assert_allclose(pm.global_scope().get("w"), p, rtol=rtol, atol=1e-6)
 
 
-@pytest.mark.parametrize("make, formula, other_rows_move", [
-    (lambda: O.Adagrad(0.1, epsilon=1e-3, initial_accumulator_value=0.2), adagrad, False),
-    (lambda: O.RMSProp(0.1, rho=0.9, epsilon=1e-3, momentum=0.5), rmsprop, True),
-    (lambda: O.Ftrl(0.1, l1=0.1, l2=0.2), ftrl, False),
-    (lambda: O.Lamb(0.1, lamb_weight_decay=0.1, **ADAM), lamb, True),
-], ids=["adagrad", "rmsprop", "ftrl", "lamb"])
+@pytest.mark.parametrize(
+    "make, formula, other_rows_move",
+    [
+        (lambda: O.Adagrad(0.1, epsilon=1e-3, initial_accumulator_value=0.2), adagrad, False),
+        (lambda: O.RMSProp(0.1, rho=0.9, epsilon=1e-3, momentum=0.5), rmsprop, True),
+        (lambda: O.Ftrl(0.1, l1=0.1, l2=0.2), ftrl, False),
+        (lambda: O.Lamb(0.1, lamb_weight_decay=0.1, **ADAM), lamb, True),
+    ],
+    ids=["adagrad", "rmsprop", "ftrl", "lamb"],
+)
 def test_sparse_gradients(make, formula, other_rows_move):
     ids = pm.layers.data("ids", [-1], dtype="int64")
     out = pm.layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
@@ -158,26 +170,42 @@ def test_sparse_gradients(make, formula, other_rows_move):
         np.testing.assert_allclose(pm.global_scope().get("table"), p, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("make", [
-    lambda: O.AdamW(0.1), lambda: O.Adamax(0.1), lambda: O.DecayedAdagrad(0.1), lambda: O.Adadelta(0.1),
-    lambda: O.LarsMomentum(0.1, 0.9), lambda: O.Dpsgd(0.1), lambda: O.ProximalGD(0.1), lambda: O.ProximalAdagrad(0.1),
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: O.AdamW(0.1),
+        lambda: O.Adamax(0.1),
+        lambda: O.DecayedAdagrad(0.1),
+        lambda: O.Adadelta(0.1),
+        lambda: O.LarsMomentum(0.1, 0.9),
+        lambda: O.Dpsgd(0.1),
+        lambda: O.ProximalGD(0.1),
+        lambda: O.ProximalAdagrad(0.1),
+    ],
+)
 def test_where_a_sparse_gradient_is_refused(make):
     out = pm.layers.embedding(pm.layers.data("ids", [-1], dtype="int64"), [5, 2], is_sparse=True)
     with pytest.raises(pm.Error, match="Grad .*selected rows"):
         make().minimize(pm.layers.reduce_sum(out))
 
 
-@pytest.mark.parametrize("make, names", [
-    (lambda: O.AdamW(), "moment1_0 moment2_0 beta1_pow_acc_0 beta2_pow_acc_0"),
-    (lambda: O.Adamax(), "moment_0 inf_norm_0 beta1_pow_acc_0"),
-    (lambda: O.Adagrad(0.1), "moment_0"), (lambda: O.DecayedAdagrad(0.1), "moment_0"),
-    (lambda: O.Adadelta(), "_avg_squared_grad_0 _avg_squared_update_0"),
-    (lambda: O.RMSProp(0.1), "momentum_0 mean_square_0 mean_grad_0"),
-    (lambda: O.Ftrl(0.1), "squared_0 linear_0"), (lambda: O.LarsMomentum(0.1, 0.9), "velocity_0"),
-    (lambda: O.Lamb(), "moment1_0 moment2_0 beta1_pow_acc_0 beta2_pow_acc_0"),
-    (lambda: O.Dpsgd(), ""), (lambda: O.ProximalGD(0.1), ""), (lambda: O.ProximalAdagrad(0.1), "moment_0"),
-])
+@pytest.mark.parametrize(
+    "make, names",
+    [
+        (lambda: O.AdamW(), "moment1_0 moment2_0 beta1_pow_acc_0 beta2_pow_acc_0"),
+        (lambda: O.Adamax(), "moment_0 inf_norm_0 beta1_pow_acc_0"),
+        (lambda: O.Adagrad(0.1), "moment_0"),
+        (lambda: O.DecayedAdagrad(0.1), "moment_0"),
+        (lambda: O.Adadelta(), "_avg_squared_grad_0 _avg_squared_update_0"),
+        (lambda: O.RMSProp(0.1), "momentum_0 mean_square_0 mean_grad_0"),
+        (lambda: O.Ftrl(0.1), "squared_0 linear_0"),
+        (lambda: O.LarsMomentum(0.1, 0.9), "velocity_0"),
+        (lambda: O.Lamb(), "moment1_0 moment2_0 beta1_pow_acc_0 beta2_pow_acc_0"),
+        (lambda: O.Dpsgd(), ""),
+        (lambda: O.ProximalGD(0.1), ""),
+        (lambda: O.ProximalAdagrad(0.1), "moment_0"),
+    ],
+)
 def test_accumulators_have_paddlepaddles_names(make, names):
     make().minimize(pm.layers.mean(weight()))
     kept = [name for name, var in pm.default_main_program().global_block().vars.items() if var.persistable]
@@ -206,16 +234,21 @@ def test_lamb_has_no_lazy_mode():
         O.Lamb(lazy_mode=True)
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: O.AdamW(weight_decay="x"), "AdamW: weight_decay is 'x'"),
-    (lambda: O.AdamW(beta1=1.0), "AdamW: beta1 is 1.0"),
-    (lambda: O.AdamW(lr_ratio=0.5), "AdamW: lr_ratio is 0.5, it must be a function"),
-    (lambda: O.Lamb(exclude_from_weight_decay_fn="w"), "Lamb: exclude_from_weight_decay_fn is 'w'"),
-    (lambda: O.Adagrad(0.1, initial_accumulator_value=-1), "initial_accumulator_value is -1"),
-    (lambda: O.RMSProp(0.1, rho=1.5), "RMSProp: rho is 1.5"), (lambda: O.Ftrl(0.1, l1=-1), "Ftrl: l1 is -1"),
-    (lambda: O.Adadelta(rho=None), "Adadelta: rho is None"), (lambda: O.Dpsgd(sigma=-1), "Dpsgd: sigma is -1"),
-    (lambda: O.LarsMomentum(0.1, 0.9, exclude_from_weight_decay="b_0"), "it must be a list of strings"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: O.AdamW(weight_decay="x"), "AdamW: weight_decay is 'x'"),
+        (lambda: O.AdamW(beta1=1.0), "AdamW: beta1 is 1.0"),
+        (lambda: O.AdamW(lr_ratio=0.5), "AdamW: lr_ratio is 0.5, it must be a function"),
+        (lambda: O.Lamb(exclude_from_weight_decay_fn="w"), "Lamb: exclude_from_weight_decay_fn is 'w'"),
+        (lambda: O.Adagrad(0.1, initial_accumulator_value=-1), "initial_accumulator_value is -1"),
+        (lambda: O.RMSProp(0.1, rho=1.5), "RMSProp: rho is 1.5"),
+        (lambda: O.Ftrl(0.1, l1=-1), "Ftrl: l1 is -1"),
+        (lambda: O.Adadelta(rho=None), "Adadelta: rho is None"),
+        (lambda: O.Dpsgd(sigma=-1), "Dpsgd: sigma is -1"),
+        (lambda: O.LarsMomentum(0.1, 0.9, exclude_from_weight_decay="b_0"), "it must be a list of strings"),
+    ],
+)
 def test_refusals(make, words):
     with pytest.raises(pm.ProgramError, match=words):
         make()

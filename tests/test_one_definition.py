@@ -1,4 +1,5 @@
 """One class, one name: a qualified name of C++ is defined in one source, so that libraries may be linked in any way."""
+
 import os
 import pathlib
 import re
@@ -7,7 +8,9 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SOURCES = sorted(path for folder in ("cpp", "python") for pattern in ("*.h", "*.cc", "*.cu") for path in (ROOT / folder).rglob(pattern))
+SOURCES = sorted(
+    path for folder in ("cpp", "python") for pattern in ("*.h", "*.cc", "*.cu") for path in (ROOT / folder).rglob(pattern)
+)
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
 BRACE = re.compile(r"([^{};]*)([{};])")
 NAMESPACE = re.compile(r"\bnamespace\b\s*([\w:]*)\s*$")
@@ -50,7 +53,11 @@ def test_each_type_is_defined_in_one_file():
 def source_of(path):
     """The source of an object file. None for files that CMake makes of several."""
     folder, name = re.fullmatch(r"(.*?)CMakeFiles/[^/]+\.dir/(.*)\.o", path).groups()
-    name = re.sub(r"_on_host\.cc$", ".cu", name) if folder == "cuda/" and "/" not in name and not (ROOT / "cpp/cuda" / name).exists() else name
+    name = (
+        re.sub(r"_on_host\.cc$", ".cu", name)
+        if folder == "cuda/" and "/" not in name and not (ROOT / "cpp/cuda" / name).exists()
+        else name
+    )
     for home in (ROOT, ROOT / "cpp" / folder, ROOT / "cpp/math"):
         source = pathlib.Path(os.path.normpath(home / name.replace("__", "..")))
         if source.exists():

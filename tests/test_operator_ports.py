@@ -2,6 +2,7 @@
 
 operator_ports.json is made by tests/paddle/operator_ports.py, which asks PaddlePaddle.
 """
+
 import json
 import pathlib
 
@@ -13,10 +14,25 @@ from paddle_mini.contracts import contract
 TABLE = json.loads((pathlib.Path(__file__).parent / "operator_ports.json").read_text())
 
 MASTER = {"MasterParam", "MasterParamOut"}  # copies in float32 of parameters of 16 bits
-AXES = {"AxisTensor", "AxisTensorList"}     # axes that are known only while a program runs
+AXES = {"AxisTensor", "AxisTensorList"}  # axes that are known only while a program runs
 UNKNOWN_PORTS = {
-    **dict.fromkeys(["adadelta", "adagrad", "adam", "adamax", "adamw", "lamb", "lars_momentum", "merged_adam", "merged_momentum",
-                     "momentum", "rmsprop", "sgd"], MASTER),
+    **dict.fromkeys(
+        [
+            "adadelta",
+            "adagrad",
+            "adam",
+            "adamax",
+            "adamw",
+            "lamb",
+            "lars_momentum",
+            "merged_adam",
+            "merged_momentum",
+            "momentum",
+            "rmsprop",
+            "sgd",
+        ],
+        MASTER,
+    ),
     **dict.fromkeys(["reduce_all", "reduce_amax", "reduce_amin", "reduce_any"], AXES),
     "batch_norm": {"MomentumTensor"},
     "conv2d_transpose": {"Bias"},  # of its kernels for oneDNN
@@ -27,13 +43,26 @@ UNKNOWN_PORTS = {
 }
 # Attributes that say how its own servers or kernels work, not what an operator computes.
 UNKNOWN_ATTRS = {
-    "adam": {"min_row_size_to_use_multithread"}, "adamw": {"min_row_size_to_use_multithread"},
+    "adam": {"min_row_size_to_use_multithread"},
+    "adamw": {"min_row_size_to_use_multithread"},
     "coalesce_tensor": {"concated_ranks", "concated_shapes"},
     **dict.fromkeys(["equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal"], frozenset({"force_cpu"})),
     "fill_constant": {"place_type"},
     "hierarchical_sigmoid": {"epmap", "height_sections", "table_names", "trainer_id"},
-    "lookup_table": {"height_sections", "epmap", "table_names", "slot", "is_test", "is_distributed", "entry", "remote_prefetch",
-                     "table_class", "trainer_id", "entry_config", "grad_inplace"},
+    "lookup_table": {
+        "height_sections",
+        "epmap",
+        "table_names",
+        "slot",
+        "is_test",
+        "is_distributed",
+        "entry",
+        "remote_prefetch",
+        "table_class",
+        "trainer_id",
+        "entry_config",
+        "grad_inplace",
+    },
     "lstm": {"is_test"},
     "matmul": {"Scale_x", "Scale_y", "Scale_out", "force_fp32_output"},
     "sequence_enumerate": {"@ALL_KERNELS_MUST_COMPUTE_RUNTIME_SHAPE@"},
@@ -66,9 +95,14 @@ def test_attributes_that_are_not_known_do_no_harm():
 
 
 @pytest.mark.parametrize("value", [True, False])
-@pytest.mark.parametrize("layer", [lambda value: pm.layers.fill_constant([2], "float32", value),
-                                   lambda value: pm.layers.fill_constant([2], "bool", value),
-                                   lambda value: pm.layers.scale(pm.layers.fill_constant([2], "float32", 1), scale=value)])
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda value: pm.layers.fill_constant([2], "float32", value),
+        lambda value: pm.layers.fill_constant([2], "bool", value),
+        lambda value: pm.layers.scale(pm.layers.fill_constant([2], "float32", 1), scale=value),
+    ],
+)
 def test_true_is_a_number(layer, value):
     main = pm.Program()
     with pm.program_guard(main):

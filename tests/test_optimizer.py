@@ -45,12 +45,16 @@ def weight(**attr):
     return pm.layers.create_parameter([3], attr=attr)
 
 
-@pytest.mark.parametrize("optimizer, formula", [
-    (pm.optimizer.SGD(0.1), sgd(START.astype("float64"))),
-    (pm.optimizer.Momentum(0.1, momentum=0.9), momentum(START.astype("float64"), False)),
-    (pm.optimizer.Momentum(0.1, momentum=0.9, use_nesterov=True), momentum(START.astype("float64"), True)),
-    (pm.optimizer.Adam(0.1, beta1=0.8, beta2=0.99, epsilon=1e-3), adam(START.astype("float64"))),
-], ids=["sgd", "momentum", "nesterov", "adam"])
+@pytest.mark.parametrize(
+    "optimizer, formula",
+    [
+        (pm.optimizer.SGD(0.1), sgd(START.astype("float64"))),
+        (pm.optimizer.Momentum(0.1, momentum=0.9), momentum(START.astype("float64"), False)),
+        (pm.optimizer.Momentum(0.1, momentum=0.9, use_nesterov=True), momentum(START.astype("float64"), True)),
+        (pm.optimizer.Adam(0.1, beta1=0.8, beta2=0.99, epsilon=1e-3), adam(START.astype("float64"))),
+    ],
+    ids=["sgd", "momentum", "nesterov", "adam"],
+)
 def test_steps_follow_the_formula(optimizer, formula):
     ops, pairs = optimizer.minimize(pm.layers.mean(pm.layers.square(weight())))
     assert len(ops) == 1 and [(p.name, g.name) for p, g in pairs] == [("w", "w@GRAD")]
@@ -146,11 +150,16 @@ def test_every_real_number_is_a_learning_rate(number):
     assert pm.global_scope().get("learning_rate_0") == float(number)
 
 
-@pytest.mark.parametrize("loss, words", [
-    (lambda w: 3.0, "a Variable, not 3.0"), (lambda w: None, "not None"), (lambda w: "w", "not 'w'"),
-    (lambda w: w, r"loss 'w' has shape \[3\], not one element: take its mean"),
-    (lambda w: w + pm.layers.data("x", [-1, 3]), r"shape \[-1, 3\], not one element: take its mean"),
-])
+@pytest.mark.parametrize(
+    "loss, words",
+    [
+        (lambda w: 3.0, "a Variable, not 3.0"),
+        (lambda w: None, "not None"),
+        (lambda w: "w", "not 'w'"),
+        (lambda w: w, r"loss 'w' has shape \[3\], not one element: take its mean"),
+        (lambda w: w + pm.layers.data("x", [-1, 3]), r"shape \[-1, 3\], not one element: take its mean"),
+    ],
+)
 def test_what_is_no_loss(loss, words):
     with pytest.raises(pm.ProgramError, match=words):
         pm.optimizer.SGD(0.1).minimize(loss(weight()))
@@ -159,7 +168,7 @@ def test_what_is_no_loss(loss, words):
 def test_a_parameter_has_one_optimizer():
     w, v = weight(), pm.layers.create_parameter([3], name="v")
     loss = pm.layers.mean(w * v)
-    for parameter in (w, v):             # as the two halves of an adversarial network
+    for parameter in (w, v):  # as the two halves of an adversarial network
         pm.optimizer.SGD(0.1, parameter_list=[parameter]).minimize(loss)
     with pytest.raises(pm.ProgramError, match="'v' is changed by an operator sgd already"):
         pm.optimizer.Adam(0.1, parameter_list="v").minimize(loss)

@@ -1,4 +1,5 @@
 """pm_run: the bits of Python's runs, for inference and training; every mistake is one message and its exit status."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -43,8 +44,15 @@ def folder(tmp_path):
 
 
 def training(path):
-    return [path / "train.pdmodel", "--params", path / "train.pdiparams",
-            "--feed", f"x={path / 'x.npy'}", "--feed", f"label={path / 'label.npy'}"]
+    return [
+        path / "train.pdmodel",
+        "--params",
+        path / "train.pdiparams",
+        "--feed",
+        f"x={path / 'x.npy'}",
+        "--feed",
+        f"label={path / 'label.npy'}",
+    ]
 
 
 def inference(path):
@@ -55,7 +63,7 @@ def test_inference_gives_pythons_bits(folder):
     path, model = folder
     x = data()[0]
     program = model.main.clone(for_test=True).prune([model.x], [model.logits])
-    expected, = model.exe.run(program, {"x": x}, [model.logits], model.scope)
+    (expected,) = model.exe.run(program, {"x": x}, [model.logits], model.scope)
     printed = done(*inference(path), "--out", path)
     assert np.load(path / f"{model.logits.name}.npy").tobytes() == expected.tobytes()
     assert printed.startswith(f"step 1  {model.logits.name} [{ROWS}, {CLASSES}] {expected[0, 0]:.7g} ")
@@ -65,9 +73,11 @@ def test_inference_gives_pythons_bits(folder):
 
 
 @pytest.mark.parametrize("scheme", [None, Window(3), Uniform(), Exponential(0.8)], ids=repr)
-@pytest.mark.parametrize("optimizer", [
-    lambda: pm.optimizer.SGD(0.2), lambda: pm.optimizer.Momentum(0.1, 0.9), lambda: pm.optimizer.Adam(0.05),
-], ids=["sgd", "momentum", "adam"])
+@pytest.mark.parametrize(
+    "optimizer",
+    [lambda: pm.optimizer.SGD(0.2), lambda: pm.optimizer.Momentum(0.1, 0.9), lambda: pm.optimizer.Adam(0.05)],
+    ids=["sgd", "momentum", "adam"],
+)
 def test_training_gives_pythons_bits(tmp_path, optimizer, scheme):
     wrap = (lambda inner: inner) if scheme is None else (lambda inner: pm.optimizer.ParameterAverage(inner, scheme))
     model, steps = SmallModel(wrap(optimizer()).minimize), 7
@@ -75,8 +85,19 @@ def test_training_gives_pythons_bits(tmp_path, optimizer, scheme):
     for name, array in zip(("x", "label"), data()):
         np.save(tmp_path / f"{name}.npy", array)
     losses = [model.step(number) for number in range(steps)]
-    printed = done(*training(tmp_path), "--steps", steps, "--batch", 8, "--fetch", model.loss.name, "--out", tmp_path,
-                   "--save-params", tmp_path / "after.pdiparams")
+    printed = done(
+        *training(tmp_path),
+        "--steps",
+        steps,
+        "--batch",
+        8,
+        "--fetch",
+        model.loss.name,
+        "--out",
+        tmp_path,
+        "--save-params",
+        tmp_path / "after.pdiparams",
+    )
     assert printed.splitlines() == [f"step {i + 1}  {model.loss.name} {loss:.7g}" for i, loss in enumerate(losses)]
     assert np.load(tmp_path / f"{model.loss.name}.npy").tobytes() == losses[-1].tobytes()
     loaded = pm.Scope()
@@ -89,14 +110,33 @@ def test_initial_values_from_a_startup_program(folder):
     pm.seed(11)
     scope = pm.Scope()
     model.exe.run(model.startup, scope=scope)
-    loss, = model.exe.run(model.main, batch(0, size=ROWS), [model.loss], scope)
-    words = [path / "train.pdmodel", "--startup", path / "startup.pdmodel", *training(path)[3:], "--seed", 11, "--fetch", model.loss.name]
+    (loss,) = model.exe.run(model.main, batch(0, size=ROWS), [model.loss], scope)
+    words = [
+        path / "train.pdmodel",
+        "--startup",
+        path / "startup.pdmodel",
+        *training(path)[3:],
+        "--seed",
+        11,
+        "--fetch",
+        model.loss.name,
+    ]
     assert done(*words) == f"step 1  {model.loss.name} {loss:.7g}\n"
 
 
 def test_only_what_another_program_declares_is_saved(folder):
     path, model = folder
-    done(*training(path), "--steps", 3, "--batch", 8, "--save-params", path / "infer.pdiparams", "--save-for", path / "infer.pdmodel")
+    done(
+        *training(path),
+        "--steps",
+        3,
+        "--batch",
+        8,
+        "--save-params",
+        path / "infer.pdiparams",
+        "--save-for",
+        path / "infer.pdmodel",
+    )
     for number in range(3):
         model.step(number)
     loaded = pm.Scope()
@@ -138,21 +178,27 @@ def test_a_longer_npy_header_is_read(folder):
     assert done(*inference(path)) == before
 
 
-@pytest.mark.parametrize("change, words", [
-    (lambda bytes: bytes[:-4], ["the array [24, 6] has 576 bytes, the file 572"]),
-    (lambda bytes: bytes + b"\0", ["the file 577"]),
-    (lambda bytes: bytes[:40], ["cut off in its header"]),
-    (lambda bytes: b"", ["not an .npy file"]),
-    (lambda bytes: b"PK" + bytes, ["not an .npy file"]),
-    (lambda bytes: bytes.replace(b"'<f4'", b"'>f4'"), ["element type '>f4' is not supported"]),
-    (lambda bytes: bytes.replace(b"'<f4'", b"'|O8'"), ["element type '|O8' is not supported"]),
-    (lambda bytes: bytes.replace(b"False", b"True "), ["Fortran order"]),
-    (lambda bytes: bytes.replace(b"shape", b"shpae"), ["header makes no sense"]),
-    (lambda bytes: bytes.replace(b"(24, 6), }" + b" " * 20, b"(99999999999999999999999, 6),}"), ["(99999999999999999999999, 6) is too large"]),
-    (lambda bytes: bytes.replace(b"(24, 6), }" + b" " * 20, b"(8000000000000, 80000000000),}"), ["too many elements"]),
-    (lambda bytes: bytes.replace(b"(24, 6), }" + b" " * 20, b"(1,1,1,1,1,1,1,1,1,24,6),}    "), []),
-    (lambda bytes: bytes.replace(b"(24, 6)", b"(12,12)"), ["[12, 12]", "[-1, 6]"]),
-])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda bytes: bytes[:-4], ["the array [24, 6] has 576 bytes, the file 572"]),
+        (lambda bytes: bytes + b"\0", ["the file 577"]),
+        (lambda bytes: bytes[:40], ["cut off in its header"]),
+        (lambda bytes: b"", ["not an .npy file"]),
+        (lambda bytes: b"PK" + bytes, ["not an .npy file"]),
+        (lambda bytes: bytes.replace(b"'<f4'", b"'>f4'"), ["element type '>f4' is not supported"]),
+        (lambda bytes: bytes.replace(b"'<f4'", b"'|O8'"), ["element type '|O8' is not supported"]),
+        (lambda bytes: bytes.replace(b"False", b"True "), ["Fortran order"]),
+        (lambda bytes: bytes.replace(b"shape", b"shpae"), ["header makes no sense"]),
+        (
+            lambda bytes: bytes.replace(b"(24, 6), }" + b" " * 20, b"(99999999999999999999999, 6),}"),
+            ["(99999999999999999999999, 6) is too large"],
+        ),
+        (lambda bytes: bytes.replace(b"(24, 6), }" + b" " * 20, b"(8000000000000, 80000000000),}"), ["too many elements"]),
+        (lambda bytes: bytes.replace(b"(24, 6), }" + b" " * 20, b"(1,1,1,1,1,1,1,1,1,24,6),}    "), []),
+        (lambda bytes: bytes.replace(b"(24, 6)", b"(12,12)"), ["[12, 12]", "[-1, 6]"]),
+    ],
+)
 def test_bad_npy_files(folder, change, words):
     path, _ = folder
     before, file = (path / "x.npy").read_bytes(), path / "x.npy"
@@ -162,22 +208,28 @@ def test_bad_npy_files(folder, change, words):
     assert all(word in message for word in words), message
 
 
-@pytest.mark.parametrize("words, expected", [
-    (lambda path: [path / "no.pdmodel"], ["can't open", "no.pdmodel", "No such file"]),
-    (lambda path: [path], ["not a regular file"]),
-    (lambda path: [path / "infer.pdmodel", *inference(path)[3:]], ["'fc_0.w_0'"]),
-    (lambda path: [*inference(path)[:3]], ["feed 'x' is missing"]),
-    (lambda path: [*inference(path), "--feed", f"y={path / 'x.npy'}"], ["'y'"]),
-    (lambda path: [*inference(path), "--feed", f"x={path / 'no.npy'}"], ["can't open", "no.npy"]),
-    (lambda path: [*inference(path), "--feed", f"x={path / 'label.npy'}"], ["'x'", "int64"]),
-    (lambda path: [*inference(path), "--fetch", "nothing"], ["'nothing'"]),
-    (lambda path: [*inference(path), "--batch", 25], ["'x' [24, 6] has fewer than 25 rows"]),
-    (lambda path: [*training(path)[:5], "--feed", "label=/dev/zero"], ["'/dev/zero' is not a regular file"]),
-    (lambda path: [*training(path)[:5], "--feed", f"label={path / 'infer.pdiparams'}"], ["infer.pdiparams", "not an .npy file"]),
-    (lambda path: [path / "infer.pdmodel", "--params", path / "train.pdiparams", *inference(path)[3:]], ["train.pdiparams'"]),
-    (lambda path: [path / "infer.pdiparams", *inference(path)[1:]], ["infer.pdiparams': the bytes are not a ProgramDesc"]),
-    (lambda path: [*inference(path), "--startup", path / "x.npy"], ["x.npy': the bytes are not a ProgramDesc"]),
-])
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (lambda path: [path / "no.pdmodel"], ["can't open", "no.pdmodel", "No such file"]),
+        (lambda path: [path], ["not a regular file"]),
+        (lambda path: [path / "infer.pdmodel", *inference(path)[3:]], ["'fc_0.w_0'"]),
+        (lambda path: [*inference(path)[:3]], ["feed 'x' is missing"]),
+        (lambda path: [*inference(path), "--feed", f"y={path / 'x.npy'}"], ["'y'"]),
+        (lambda path: [*inference(path), "--feed", f"x={path / 'no.npy'}"], ["can't open", "no.npy"]),
+        (lambda path: [*inference(path), "--feed", f"x={path / 'label.npy'}"], ["'x'", "int64"]),
+        (lambda path: [*inference(path), "--fetch", "nothing"], ["'nothing'"]),
+        (lambda path: [*inference(path), "--batch", 25], ["'x' [24, 6] has fewer than 25 rows"]),
+        (lambda path: [*training(path)[:5], "--feed", "label=/dev/zero"], ["'/dev/zero' is not a regular file"]),
+        (
+            lambda path: [*training(path)[:5], "--feed", f"label={path / 'infer.pdiparams'}"],
+            ["infer.pdiparams", "not an .npy file"],
+        ),
+        (lambda path: [path / "infer.pdmodel", "--params", path / "train.pdiparams", *inference(path)[3:]], ["train.pdiparams'"]),
+        (lambda path: [path / "infer.pdiparams", *inference(path)[1:]], ["infer.pdiparams': the bytes are not a ProgramDesc"]),
+        (lambda path: [*inference(path), "--startup", path / "x.npy"], ["x.npy': the bytes are not a ProgramDesc"]),
+    ],
+)
 def test_wrong_files_and_names(folder, words, expected):
     message = refused(*words(folder[0]))
     assert all(word in message for word in expected), message
@@ -217,10 +269,22 @@ def test_files_that_cannot_be_written(folder):
         assert result.returncode == 1 and "can't open" in result.stderr
 
 
-@pytest.mark.parametrize("words", [
-    ["--bad"], ["m", "--steps"], ["m", "--steps", "-1"], ["m", "--steps", "1e3"], ["m", "--batch", "x"], ["m", "n"],
-    ["m", "--feed", "x"], ["--quiet"], ["m", "--save-for", "n"], ["m", "--steps", "9" * 30],
-], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--bad"],
+        ["m", "--steps"],
+        ["m", "--steps", "-1"],
+        ["m", "--steps", "1e3"],
+        ["m", "--batch", "x"],
+        ["m", "n"],
+        ["m", "--feed", "x"],
+        ["--quiet"],
+        ["m", "--save-for", "n"],
+        ["m", "--steps", "9" * 30],
+    ],
+    ids=" ".join,
+)
 def test_command_lines_that_are_wrong(words):
     assert "pm_run --help" in refused(*words, status=2, lines=1)
 
@@ -239,8 +303,17 @@ def test_a_kernel_library_that_is_not_there(folder):
 def test_stopping_leaves_a_whole_step(folder):
     """SIGINT: status 130, and the file holds the state after some whole step."""
     path, model = folder
-    words = [*training(path), "--batch", "8", "--steps", str(10**12), "--fetch", model.loss.name,
-             "--save-params", path / "stopped.pdiparams"]
+    words = [
+        *training(path),
+        "--batch",
+        "8",
+        "--steps",
+        str(10**12),
+        "--fetch",
+        model.loss.name,
+        "--save-params",
+        path / "stopped.pdiparams",
+    ]
     process = subprocess.Popen([PM_RUN, *map(str, words)], stdout=subprocess.PIPE, text=True)
     for _ in range(20):
         process.stdout.readline()

@@ -1,4 +1,5 @@
 """ScheduleFree against its formulas, with warm-up, clipping and other wrappers; its averages; where it is refused."""
+
 import numpy as np
 import pytest
 
@@ -45,10 +46,20 @@ CLIP = {"grad_clip": pm.clip.GradientClipByGlobalNorm(0.2), "regularization": 0.
 CASES = {
     "sgd": (lambda rate: O.SGD(rate), lambda rate: sgd(rate), 0.3, 0.9, {}),
     "beta 0": (lambda rate: O.SGD(rate), lambda rate: sgd(rate), 0.3, 0.0, {}),
-    "adamw": (lambda rate: O.AdamW(rate, 0.0, 0.99, weight_decay=0.1),
-              lambda rate: adam(rate, 0.0, 0.99, decay=0.1), 0.02, 0.9, {}),
-    "regularized and clipped": (lambda rate: O.SGD(rate, **CLIP), lambda rate: sgd(rate), 0.3, 0.95,
-                                {"regularization": 0.05, "clip": 0.2}),
+    "adamw": (
+        lambda rate: O.AdamW(rate, 0.0, 0.99, weight_decay=0.1),
+        lambda rate: adam(rate, 0.0, 0.99, decay=0.1),
+        0.02,
+        0.9,
+        {},
+    ),
+    "regularized and clipped": (
+        lambda rate: O.SGD(rate, **CLIP),
+        lambda rate: sgd(rate),
+        0.3,
+        0.95,
+        {"regularization": 0.05, "clip": 0.2},
+    ),
 }
 
 
@@ -73,11 +84,14 @@ def test_every_step_is_that_of_the_formulas(case, dtype, warms_up):
             assert_close(averages(free, model), expected.x, dtype)
 
 
-@pytest.mark.parametrize("make", [lambda inner: ScheduleFree(GradientMerge(inner, 3)),
-                                  lambda inner: GradientMerge(ScheduleFree(inner), 3)], ids=["around", "inside"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda inner: ScheduleFree(GradientMerge(inner, 3)), lambda inner: GradientMerge(ScheduleFree(inner), 3)],
+    ids=["around", "inside"],
+)
 def test_merged_gradients_are_one_step(make):
     optimizer = make(O.SGD(0.3, **CLIP))
-    free, = (one for one in chain(optimizer) if isinstance(one, ScheduleFree))
+    (free,) = (one for one in chain(optimizer) if isinstance(one, ScheduleFree))
     model, values = of(optimizer.minimize, "float64")
     expected = Free(values, sgd, regularization=0.05, clip=0.2)
     for step in range(100):
@@ -93,13 +107,18 @@ def test_merged_gradients_are_one_step(make):
     assert_close(averages(free, model), expected.x, "float64")
 
 
-@pytest.mark.parametrize("make", [
-    lambda inner: ScheduleFree(LossScaling(inner, 8.0)), lambda inner: LossScaling(ScheduleFree(inner), 8.0),
-    lambda inner: GradientMerge(LossScaling(ScheduleFree(inner), 8.0), 1),
-], ids=["around", "inside", "deep"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda inner: ScheduleFree(LossScaling(inner, 8.0)),
+        lambda inner: LossScaling(ScheduleFree(inner), 8.0),
+        lambda inner: GradientMerge(LossScaling(ScheduleFree(inner), 8.0), 1),
+    ],
+    ids=["around", "inside", "deep"],
+)
 def test_a_step_that_overflows_counts_nothing(make):
     optimizer = make(O.SGD(0.3))
-    free, = (one for one in chain(optimizer) if isinstance(one, ScheduleFree))
+    (free,) = (one for one in chain(optimizer) if isinstance(one, ScheduleFree))
     model, values = of(optimizer.minimize, "float64")
     expected = Free(values, sgd)
     kept = [name for name in model.scope.names() if "fc_" in name]
@@ -139,9 +158,9 @@ def test_evaluating_in_between_changes_no_bit(dtype):
         before = first.everything()
         found = averages(looked_at, first)
         testing, feed = first.main.clone(for_test=True), batch(number, dtype)
-        logits, = first.exe.run(looked_at.program(testing), feed, [first.logits.name], first.scope)
+        (logits,) = first.exe.run(looked_at.program(testing), feed, [first.logits.name], first.scope)
         with looked_at.apply(first.exe, first.scope):
-            again, = first.exe.run(testing, feed, [first.logits.name], first.scope)
+            (again,) = first.exe.run(testing, feed, [first.logits.name], first.scope)
         assert logits.tobytes() == again.tobytes()
         assert number == 1 or any((found[name] != before[name]).any() for name in NAMES)
         assert_same_bits(first.everything(), before)
@@ -159,8 +178,11 @@ def test_training_goes_on_from_a_checkpoint(tmp_path):
 
 def test_the_optimizer_asks_about_the_models_own_parameters():
     asked, ratios = [], []
-    optimizer = O.AdamW(0.02, apply_decay_param_fun=lambda name: asked.append(name) or name.endswith(".w_0"),
-                        lr_ratio=lambda parameter: ratios.append(parameter.name) or 1.0)
+    optimizer = O.AdamW(
+        0.02,
+        apply_decay_param_fun=lambda name: asked.append(name) or name.endswith(".w_0"),
+        lr_ratio=lambda parameter: ratios.append(parameter.name) or 1.0,
+    )
     model = SmallModel(ScheduleFree(optimizer).minimize)
     assert sorted(asked) == sorted(ratios) == sorted(NAMES) == sorted(model.parameters)
     decaying = [op for op in model.main.global_block().ops if op.type == "adamw"]
@@ -201,9 +223,12 @@ def test_its_average_has_statistics_and_a_model(tmp_path):
 
 
 def test_a_table_with_sparse_gradients_is_refused():
-    for make in (lambda: ScheduleFree(O.SGD(0.1)), lambda: LossScaling(ScheduleFree(O.SGD(0.1))),
-                 lambda: GradientMerge(ScheduleFree(O.SGD(0.1)), 2),
-                 lambda: ScheduleFree(GradientMerge(O.SGD(0.1), 2))):
+    for make in (
+        lambda: ScheduleFree(O.SGD(0.1)),
+        lambda: LossScaling(ScheduleFree(O.SGD(0.1))),
+        lambda: GradientMerge(ScheduleFree(O.SGD(0.1)), 2),
+        lambda: ScheduleFree(GradientMerge(O.SGD(0.1), 2)),
+    ):
         program = None
 
         def minimize(loss):
@@ -215,25 +240,35 @@ def test_a_table_with_sparse_gradients_is_refused():
             Table(minimize)
         assert not any("schedule_free" in name or "average" in name for name in program.global_block().vars)
         assert not {"sgd", "parameter_average", "average_weight", "sum", "check_finite_and_unscale"} & {
-            op.type for block in program.blocks for op in block.ops}
+            op.type for block in program.blocks for op in block.ops
+        }
     Table(ScheduleFree(O.SGD(0.1)).minimize, is_sparse=False).run([1, 2])
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: ScheduleFree(O.SGD), "not its class"), (lambda: ScheduleFree(None), "takes an optimizer"),
-    (lambda: ScheduleFree(O.SGD(0.1), 1.0), "beta"), (lambda: ScheduleFree(O.SGD(0.1), -0.1), "beta"),
-    (lambda: ScheduleFree(O.SGD(0.1), float("nan")), "beta"), (lambda: ScheduleFree(O.SGD(0.1), "0.9"), "beta"),
-    (lambda: ScheduleFree(ScheduleFree(O.SGD(0.1))), "average already"),
-    (lambda: ScheduleFree(O.ParameterAverage(O.SGD(0.1), Uniform())), "average already"),
-    (lambda: O.ParameterAverage(ScheduleFree(O.SGD(0.1)), Uniform()), "around ScheduleFree"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: ScheduleFree(O.SGD), "not its class"),
+        (lambda: ScheduleFree(None), "takes an optimizer"),
+        (lambda: ScheduleFree(O.SGD(0.1), 1.0), "beta"),
+        (lambda: ScheduleFree(O.SGD(0.1), -0.1), "beta"),
+        (lambda: ScheduleFree(O.SGD(0.1), float("nan")), "beta"),
+        (lambda: ScheduleFree(O.SGD(0.1), "0.9"), "beta"),
+        (lambda: ScheduleFree(ScheduleFree(O.SGD(0.1))), "average already"),
+        (lambda: ScheduleFree(O.ParameterAverage(O.SGD(0.1), Uniform())), "average already"),
+        (lambda: O.ParameterAverage(ScheduleFree(O.SGD(0.1)), Uniform()), "around ScheduleFree"),
+    ],
+)
 def test_wrong_arguments_are_refused(make, words):
     with pytest.raises(pm.ProgramError, match=words):
         make()
 
 
-@pytest.mark.parametrize("second", [lambda first: first, lambda _: ScheduleFree(O.SGD(0.1)), lambda _: O.Adam(0.1)],
-                         ids=["itself", "another", "an optimizer"])
+@pytest.mark.parametrize(
+    "second",
+    [lambda first: first, lambda _: ScheduleFree(O.SGD(0.1)), lambda _: O.Adam(0.1)],
+    ids=["itself", "another", "an optimizer"],
+)
 def test_parameters_that_have_it_get_no_second_optimizer(second):
     first = ScheduleFree(O.SGD(0.1))
     gets_no_second_optimizer(first, second(first))
@@ -268,7 +303,7 @@ def test_the_average_of_a_long_run_is_exact():
         optimizer = ScheduleFree(O.SGD(1.0))
         optimizer.minimize(pm.layers.reduce_sum(p * pm.layers.data("g", [8])))
     exe.run(startup, scope=scope)
-    up, stay, z, total = np.full(8, -2.0**-23, "float32"), np.zeros(8, "float32"), begin.copy(), np.zeros(8)
+    up, stay, z, total = np.full(8, -(2.0**-23), "float32"), np.zeros(8, "float32"), begin.copy(), np.zeros(8)
     for step in range(12_000):
         exe.run(main, {"g": up if step % 2 else stay}, scope=scope)
         z -= up if step % 2 else stay

@@ -1,5 +1,6 @@
 """What is loaded into a process can't have its tables of addresses written to: relocations are read-only, bound at the start.
 What reads files of others sees an overflow of its stack."""
+
 import pathlib
 import struct
 import sys
@@ -10,10 +11,14 @@ import paddle_mini as pm
 from paddle_mini import _core
 
 FOLDER = pathlib.Path(_core.__file__).parent
-FILES = [pathlib.Path(_core.__file__), *sorted(FOLDER.glob("lib*.so")), *sorted(FOLDER.glob("capi/lib/*.so")),
-         pathlib.Path(sys.executable).parent / "pm_run"]
-PT_DYNAMIC, PT_GNU_STACK, PT_GNU_RELRO = 2, 0x6474e551, 0x6474e552
-DT_FLAGS, DT_FLAGS_1, DF_BIND_NOW, DF_1_NOW, EXECUTABLE = 30, 0x6ffffffb, 8, 1, 1
+FILES = [
+    pathlib.Path(_core.__file__),
+    *sorted(FOLDER.glob("lib*.so")),
+    *sorted(FOLDER.glob("capi/lib/*.so")),
+    pathlib.Path(sys.executable).parent / "pm_run",
+]
+PT_DYNAMIC, PT_GNU_STACK, PT_GNU_RELRO = 2, 0x6474E551, 0x6474E552
+DT_FLAGS, DT_FLAGS_1, DF_BIND_NOW, DF_1_NOW, EXECUTABLE = 30, 0x6FFFFFFB, 8, 1, 1
 
 
 def segments(data):
@@ -37,11 +42,13 @@ def test_it_is_sealed(path):
     found = {kind: (flags, offset, length) for kind, flags, offset, length in segments(data)}
     assert PT_GNU_RELRO in found and not found[PT_GNU_STACK][0] & EXECUTABLE
     _, offset, length = found[PT_DYNAMIC]
-    entries = dict(struct.iter_unpack("<QQ", data[offset:offset + length]))
+    entries = dict(struct.iter_unpack("<QQ", data[offset : offset + length]))
     assert entries.get(DT_FLAGS, 0) & DF_BIND_NOW or entries.get(DT_FLAGS_1, 0) & DF_1_NOW
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if "kernels" not in path.name and "cuda" not in path.name], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if "kernels" not in path.name and "cuda" not in path.name], ids=lambda path: path.name
+)
 def test_its_stack_is_guarded(path):
     """It calls what ends a process whose stack was written over."""
     assert b"__stack_chk_fail" in path.read_bytes()

@@ -1,4 +1,5 @@
 """Numbers given as tensors do what the same numbers do as attributes."""
+
 import pytest
 
 from tensor_attrs import CASES, check_tensors

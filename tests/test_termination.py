@@ -1,4 +1,5 @@
 """SIGTERM ends training as Ctrl-C does."""
+
 import gc
 import signal
 import subprocess
@@ -30,8 +31,9 @@ except KeyboardInterrupt as stopped:
 
 
 def test_training_with_checkpoints(tmp_path):
-    with subprocess.Popen([sys.executable, "-c", TRAINING, str(tmp_path / "run")], cwd="tests", stdout=subprocess.PIPE,
-                          text=True) as training:
+    with subprocess.Popen(
+        [sys.executable, "-c", TRAINING, str(tmp_path / "run")], cwd="tests", stdout=subprocess.PIPE, text=True
+    ) as training:
         for _ in range(3):
             training.stdout.readline()
         training.send_signal(signal.SIGTERM)

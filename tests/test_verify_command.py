@@ -1,4 +1,5 @@
 """paddle-mini verify: what is protected, what is not, and what is damaged."""
+
 import re
 
 import numpy as np
@@ -56,6 +57,7 @@ def test_damaged_files(files, capsys, name):
 
 def test_jobs_files(tmp_path, capsys):
     from paddle_mini.cluster.coordinator.coordinator_file import write_state
+
     write_state(str(tmp_path), "a job", {"n": 1})
     path = tmp_path / "coordinator.json"
     assert main(["verify", str(path)]) == 0

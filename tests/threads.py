@@ -1,4 +1,5 @@
 """Works in threads of their own, for tests of what threads share."""
+
 import faulthandler
 import sys
 import threading
@@ -34,6 +35,7 @@ def together(*works):
 
 def repeated(work, times, counts=None):
     """Calls work so often; ScopeInUse is an answer, which is counted."""
+
     def all_of_them():
         for _ in range(times):
             try:
@@ -41,4 +43,5 @@ def repeated(work, times, counts=None):
             except pm.ScopeInUse:
                 if counts is not None:
                     counts.append(work.__name__)
+
     return all_of_them

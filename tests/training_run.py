@@ -22,8 +22,10 @@ def public(module, wanted):
 OPTIMIZERS = public(pm.optimizer, lambda kind: issubclass(kind, Optimizer) and kind is not Optimizer)
 WRAPPERS = public(pm.optimizer, lambda kind: issubclass(kind, Minimizer) and not issubclass(kind, (Optimizer, Averaged)))
 # Optimizers with averages of their own.
-AVERAGED = {"AveragedSGD": lambda rate: pm.optimizer.AveragedSGD(0.05, decay=0.1),
-            "ScheduleFree": lambda rate: pm.optimizer.ScheduleFree(pm.optimizer.Adam(rate))}
+AVERAGED = {
+    "AveragedSGD": lambda rate: pm.optimizer.AveragedSGD(0.05, decay=0.1),
+    "ScheduleFree": lambda rate: pm.optimizer.ScheduleFree(pm.optimizer.Adam(rate)),
+}
 assert {*AVERAGED, "ParameterAverage"} == set(public(pm.optimizer, lambda kind: issubclass(kind, Averaged)))
 SCHEMES = public(averaging, lambda kind: issubclass(kind, averaging.Scheme) and kind is not averaging.Scheme)
 MORE = {"LarsMomentum": {"momentum": 0.9}, "RMSProp": {"momentum": 0.5, "centered": True}, "GradientMerge": {"k_steps": 3}}
@@ -43,11 +45,25 @@ class Run:
     optimizers. table: also looks rows up, with sparse gradients.
     """
 
-    def __init__(self, optimizer="Adam", scheme="Window", schedule=None, seed=3, size=5, table=False,
-                 place=None, average_place=None, **arguments):
+    def __init__(
+        self,
+        optimizer="Adam",
+        scheme="Window",
+        schedule=None,
+        seed=3,
+        size=5,
+        table=False,
+        place=None,
+        average_place=None,
+        **arguments,
+    ):
         self.schedule = schedule() if schedule else pm.lr.LinearWarmup(pm.lr.ExponentialDecay(0.05, 0.9), 3, 0.01, 0.05)
-        self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(
-            place, allow_cpu_fallback=table)  # GPUs leave sparse gradients to the processor
+        self.main, self.startup, self.scope, self.exe = (
+            pm.Program(),
+            pm.Program(),
+            pm.Scope(),
+            pm.Executor(place, allow_cpu_fallback=table),
+        )  # GPUs leave sparse gradients to the processor
         with pm.program_guard(self.main, self.startup):
             x, label = pm.layers.data("x", [-1, 6]), pm.layers.data("label", [-1, 1], dtype="int64")
             hidden = pm.layers.dropout(pm.layers.fc(x, size, act="tanh"), 0.5)
@@ -56,9 +72,11 @@ class Run:
             logits = pm.layers.fc(hidden, 3)
             self.loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
             schemes = [SCHEMES[name](*ARGUMENTS.get(name, [])) for name in scheme.split("+")]
-            self.average = (AVERAGED[optimizer](self.schedule) if optimizer in AVERAGED else
-                            ParameterAverage(optimizer_of(optimizer, self.schedule), schemes, place=average_place,
-                                             **arguments))
+            self.average = (
+                AVERAGED[optimizer](self.schedule)
+                if optimizer in AVERAGED
+                else ParameterAverage(optimizer_of(optimizer, self.schedule), schemes, place=average_place, **arguments)
+            )
             self.average.minimize(self.loss)
         pm.seed(seed)
         self.exe.run(self.startup, scope=self.scope)
@@ -75,8 +93,10 @@ class Run:
         values = {name: self.scope.get(name) for name in self.scope.names()}
         with self.average.apply(self.exe, self.scope):
             averages = {f"average of {var.name}": self.scope.get(var.name) for var in self.main.all_parameters()}
-        schedule = {f"schedule of {name}": np.frombuffer(json.dumps(rate.state_dict()).encode(), np.uint8)
-                    for name, rate in self.main.schedules.items()}
+        schedule = {
+            f"schedule of {name}": np.frombuffer(json.dumps(rate.state_dict()).encode(), np.uint8)
+            for name, rate in self.main.schedules.items()
+        }
         random = {"random": np.frombuffer(self.exe.random_state().encode(), np.uint8)}
         return {**values, **averages, **schedule, **random}
 
@@ -97,7 +117,7 @@ def saved_twice(folder, run):
 
 
 def folder_of(manager, step):
-    path, = pathlib.Path(manager.directory).glob(f"checkpoint-*-step-{step}")
+    (path,) = pathlib.Path(manager.directory).glob(f"checkpoint-*-step-{step}")
     return path
 
 

@@ -1,4 +1,5 @@
 """Trajectories of parameters, and averages of them kept step by step from the schemes' definitions."""
+
 import numpy as np
 
 from paddle_mini.averaging import Checkpoint, Exponential, Latest, Polynomial, Power, Window
@@ -31,9 +32,9 @@ def weights(scheme, steps, every=1, start_step=0):
     result, updates = np.zeros(steps), [t for t in range(start_step + 1, steps + 1) if (t - start_step) % every == 0]
     if isinstance(scheme, Window) and updates:
         size = max(1, round(scheme.size / every))
-        updates = updates[max(0, len(updates) // size - 1) * size:]
+        updates = updates[max(0, len(updates) // size - 1) * size :]
     if isinstance(scheme, Latest) and updates:
-        updates = updates[-scheme.k:]
+        updates = updates[-scheme.k :]
     if scheme is None or not updates:
         updates = [steps]
     for t, w in zip(updates, recursion(scheme, len(updates), every)):

@@ -80,8 +80,8 @@ def adam(rate, decay=0.0):
         t = t + 1
         first = jax.tree.map(lambda m, g: beta1 * m + (1 - beta1) * g, first, gradients)
         second = jax.tree.map(lambda v, g: beta2 * v + (1 - beta2) * g * g, second, gradients)
-        root = jnp.sqrt(1 - beta2 ** t)
-        step = rate * root / (1 - beta1 ** t)
+        root = jnp.sqrt(1 - beta2**t)
+        step = rate * root / (1 - beta1**t)
 
         def updated(p, m, v):
             return (1 - rate * decay) * p - step * m / (jnp.sqrt(v) + epsilon * root)
@@ -116,8 +116,9 @@ def resnet():
 
     def convolution(p, name, x, stride=1):
         size = p[f"{name}.w"].shape[0] // 2
-        x = jax.lax.conv_general_dilated(x, p[f"{name}.w"], (stride, stride), [(size, size)] * 2,
-                                         dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        x = jax.lax.conv_general_dilated(
+            x, p[f"{name}.w"], (stride, stride), [(size, size)] * 2, dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
         mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
         return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * p[f"{name}.bn.w"] + p[f"{name}.bn.b"]
 
@@ -163,8 +164,9 @@ def gpt():
         return jax.nn.standardize(x, epsilon=1e-5) * p[f"{name}.w"] + p[f"{name}.b"]
 
     def attention(p, name, x):
-        query, key, value = (part.reshape(*x.shape[:2], heads, -1).swapaxes(1, 2)
-                             for part in jnp.split(linear(p, f"{name}.qkv", x), 3, axis=-1))
+        query, key, value = (
+            part.reshape(*x.shape[:2], heads, -1).swapaxes(1, 2) for part in jnp.split(linear(p, f"{name}.qkv", x), 3, axis=-1)
+        )
         scores = query * query.shape[-1] ** -0.5 @ key.swapaxes(2, 3) + mask
         return linear(p, f"{name}.out", (jax.nn.softmax(scores) @ value).swapaxes(1, 2).reshape(x.shape))
 

@@ -36,5 +36,10 @@ def sgd_averaged(tensors):
     return sgd(tensors, use_ema=True, ema_momentum=workloads.DECAY)
 
 
-serve({f"{step.__name__}_{tensors}": lambda facts=(step, tensors): facts[0](facts[1])
-       for step in (sgd, sgd_averaged) for tensors in workloads.OPTIMIZER_TENSORS})
+serve(
+    {
+        f"{step.__name__}_{tensors}": lambda facts=(step, tensors): facts[0](facts[1])
+        for step in (sgd, sgd_averaged)
+        for tensors in workloads.OPTIMIZER_TENSORS
+    }
+)

@@ -41,9 +41,14 @@ def tiny_mlp():
             last = f"hidden{i}"
     forward = model(nodes, [floats("x", work.x.shape)], [floats(last, [len(work.x), 10])], values)
     with tempfile.TemporaryDirectory() as folder:
-        artifacts.generate_artifacts(forward, requires_grad=list(values), frozen_params=[],
-                                     loss=artifacts.LossType.CrossEntropyLoss, optimizer=artifacts.OptimType.SGD,
-                                     artifact_directory=folder)
+        artifacts.generate_artifacts(
+            forward,
+            requires_grad=list(values),
+            frozen_params=[],
+            loss=artifacts.LossType.CrossEntropyLoss,
+            optimizer=artifacts.OptimType.SGD,
+            artifact_directory=folder,
+        )
         path = Path(folder)
         state = CheckpointState.load_checkpoint(str(path / "checkpoint"))
         module = Module(str(path / "training_model.onnx"), state, session_options=options())
@@ -64,10 +69,11 @@ def tiny_mlp():
 def chain():
     work = workloads.chain()
     names = [f"x{i}" for i in range(work.length + 1)]
-    nodes = [helper.make_node("Add" if i % 2 else "Mul", [names[i], "addend" if i % 2 else "factor"], [names[i + 1]])
-             for i in range(work.length)]
-    made = model(nodes, [floats("x0", [8])], [floats(names[-1], [8])],
-                 {"factor": work.factor, "addend": work.addend})
+    nodes = [
+        helper.make_node("Add" if i % 2 else "Mul", [names[i], "addend" if i % 2 else "factor"], [names[i + 1]])
+        for i in range(work.length)
+    ]
+    made = model(nodes, [floats("x0", [8])], [floats(names[-1], [8])], {"factor": work.factor, "addend": work.addend})
     chosen = options()
     chosen.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(made.SerializeToString(), chosen, providers=["CPUExecutionProvider"])
@@ -75,7 +81,7 @@ def chain():
 
     def run(steps):
         for _ in range(steps):
-            value, = session.run(None, feed)
+            (value,) = session.run(None, feed)
         return float(value.sum())
 
     return run

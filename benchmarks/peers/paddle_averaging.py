@@ -19,8 +19,9 @@ def alone(append, tensors):
     one = paddle.nn.initializer.Constant(1.0)
     with paddle.static.program_guard(main, startup):
         for i in range(tensors):
-            paddle.static.create_parameter([workloads.OPTIMIZER_ELEMENTS // tensors], "float32", name=f"parameter_{i}",
-                                           default_initializer=one)
+            paddle.static.create_parameter(
+                [workloads.OPTIMIZER_ELEMENTS // tensors], "float32", name=f"parameter_{i}", default_initializer=one
+            )
         append()
     scope, exe = paddle.static.Scope(), paddle.static.Executor(paddle.CPUPlace())
     exe.run(startup, scope=scope)
@@ -33,5 +34,10 @@ def alone(append, tensors):
     return run
 
 
-serve({f"{append.__name__}_{tensors}": lambda facts=(append, tensors): alone(*facts)
-       for append in (exponential, model_average) for tensors in workloads.OPTIMIZER_TENSORS})
+serve(
+    {
+        f"{append.__name__}_{tensors}": lambda facts=(append, tensors): alone(*facts)
+        for append in (exponential, model_average)
+        for tensors in workloads.OPTIMIZER_TENSORS
+    }
+)

@@ -25,7 +25,7 @@ def program(build, feed, params=None):
 
     def run(steps):
         for _ in range(steps):
-            value, = exe.run(main, feed=feed, fetch_list=[result], scope=scope)
+            (value,) = exe.run(main, feed=feed, fetch_list=[result], scope=scope)
         return float(value.sum())
 
     return run
@@ -39,8 +39,13 @@ def tiny_mlp():
         label = paddle.static.data("label", [len(work.label), 1], "int64")
         for i, (weight, bias) in enumerate(work.layers):
             last = i + 1 == len(work.layers)
-            hidden = paddle.static.nn.fc(hidden, weight.shape[1], weight_attr=assigned(weight),
-                                         bias_attr=assigned(bias), activation=None if last else "relu")
+            hidden = paddle.static.nn.fc(
+                hidden,
+                weight.shape[1],
+                weight_attr=assigned(weight),
+                bias_attr=assigned(bias),
+                activation=None if last else "relu",
+            )
         loss = paddle.mean(paddle.nn.functional.softmax_with_cross_entropy(hidden, label))
         paddle.optimizer.SGD(work.rate).minimize(loss)
         return loss
@@ -52,8 +57,9 @@ def model(work, network, optimizer):
     """network(feeds) gives the loss; its parameters bear the names of work.params."""
 
     def build():
-        loss = network({name: paddle.static.data(name, list(array.shape), str(array.dtype))
-                        for name, array in work.feeds.items()})
+        loss = network(
+            {name: paddle.static.data(name, list(array.shape), str(array.dtype)) for name, array in work.feeds.items()}
+        )
         optimizer.minimize(loss)
         return loss
 
@@ -107,8 +113,9 @@ def lstm():
 def attention(x, name, mask):
     batch, time, width = x.shape
     parts = paddle.split(linear(x, 3 * width, f"{name}.qkv", 2), 3, axis=-1)
-    query, key, value = (paddle.transpose(paddle.reshape(part, [batch, time, workloads.GPT_HEADS, -1]), [0, 2, 1, 3])
-                         for part in parts)
+    query, key, value = (
+        paddle.transpose(paddle.reshape(part, [batch, time, workloads.GPT_HEADS, -1]), [0, 2, 1, 3]) for part in parts
+    )
     scores = paddle.matmul(query * (query.shape[-1] ** -0.5), key, transpose_y=True) + mask
     mixed = paddle.transpose(paddle.matmul(functional.softmax(scores), value), [0, 2, 1, 3])
     return linear(paddle.reshape(mixed, [batch, time, width]), width, f"{name}.out", 2)
@@ -133,16 +140,17 @@ def gpt():
         logits = linear(paddle.reshape(norm(x, "norm"), [-1, width]), workloads.GPT_WORDS, "head")
         return cross_entropy(logits, feeds["label"])
 
-    return model(work, network,
-                 paddle.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
+    return model(work, network, paddle.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
 
 
 def wide_deep():
     work = workloads.wide_deep()
 
     def network(feeds):
-        deep, wide = (static.embedding(feeds["ids"], work.params[name].shape, is_sparse=True, param_attr=name)
-                      for name in ("deep_table", "wide_table"))
+        deep, wide = (
+            static.embedding(feeds["ids"], work.params[name].shape, is_sparse=True, param_attr=name)
+            for name in ("deep_table", "wide_table")
+        )
         x = paddle.concat([paddle.flatten(deep, 1), feeds["dense"]], axis=1)
         for i, size in enumerate((400, 400, 400, 1)):
             x = linear(x, size, f"deep{i}", activation="relu" if size > 1 else None)

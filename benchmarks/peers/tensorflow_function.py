@@ -139,8 +139,9 @@ def wide_deep():
         else:
             tf.raw_ops.ResourceApplyGradientDescent(var=param.handle, alpha=work.rate, delta=gradient)
 
-    return model(work, logits_of, 0, apply,
-                 lambda logits, label: tf.nn.sigmoid_cross_entropy_with_logits(labels=label, logits=logits))
+    return model(
+        work, logits_of, 0, apply, lambda logits, label: tf.nn.sigmoid_cross_entropy_with_logits(labels=label, logits=logits)
+    )
 
 
 def adam(rate, parameters):
@@ -152,8 +153,17 @@ def adam(rate, parameters):
     def apply(param, slots, gradient):
         nonlocal applied
         tf.raw_ops.ResourceApplyAdam(
-            var=param.handle, m=slots[0].handle, v=slots[1].handle, beta1_power=powers[0], beta2_power=powers[1],
-            lr=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, grad=gradient)
+            var=param.handle,
+            m=slots[0].handle,
+            v=slots[1].handle,
+            beta1_power=powers[0],
+            beta2_power=powers[1],
+            lr=rate,
+            beta1=beta1,
+            beta2=beta2,
+            epsilon=epsilon,
+            grad=gradient,
+        )
         applied += 1
         if applied == parameters:
             powers.assign(powers * [beta1, beta2])
@@ -164,7 +174,8 @@ def adam(rate, parameters):
 def momentum(rate):
     def apply(param, slots, gradient):
         tf.raw_ops.ResourceApplyMomentum(
-            var=param.handle, accum=slots[0].handle, lr=rate, grad=gradient, momentum=workloads.MOMENTUM)
+            var=param.handle, accum=slots[0].handle, lr=rate, grad=gradient, momentum=workloads.MOMENTUM
+        )
 
     return apply
 

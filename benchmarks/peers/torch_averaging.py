@@ -41,6 +41,14 @@ def alone(make, tensors):
     return run
 
 
-serve({"wide_deep": wide_deep, "wide_deep_averaged": lambda: wide_deep(averaged_model),
-       **{f"{make.__name__}_{tensors}": lambda facts=(make, tensors): alone(*facts)
-          for make in (averaged_model, model_ema_v3) for tensors in workloads.OPTIMIZER_TENSORS}})
+serve(
+    {
+        "wide_deep": wide_deep,
+        "wide_deep_averaged": lambda: wide_deep(averaged_model),
+        **{
+            f"{make.__name__}_{tensors}": lambda facts=(make, tensors): alone(*facts)
+            for make in (averaged_model, model_ema_v3)
+            for tensors in workloads.OPTIMIZER_TENSORS
+        },
+    }
+)

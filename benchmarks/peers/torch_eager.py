@@ -62,8 +62,7 @@ class Named:
         return torch.nn.Sequential(layer, torch.nn.BatchNorm2d(filters))
 
 
-def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten()),
-          after_step=lambda: None):
+def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten()), after_step=lambda: None):
     feeds = {name: torch.from_numpy(array) for name, array in work.feeds.items()}
     label = feeds.pop("label")
 
@@ -93,8 +92,14 @@ class ResNet(torch.nn.Module):
     def __init__(self, named):
         super().__init__()
         blocks = [Residual(named, f"block{i}", stride) for i, (_, stride) in enumerate(workloads.RESNET)]
-        self.layers = torch.nn.Sequential(named.convolution("stem"), torch.nn.ReLU(), *blocks,
-                                          torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), named.linear("fc"))
+        self.layers = torch.nn.Sequential(
+            named.convolution("stem"),
+            torch.nn.ReLU(),
+            *blocks,
+            torch.nn.AdaptiveAvgPool2d(1),
+            torch.nn.Flatten(),
+            named.linear("fc"),
+        )
 
     def forward(self, x):
         return self.layers(x)
@@ -157,8 +162,7 @@ class Gpt(torch.nn.Module):
 def gpt():
     work = workloads.gpt()
     module = Gpt(work.params)
-    return model(work, module, torch.optim.AdamW(module.parameters(), work.rate, BETAS,
-                                                 weight_decay=workloads.GPT_DECAY))
+    return model(work, module, torch.optim.AdamW(module.parameters(), work.rate, BETAS, weight_decay=workloads.GPT_DECAY))
 
 
 class WideDeep(torch.nn.Module):
@@ -202,10 +206,17 @@ def mlp():
 def lenet():
     work = workloads.lenet()
     first, second, third, fourth = work.layers
-    modules = [convolution(*first), torch.nn.MaxPool2d(2), convolution(*second), torch.nn.MaxPool2d(2),
-               torch.nn.Flatten(), dense(*third), torch.nn.ReLU(), dense(*fourth)]
-    return training(work, modules,
-                    lambda parameters, lr: torch.optim.SGD(parameters, lr, momentum=workloads.MOMENTUM))
+    modules = [
+        convolution(*first),
+        torch.nn.MaxPool2d(2),
+        convolution(*second),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(),
+        dense(*third),
+        torch.nn.ReLU(),
+        dense(*fourth),
+    ]
+    return training(work, modules, lambda parameters, lr: torch.optim.SGD(parameters, lr, momentum=workloads.MOMENTUM))
 
 
 def chain():
@@ -225,5 +236,15 @@ def chain():
 
 
 if __name__ == "__main__":
-    serve({"tiny_mlp": tiny_mlp, "mlp": mlp, "lenet": lenet, "chain": chain, "resnet": resnet, "lstm": lstm, "gpt": gpt,
-           "wide_deep": wide_deep})
+    serve(
+        {
+            "tiny_mlp": tiny_mlp,
+            "mlp": mlp,
+            "lenet": lenet,
+            "chain": chain,
+            "resnet": resnet,
+            "lstm": lstm,
+            "gpt": gpt,
+            "wide_deep": wide_deep,
+        }
+    )

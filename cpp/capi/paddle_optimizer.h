@@ -42,8 +42,7 @@ typedef struct paddle_optimizer paddle_optimizer;
    `state`: what paddle_optimizer_get_state gave for the same optimizer, averages, type and size; NULL: a beginning. The
    numbers of the formulas are those of the configuration. */
 paddle_optimizer* paddle_create_optimizer(const void* config_proto, size_t config_proto_len, paddle_element_type type,
-                                          const void* parameter, size_t num_bytes, const void* state,
-                                          size_t state_len);
+                                          const void* parameter, size_t num_bytes, const void* state, size_t state_len);
 
 /* Frees the object and what was borrowed from it. NULL is fine; a second release is refused. */
 int paddle_release_optimizer(paddle_optimizer* o);

@@ -57,8 +57,10 @@ void add_up(const std::vector<const Tensor*>& tensors, int64_t begin, int64_t en
     int64_t count = std::min(kTile, end - at);
     for (size_t rank = 0; rank < tensors.size(); ++rank) {
       const T* values = static_cast<const T*>(tensors[rank]->data) + at;
-      if (rank == 0) for (int64_t i = 0; i < count; ++i) sums[i] = widened<T, S>(values[i]);
-      else for (int64_t i = 0; i < count; ++i) sums[i] += widened<T, S>(values[i]);
+      if (rank == 0)
+        for (int64_t i = 0; i < count; ++i) sums[i] = widened<T, S>(values[i]);
+      else
+        for (int64_t i = 0; i < count; ++i) sums[i] += widened<T, S>(values[i]);
     }
     for (const Tensor* tensor : tensors) {
       T* values = static_cast<T*>(tensor->data) + at;
@@ -127,9 +129,7 @@ void ThreadCommunicator::launch() {
     std::vector<ReplicaSums::Brought> all;
     for (size_t rank = 0; rank < brought_.size(); ++rank) all.push_back({brought_[rank]->data, *streams_[rank]});
     on_streams_->launch(all, brought_[0]->dtype, brought_[0]->shape.numel());
-  } catch (const std::exception& error) {
-    not_launched_ = error.what();
-  }
+  } catch (const std::exception& error) { not_launched_ = error.what(); }
 }
 
 void ThreadCommunicator::arrive() {

@@ -33,7 +33,8 @@ Variable ControlRun::share_input(const char* port, size_t i) {
 int64_t ControlRun::integer(const char* port) {
   const Tensor& tensor = input(port).tensor;
   bool whole = tensor.dtype == DType::Int64 || tensor.dtype == DType::Int32;
-  require<OpError>(whole && tensor.shape.numel() == 1, port, " is ", input(port).info().str(), ", one whole number is needed");
+  require<OpError>(whole && tensor.shape.numel() == 1, port, " is ", input(port).info().str(),
+                   ", one whole number is needed");
   return tensor.dtype == DType::Int64 ? *tensor.as<int64_t>() : *tensor.as<int32_t>();
 }
 

@@ -36,7 +36,9 @@ class ControlRun {
   virtual std::vector<Tensor> read_tensors(const std::string& path) = 0;
 
   template <class T>
-  const T& attr(const char* name) const { return attr_of<T>(op, name); }
+  const T& attr(const char* name) const {
+    return attr_of<T>(op, name);
+  }
   int block_attr(const char* name) const { return attr<BlockIndex>(name).index; }
 
   bool has_output(const char* port, size_t i = 0) const;

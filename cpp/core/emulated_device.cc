@@ -66,15 +66,16 @@ std::shared_ptr<void> EmulatedDevice::allocate(size_t bytes) {
     throw;
   }
   auto tagged = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(real.get()) | tag_of(index_));
-  return std::shared_ptr<void>(tagged, [real, rounded, self = shared_from_this()](void*) { self->memory_.give_back(rounded); });
+  return std::shared_ptr<void>(tagged,
+                               [real, rounded, self = shared_from_this()](void*) { self->memory_.give_back(rounded); });
 }
 
 MemoryUse EmulatedDevice::memory() const { return memory_.use(emulation().memory); }
 
 void* EmulatedDevice::address(void* device) const {
   auto number = reinterpret_cast<uintptr_t>(device);
-  require<DeviceError>((number >> kTagShift) == static_cast<uintptr_t>(index_ + 1), "an address that is not of ", name_of(place()),
-                       " was given to a kernel or a transfer there");
+  require<DeviceError>((number >> kTagShift) == static_cast<uintptr_t>(index_ + 1), "an address that is not of ",
+                       name_of(place()), " was given to a kernel or a transfer there");
   return reinterpret_cast<void*>(number ^ tag_of(index_));
 }
 

@@ -12,12 +12,12 @@
 namespace paddle_mini {
 
 struct Emulation {
-  double bandwidth = 0;   // of the link to the host in either direction, bytes a second; 0: as fast as memory is
-  double latency = 0;     // seconds that every transfer takes besides
+  double bandwidth = 0;  // of the link to the host in either direction, bytes a second; 0: as fast as memory is
+  double latency = 0;  // seconds that every transfer takes besides
   size_t memory = size_t{1} << 34;  // bytes that it has
   size_t staging = size_t{1} << 26;  // bytes of the host for values that pass piece by piece
-  uint64_t delay_seed = 0;          // of random pauses before each piece of work
-  int most_delay = 0;               // microseconds; 0: no pauses
+  uint64_t delay_seed = 0;  // of random pauses before each piece of work
+  int most_delay = 0;  // microseconds; 0: no pauses
 };
 
 // Bytes of the device in use, with whoever gives them back.

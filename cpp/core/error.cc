@@ -8,12 +8,15 @@ namespace paddle_mini {
 namespace {
 
 // Control characters, those that end lines, change the direction of what follows or can't be seen, and what is not a character.
-constexpr struct { unsigned first, last; } kHidden[] = {
-    {0, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},
-    {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
+constexpr struct {
+  unsigned first, last;
+} kHidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+               {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+               {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
 
 bool is_shown(unsigned code) {
-  return std::none_of(std::begin(kHidden), std::end(kHidden), [&](auto range) { return code >= range.first && code <= range.last; });
+  return std::none_of(std::begin(kHidden), std::end(kHidden),
+                      [&](auto range) { return code >= range.first && code <= range.last; });
 }
 
 // The bytes of the UTF-8 character at `i`; 0 where no character begins, or one that is not shown. Python takes only whole

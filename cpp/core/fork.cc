@@ -22,7 +22,8 @@ void note_device_use() {
 bool lost_devices() { return lost.load(std::memory_order_relaxed); }
 
 void require_devices_kept() {
-  require<DeviceError>(!lost_devices(), "this process was forked from one that had used devices, and they are not there in it: begin "
+  require<DeviceError>(!lost_devices(),
+                       "this process was forked from one that had used devices, and they are not there in it: begin "
                        "processes with multiprocessing's method 'spawn', or use devices only after the fork");
 }
 

@@ -129,7 +129,8 @@ void require_scalar(const InferContext& c, const char* port) {
 
 void require_rows(const InferContext& c, const char* port) {
   const VarInfo& rows = c.input(port);
-  require<ShapeError>(rows.kind == VarKind::SelectedRows, port, " is ", name_of(rows.kind), ", selected rows are needed");
+  require<ShapeError>(rows.kind == VarKind::SelectedRows, port, " is ", name_of(rows.kind),
+                      ", selected rows are needed");
   require<ShapeError>(rows.shape.rank() > 0, port, " are rows of a table without dimensions");
 }
 

@@ -51,7 +51,9 @@ class InferContext {
   std::optional<std::vector<int64_t>> integers(const char* port, size_t i = 0) const;
 
   template <class T>
-  const T& attr(const char* name) const { return attr_of<T>(op_, name); }
+  const T& attr(const char* name) const {
+    return attr_of<T>(op_, name);
+  }
   DType dtype_attr(const char* name) const;
   Shape shape_attr(const char* name) const;  // of type INTS or LONGS; every dimension is known
 

@@ -4,8 +4,8 @@
 namespace paddle_mini {
 namespace {
 
-const std::vector<Variable*>* find_slot(const std::vector<Slot>& slots, const std::vector<std::vector<Variable*>>& values,
-                                        const std::string& port) {
+const std::vector<Variable*>* find_slot(const std::vector<Slot>& slots,
+                                        const std::vector<std::vector<Variable*>>& values, const std::string& port) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].name == port) return &values[i];
   }

@@ -85,13 +85,12 @@ class TiledKernel : public Kernel {
 class KernelInit {
  public:
   // `inputs` and `outputs` hold one list for each slot of the operator; nullptr for a hole.
-  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
-             std::vector<std::vector<Variable*>> outputs)
+  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs)
       : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
   // A kernel inside a kernel, with scratch memory of the same run.
-  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
-             std::vector<std::vector<Variable*>> outputs, const KernelInit& outer)
+  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
+             const KernelInit& outer)
       : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_) {}
 
   size_t input_count(const char* port) const;
@@ -100,7 +99,9 @@ class KernelInit {
   Variable* output(const char* port, size_t i = 0) const;  // nullptr when absent
 
   template <class T>
-  const T& attr(const char* name) const { return attr_of<T>(op_, name); }
+  const T& attr(const char* name) const {
+    return attr_of<T>(op_, name);
+  }
 
   // Memory that belongs to this kernel while it runs; its content does not outlive run().
   Variable* scratch(DType dtype, int64_t count);

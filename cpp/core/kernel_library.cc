@@ -37,8 +37,9 @@ KernelLibrary load_kernel_library() {
   require<DeviceError>(!candidates.empty(), "no kernel library for this processor in ", directory);
   const char* wanted = std::getenv("PM_CPU");
   std::string level = wanted && *wanted ? wanted : candidates.front();
-  require<DeviceError>(std::find(candidates.begin(), candidates.end(), level) != candidates.end(), "PM_CPU=", printable(level),
-                       ": there is no such kernel library for this processor; there is ", built);
+  require<DeviceError>(std::find(candidates.begin(), candidates.end(), level) != candidates.end(),
+                       "PM_CPU=", printable(level), ": there is no such kernel library for this processor; there is ",
+                       built);
   KernelLibrary library;
   library.level = level;
   library.path = file_of(directory, level);

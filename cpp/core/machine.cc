@@ -52,7 +52,8 @@ std::shared_ptr<Accelerator> Machine::open(const Place& place) {
   AcceleratorLibrary* library = gpu_library();
   require<DeviceError>(library, "device '", name_of(place), "' is not there: ", gpu_trouble_);
   int count = library->device_count();
-  require<DeviceError>(place.index < count, "device '", name_of(place), "' is not there: this machine has ", count, " of them");
+  require<DeviceError>(place.index < count, "device '", name_of(place), "' is not there: this machine has ", count,
+                       " of them");
   return library->open(place.index);
 }
 
@@ -72,7 +73,8 @@ AcceleratorLibrary* Machine::gpu_library() {
   if (looked_for_gpus_) return gpus_;
   looked_for_gpus_ = true;
   const char* named = std::getenv("PM_CUDA_LIBRARY");
-  std::string path = named && *named ? named : kernels_.path.substr(0, kernels_.path.rfind('/')) + "/libpaddle_mini_cuda.so";
+  std::string path =
+      named && *named ? named : kernels_.path.substr(0, kernels_.path.rfind('/')) + "/libpaddle_mini_cuda.so";
   if (access(path.c_str(), R_OK) != 0) {
     gpu_trouble_ = "this build has no kernels for GPUs (" + path + "); make cuda builds them";
     return nullptr;
@@ -85,7 +87,9 @@ AcceleratorLibrary* Machine::gpu_library() {
     return nullptr;
   }
   AcceleratorLibrary* library = make(kAcceleratorAbi);
-  if (!library) gpu_trouble_ = text(path, " was built for another version of paddle_mini (its interface is not ", kAcceleratorAbi, ")");
+  if (!library)
+    gpu_trouble_ =
+        text(path, " was built for another version of paddle_mini (its interface is not ", kAcceleratorAbi, ")");
   else gpu_trouble_ = library->trouble();
   return gpus_ = gpu_trouble_.empty() ? library : nullptr;
 }

@@ -23,7 +23,8 @@ int wanted_pattern() {
   if (!wanted || !*wanted) return -1;
   char* end = nullptr;
   long pattern = std::strtol(wanted, &end, 0);
-  require<ProgramError>(*end == '\0' && pattern >= 0 && pattern <= 255, "PM_FILL=", printable(wanted), ": it must be a byte, such as 0x55");
+  require<ProgramError>(*end == '\0' && pattern >= 0 && pattern <= 255, "PM_FILL=", printable(wanted),
+                        ": it must be a byte, such as 0x55");
   return static_cast<int>(pattern);
 }
 
@@ -44,7 +45,8 @@ void fill_with_pattern(void* data, size_t bytes) {
 
 size_t checked_sum(size_t a, size_t b) {
   constexpr size_t kMost = size_t{1} << 56;
-  require<DeviceError>(a <= kMost && b <= kMost - a, "out of memory: the variables of the program need more than any machine has");
+  require<DeviceError>(a <= kMost && b <= kMost - a,
+                       "out of memory: the variables of the program need more than any machine has");
   return a + b;
 }
 

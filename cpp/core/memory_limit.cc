@@ -38,7 +38,7 @@ size_t least_limit(const std::string& mount, std::string group, const std::strin
 
 // What the process set itself, or was begun with (ulimit -v and -d).
 size_t own_limit(decltype(RLIMIT_AS) resource) {
-  struct rlimit limit {};
+  struct rlimit limit{};
   bool limited = getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return limited ? static_cast<size_t>(limit.rlim_cur) : SIZE_MAX;
 }
@@ -69,13 +69,15 @@ size_t container_memory_limit(const std::string& root) {
 }
 
 size_t memory_limit() {
-  static const size_t around = std::min(
-      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)), container_memory_limit());
+  static const size_t around =
+      std::min(static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)),
+               container_memory_limit());
   return std::min({around, own_limit(RLIMIT_AS), own_limit(RLIMIT_DATA)});
 }
 
 void refuse_memory(size_t bytes, size_t used) {
-  fail<DeviceError>("out of memory: ", bytes, " bytes asked for, ", used, " are in use, this process may have ", memory_limit());
+  fail<DeviceError>("out of memory: ", bytes, " bytes asked for, ", used, " are in use, this process may have ",
+                    memory_limit());
 }
 
 size_t memory_in_use() { return in_use.load(std::memory_order_relaxed); }

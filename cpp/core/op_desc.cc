@@ -15,7 +15,9 @@ namespace {
 template <class T>
 struct List : std::false_type {};
 template <class T>
-struct List<std::vector<T>> : std::true_type { using Element = T; };
+struct List<std::vector<T>> : std::true_type {
+  using Element = T;
+};
 
 constexpr size_t kShownElements = 32;  // of a list; more would hide the message around it
 
@@ -33,8 +35,7 @@ std::string show_one(const T& x) {
   else if constexpr (std::is_same_v<T, BlockIndex>) return text("block ", x.index);
   else if constexpr (std::is_same_v<T, VarName>) return "variable '" + printable(x.name) + "'";
   else if constexpr (std::is_same_v<T, std::complex<double>>)
-    return "(" + show_number(x.real()) + (std::signbit(x.imag()) ? "" : "+") +
-           show_number(x.imag()) + "j)";
+    return "(" + show_number(x.real()) + (std::signbit(x.imag()) ? "" : "+") + show_number(x.imag()) + "j)";
   else if constexpr (std::is_same_v<T, ScalarValue>)
     return std::visit([](const auto& number) { return show_one(number); }, x);
   else return show_number(x);
@@ -80,8 +81,8 @@ bool convert_one(const From& from, To* to) {
     // 2^63 as a float is just beyond int64: casting it back would be undefined.
     return *to < static_cast<To>(9223372036854775808.0) && static_cast<From>(*to) == from;
   } else {
-    if (std::isfinite(from) && std::abs(static_cast<double>(from)) >
-                                   static_cast<double>(std::numeric_limits<To>::max())) {
+    if (std::isfinite(from) &&
+        std::abs(static_cast<double>(from)) > static_cast<double>(std::numeric_limits<To>::max())) {
       return false;
     }
     *to = static_cast<To>(from);
@@ -119,8 +120,7 @@ AttrValue value_of_type(size_t type, std::index_sequence<I...>) {
   return value;
 }
 
-const std::vector<std::string>& arguments_of(const std::vector<Slot>& slots,
-                                             const std::string& name) {
+const std::vector<std::string>& arguments_of(const std::vector<Slot>& slots, const std::string& name) {
   static const std::vector<std::string> none;
   for (const Slot& slot : slots) {
     if (slot.name == name) return slot.arguments;
@@ -138,23 +138,19 @@ std::string trimmed(const std::string& line) {
 std::string place_in(const std::string& line) {
   const std::string opening = "File \"", middle = "\", line ";
   const size_t end = line.rfind(middle);
-  if (line.compare(0, opening.size(), opening) != 0 || end == std::string::npos ||
-      end < opening.size()) {
-    return "";
-  }
+  if (line.compare(0, opening.size(), opening) != 0 || end == std::string::npos || end < opening.size()) { return ""; }
   const size_t number = end + middle.size();
   const size_t after = std::min(line.find_first_not_of("0123456789", number), line.size());
   if (after == number) return "";
-  return line.substr(opening.size(), end - opening.size()) + ":" +
-         line.substr(number, after - number);
+  return line.substr(opening.size(), end - opening.size()) + ":" + line.substr(number, after - number);
 }
 
 }  // namespace
 
 const char* name_of(AttrType type) {
-  static const char* const names[] = {
-      "INT",  "FLOAT",  "STRING", "INTS",     "FLOATS", "STRINGS", "BOOLEAN", "BOOLEANS", "BLOCK",
-      "LONG", "BLOCKS", "LONGS",  "FLOAT64S", "VAR",    "VARS",    "FLOAT64", "SCALAR",   "SCALARS"};
+  static const char* const names[] = {"INT",      "FLOAT",    "STRING", "INTS",    "FLOATS", "STRINGS",
+                                      "BOOLEAN",  "BOOLEANS", "BLOCK",  "LONG",    "BLOCKS", "LONGS",
+                                      "FLOAT64S", "VAR",      "VARS",   "FLOAT64", "SCALAR", "SCALARS"};
   const auto number = static_cast<size_t>(type);
   return number < std::size(names) ? names[number] : "an unknown type";
 }
@@ -165,24 +161,19 @@ std::string show(const AttrValue& value) {
 
 AttrValue convert(const AttrValue& value, AttrType to, const std::string& what) {
   if (type_of(value) == to) return value;
-  AttrValue converted = value_of_type(
-      static_cast<size_t>(to), std::make_index_sequence<std::variant_size_v<AttrValue>>());
-  const Outcome outcome =
-      std::visit([](const auto& x, auto& y) { return convert_any(x, &y); }, value, converted);
-  require<ProgramError>(outcome != Outcome::WrongType, "attribute '", printable(what), "' is ",
-                        name_of(type_of(value)), ", expected ", name_of(to));
-  require<ProgramError>(outcome != Outcome::Lossy, "attribute '", printable(what), "' is ",
-                        show(value), ", which ", name_of(to), " cannot hold");
+  AttrValue converted =
+      value_of_type(static_cast<size_t>(to), std::make_index_sequence<std::variant_size_v<AttrValue>>());
+  const Outcome outcome = std::visit([](const auto& x, auto& y) { return convert_any(x, &y); }, value, converted);
+  require<ProgramError>(outcome != Outcome::WrongType, "attribute '", printable(what), "' is ", name_of(type_of(value)),
+                        ", expected ", name_of(to));
+  require<ProgramError>(outcome != Outcome::Lossy, "attribute '", printable(what), "' is ", show(value), ", which ",
+                        name_of(to), " cannot hold");
   return converted;
 }
 
-const std::vector<std::string>& OpDesc::input(const std::string& slot) const {
-  return arguments_of(inputs, slot);
-}
+const std::vector<std::string>& OpDesc::input(const std::string& slot) const { return arguments_of(inputs, slot); }
 
-const std::vector<std::string>& OpDesc::output(const std::string& slot) const {
-  return arguments_of(outputs, slot);
-}
+const std::vector<std::string>& OpDesc::output(const std::string& slot) const { return arguments_of(outputs, slot); }
 
 const AttrValue* OpDesc::attr(const std::string& name) const {
   for (const Attr& attr : attrs) {

@@ -43,10 +43,9 @@ struct VarName {
 using ScalarValue = std::variant<bool, int64_t, double, std::complex<double>>;
 
 using AttrValue =
-    std::variant<int32_t, float, std::string, std::vector<int32_t>, std::vector<float>,
-                 std::vector<std::string>, bool, std::vector<bool>, BlockIndex, int64_t,
-                 std::vector<BlockIndex>, std::vector<int64_t>, std::vector<double>, VarName,
-                 std::vector<VarName>, double, ScalarValue, std::vector<ScalarValue>>;
+    std::variant<int32_t, float, std::string, std::vector<int32_t>, std::vector<float>, std::vector<std::string>, bool,
+                 std::vector<bool>, BlockIndex, int64_t, std::vector<BlockIndex>, std::vector<int64_t>,
+                 std::vector<double>, VarName, std::vector<VarName>, double, ScalarValue, std::vector<ScalarValue>>;
 
 inline AttrType type_of(const AttrValue& value) { return static_cast<AttrType>(value.index()); }
 const char* name_of(AttrType type);               // "INTS"

@@ -45,7 +45,8 @@ void require_each_once(const std::vector<Slot>& slots, const char* side) {
   names.reserve(slots.size());
   for (const Slot& slot : slots) names.push_back(&slot.name);
   std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
-  auto twice = std::adjacent_find(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a == *b; });
+  auto twice = std::adjacent_find(names.begin(), names.end(),
+                                  [](const std::string* a, const std::string* b) { return *a == *b; });
   if (twice != names.end()) fail<ProgramError>(side, " ", printable(**twice), " is given twice");
 }
 
@@ -53,7 +54,8 @@ void check_ports(const std::vector<PortSpec>& specs, const std::vector<Slot>& sl
   require_each_once(slots, side);
   for (const Slot& slot : slots) {
     auto spec = find_named(specs, slot.name);
-    require<ProgramError>(spec != specs.end() || slot.arguments.empty(), "there is no ", side, " '", printable(slot.name), "'");
+    require<ProgramError>(spec != specs.end() || slot.arguments.empty(), "there is no ", side, " '",
+                          printable(slot.name), "'");
     if (spec == specs.end()) continue;
     require<ProgramError>(spec->list || slot.arguments.size() <= 1, side, " ", slot.name, " takes one variable, not ",
                           slot.arguments.size());
@@ -93,10 +95,12 @@ void share_lod(InferContext& context, const std::vector<std::pair<std::string, s
     }
   }
   for (const Slot& slot : context.op().outputs) {
-    bool updated = std::any_of(updates.begin(), updates.end(), [&](const auto& pair) { return pair.second == slot.name; });
+    bool updated =
+        std::any_of(updates.begin(), updates.end(), [&](const auto& pair) { return pair.second == slot.name; });
     for (size_t i = 0; i < slot.arguments.size(); ++i) {
       VarInfo& out = context.output(slot.name.c_str(), i);
-      if (out.lod_level > 0 && (out.lod.empty() || (out.shape.rank() > 0 && out.lod.back().back() == out.shape[0]))) continue;
+      if (out.lod_level > 0 && (out.lod.empty() || (out.shape.rank() > 0 && out.lod.back().back() == out.shape[0])))
+        continue;
       out.lod.clear();
       out.lod_level = 0;
       bool same_rows = sequences && !updated && out.kind == VarKind::Tensor && out.shape.rank() > 0 &&
@@ -193,12 +197,25 @@ OpSpec& OpSpec::checks_data() { checks_data_ = true; return *this; }
 OpSpec& OpSpec::decides_lod() { decides_lod_ = true; return *this; }
 // clang-format on
 void OpSpec::set_kernel(DType dtype, KernelFactory factory) {
-  require<ProgramError>(kernels_.emplace(dtype, factory).second, "record of '", type_, "': two kernels for ", name_of(dtype));
+  require<ProgramError>(kernels_.emplace(dtype, factory).second, "record of '", type_, "': two kernels for ",
+                        name_of(dtype));
 }
-OpSpec& OpSpec::control(ControlFunction function) { control_ = function; return *this; }
-OpSpec& OpSpec::on_gpu() { on_gpu_ = true; return *this; }
-OpSpec& OpSpec::cpu_only(const char* reason) { cpu_only_reason_ = reason; return *this; }
-OpSpec& OpSpec::role(OpRole role) { role_ = role; return *this; }
+OpSpec& OpSpec::control(ControlFunction function) {
+  control_ = function;
+  return *this;
+}
+OpSpec& OpSpec::on_gpu() {
+  on_gpu_ = true;
+  return *this;
+}
+OpSpec& OpSpec::cpu_only(const char* reason) {
+  cpu_only_reason_ = reason;
+  return *this;
+}
+OpSpec& OpSpec::role(OpRole role) {
+  role_ = role;
+  return *this;
+}
 
 bool OpSpec::reads_only_shape(const std::string& input) const {
   return std::find(shape_ports_.begin(), shape_ports_.end(), input) != shape_ports_.end();
@@ -269,7 +286,8 @@ DType OpSpec::kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarIn
   };
   const VarInfo* info = nullptr;
   if (!dtype_port_.empty()) {
-    info = dtype_port_is_output_ ? first_of(op.outputs, outputs, dtype_port_) : first_of(op.inputs, inputs, dtype_port_);
+    info =
+        dtype_port_is_output_ ? first_of(op.outputs, outputs, dtype_port_) : first_of(op.inputs, inputs, dtype_port_);
   }
   for (size_t i = 0; !info && i < inputs_.size(); ++i) info = first_of(op.inputs, inputs, inputs_[i].name);
   for (size_t i = 0; !info && i < outputs_.size(); ++i) info = first_of(op.outputs, outputs, outputs_[i].name);

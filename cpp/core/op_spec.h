@@ -94,7 +94,8 @@ class OpSpec {
 
   OpSpec& in_place(const char* input, const char* output);  // the kernel may write the output over this input
   OpSpec& view(const char* input, const char* output);      // the output's bytes are the input's
-  OpSpec& updates(const char* input, const char* output);   // the program may, and usually does, name the same variable for both
+  OpSpec& updates(const char* input,
+                  const char* output);   // the program may, and usually does, name the same variable for both
   OpSpec& reads_shape(const char* input);  // only the shape: the memory may serve something else by then
   OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
   OpSpec& checks_data();   // run() may refuse the data, say an id out of range: on a processor before it has written
@@ -148,7 +149,9 @@ class OpSpec {
   // No lambda: GCC gives its function one name for all files, so that kernels of the same name in unnamed
   // namespaces of two files would become one.
   template <class Made>
-  static std::unique_ptr<Kernel> make_kernel(KernelInit& init) { return std::make_unique<Made>(init); }
+  static std::unique_ptr<Kernel> make_kernel(KernelInit& init) {
+    return std::make_unique<Made>(init);
+  }
 
   void set_kernel(DType dtype, KernelFactory factory);
   void complete_ports(OpDesc& op) const;

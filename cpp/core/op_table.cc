@@ -50,7 +50,8 @@ const OpSpec& OpTable::at(const std::string& type) const {
       nearest = entry.first;
     }
   }
-  fail<ProgramError>("operator '", printable(type), "' is not known", nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+  fail<ProgramError>("operator '", printable(type), "' is not known",
+                     nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
 }
 
 std::vector<std::string> OpTable::types() const {

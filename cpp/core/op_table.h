@@ -11,7 +11,7 @@ class OpTable {
   void check_gradients() const;  // when all are there: that the gradients are there too, with the ports they are given
   const OpSpec* find(const std::string& type) const;
   const OpSpec& at(const std::string& type) const;  // ProgramError naming the nearest type
-  std::vector<std::string> types() const;           // sorted
+  std::vector<std::string> types() const;  // sorted
 
  private:
   std::map<std::string, OpSpec> specs_;

@@ -2,6 +2,7 @@
 
 The levels are those of the x86-64 psABI; kernel_library.cc tests for the same features when it runs.
 """
+
 import pathlib
 
 LEVELS = [

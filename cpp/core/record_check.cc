@@ -20,7 +20,8 @@ bool has_port(const std::vector<PortSpec>& ports, const std::string& name) {
 template <class List>
 void require_different_names(const List& list, const char* side) {
   std::set<std::string> names;
-  for (const auto& one : list) require<ProgramError>(names.insert(one.name).second, side, " '", one.name, "' is there twice");
+  for (const auto& one : list)
+    require<ProgramError>(names.insert(one.name).second, side, " '", one.name, "' is there twice");
 }
 
 struct NamedPorts {
@@ -45,7 +46,9 @@ struct NamedPorts {
   // `port` or `port`@GRAD, of an input or an output, goes into the gradient; @GRAD of an input comes out of it.
   void require_gradient_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) const {
     const std::string suffix = kGradSuffix;
-    auto of = [&](const std::string& port) { return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port; };
+    auto of = [&](const std::string& port) {
+      return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port;
+    };
     for (const std::string& port : inputs) {
       if (!has_port(spec.inputs(), of(port))) require_output(of(port));
     }
@@ -76,9 +79,7 @@ template <class F>
 void OpSpec::located(F check) const {
   try {
     check();
-  } catch (const ProgramError& error) {
-    fail<ProgramError>("record of '", type_, "': ", error.what());
-  }
+  } catch (const ProgramError& error) { fail<ProgramError>("record of '", type_, "': ", error.what()); }
 }
 
 void OpSpec::check_record() const {
@@ -86,11 +87,13 @@ void OpSpec::check_record() const {
     bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
     require<ProgramError>(!doc_.empty(), "doc is missing");
     require<ProgramError>(infer_ || control_, "infer is missing");
-    require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(), "gradient, or the reason for none, is missing");
+    require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(),
+                          "gradient, or the reason for none, is missing");
     require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "there is a gradient, and a reason for none");
     require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "kernels are missing");
     require<ProgramError>(!control_ || !has_kernels(), "there are kernels, and a function instead of them (control)");
-    require<ProgramError>(has_kernels() || !(checks_data_ || on_gpu_ || !dtype_port_.empty()), "kernels are spoken of, and missing");
+    require<ProgramError>(has_kernels() || !(checks_data_ || on_gpu_ || !dtype_port_.empty()),
+                          "kernels are spoken of, and missing");
     require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu() is said, and a reason why not");
     require_different_names(inputs_, "input");
     require_different_names(outputs_, "output");
@@ -101,7 +104,8 @@ void OpSpec::check_record() const {
     NamedPorts{*this, "takes_rows"}.require_inputs(row_ports_);
     NamedPorts{*this, "reads_shape"}.require_inputs(shape_ports_);
     NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);
-    require<ProgramError>(!decides_lod_ || !is_gradient, "decides_lod: a gradient has the sequences of what it is the gradient of");
+    require<ProgramError>(!decides_lod_ || !is_gradient,
+                          "decides_lod: a gradient has the sequences of what it is the gradient of");
     if (dtype_port_.empty()) return;
     if (dtype_port_is_output_) NamedPorts{*this, "dtype_from_output"}.require_output(dtype_port_);
     else NamedPorts{*this, "dtype_from_input"}.require_input(dtype_port_);

@@ -30,7 +30,8 @@ bool Scope::Use::try_begin() {
 
 void Scope::Use::begin(bool (*stop)()) {
   if (turn_.has_begun()) return;
-  if (scope_.turn_.used_by_this_thread()) return turn_.begin(access_);  // refused, or inside one that has done what follows
+  if (scope_.turn_.used_by_this_thread())
+    return turn_.begin(access_);  // refused, or inside one that has done what follows
   bool alone = true;
   do {
     turn_.end();
@@ -141,7 +142,8 @@ void Scope::end_left_claims() {
 
 void Scope::restore(const std::vector<Exchange>& names) {
   for (size_t i = claims_.size(); i-- > 0;) {
-    bool touched = std::any_of(names.begin(), names.end(), [&](const Exchange& one) { return claims_[i].has(one.name); });
+    bool touched =
+        std::any_of(names.begin(), names.end(), [&](const Exchange& one) { return claims_[i].has(one.name); });
     if (touched) end_claim(claims_[i].id);
   }
   for (const Exchange& one : names) take_back(one);
@@ -159,12 +161,14 @@ void Scope::take_back(const Exchange& one) {
 }
 
 bool Scope::Claim::has(const std::string& name) const {
-  return std::any_of(names.begin(), names.end(), [&](const Exchange& one) { return one.name == name || one.keep == name; });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const Exchange& one) { return one.name == name || one.keep == name; });
 }
 
 void Scope::require_unclaimed(const std::string& name) const {
   bool claimed = std::any_of(claims_.begin(), claims_.end(), [&](const Claim& claim) { return claim.has(name); });
-  require<ScopeInUse>(!claimed, "'", printable(name), "' can't be changed while averages are applied: leave that apply(), or call "
+  require<ScopeInUse>(!claimed, "'", printable(name),
+                      "' can't be changed while averages are applied: leave that apply(), or call "
                       "restore(), first");
 }
 

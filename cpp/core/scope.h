@@ -57,9 +57,10 @@ class Scope {
   // `by` stood for, its own value is kept as `keep`. The names belong to the claim until it ends.
   uint64_t claim(std::vector<Exchange> names);  // ScopeInUse where one of them is claimed or kept already
   void substitute(uint64_t claim);              // OpError or ShapeError, and nothing is done, as exchange()
-  void end_claim(uint64_t claim);               // own values are back, `by` and `keep` are gone; no-op when it has ended
-  void leave_claim(uint64_t claim) noexcept;    // needs no turn: the next use of the scope ends it
-  void restore(const std::vector<Exchange>& names);  // ends every claim of one of these names, and erases what `by` says
+  void end_claim(uint64_t claim);  // own values are back, `by` and `keep` are gone; no-op when it has ended
+  void leave_claim(uint64_t claim) noexcept;  // needs no turn: the next use of the scope ends it
+  void restore(
+      const std::vector<Exchange>& names);  // ends every claim of one of these names, and erases what `by` says
   // For a name that is about to be changed: ScopeInUse when it is claimed.
   void require_unclaimed(const std::string& name) const;
   bool has_claims() const { return !claims_.empty(); }
@@ -109,8 +110,8 @@ class Scope {
 class Scope::Use {
  public:
   Use(Scope& scope, Access access) : scope_(scope), turn_(scope.turn_, "a program in this scope"), access_(access) {}
-  bool try_begin();                         // false: begin() may have to wait
-  void begin(bool (*stop)() = nullptr);     // no-op after try_begin(); Interrupted when `stop` says so
+  bool try_begin();  // false: begin() may have to wait
+  void begin(bool (*stop)() = nullptr);  // no-op after try_begin(); Interrupted when `stop` says so
   void end() { turn_.end(); }
 
  private:

@@ -12,8 +12,7 @@ Shape::Shape(std::initializer_list<int64_t> dims) {
 }
 
 Shape::Shape(const std::vector<int64_t>& dims) {
-  require<ShapeError>(dims.size() <= kMaxRank, "a tensor has at most ", kMaxRank,
-                      " dimensions, not ", dims.size());
+  require<ShapeError>(dims.size() <= kMaxRank, "a tensor has at most ", kMaxRank, " dimensions, not ", dims.size());
   for (int64_t dim : dims) push_back(dim);
 }
 
@@ -85,8 +84,8 @@ bool shapes_agree(const Shape& a, const Shape& b) {
 }
 
 int normal_axis(int64_t axis, int rank, const char* what) {
-  require<ShapeError>(axis >= -int64_t{rank} && axis < rank, what, " is ", axis,
-                      ", but the tensor has ", rank, " dimensions");
+  require<ShapeError>(axis >= -int64_t{rank} && axis < rank, what, " is ", axis, ", but the tensor has ", rank,
+                      " dimensions");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -40,7 +40,9 @@ Declared& declared() {
 
 }  // namespace
 
-bool takes_any_integers(const OpSpec& spec, const std::string& port) { return declared().integer_ports.count({spec.type(), port}) > 0; }
+bool takes_any_integers(const OpSpec& spec, const std::string& port) {
+  return declared().integer_ports.count({spec.type(), port}) > 0;
+}
 
 void infer_float_of_integers(InferContext& c) {
   same_as("X")(c);
@@ -61,13 +63,15 @@ OpSpec any_integers(const char* port, OpSpec spec) {
 std::optional<DType> computes_in(const OpSpec& spec, DType dtype) {
   if (spec.kernel(dtype)) return dtype;
   bool named = declared().types.count({spec.type(), dtype}) > 0;
-  for (DType wide : wider_than(dtype, named)) if (spec.kernel(wide)) return wide;
+  for (DType wide : wider_than(dtype, named))
+    if (spec.kernel(wide)) return wide;
   return std::nullopt;
 }
 
 std::vector<DType> widened_dtypes(const OpSpec& spec) {
   std::vector<DType> dtypes;
-  for (DType dtype : {DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64, DType::Float16, DType::BFloat16}) {
+  for (DType dtype : {DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64, DType::Float16,
+                      DType::BFloat16}) {
     std::optional<DType> wide = computes_in(spec, dtype);
     if (wide && *wide != dtype) dtypes.push_back(dtype);
   }

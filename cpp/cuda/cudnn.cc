@@ -147,10 +147,8 @@ struct CudnnConvolution::Made {
   Algorithm forward, to_filter, to_image;
 
   Made(DType dtype, const ConvolvedShape& s)
-      : type(dtype == DType::Float64),
-        image(tensor(s, s.in_channels, false)),
-        filter(made(library().create_filter, library().destroy_filter)),
-        out(tensor(s, s.out_channels, true)),
+      : type(dtype == DType::Float64), image(tensor(s, s.in_channels, false)),
+        filter(made(library().create_filter, library().destroy_filter)), out(tensor(s, s.out_channels, true)),
         convolution(made(library().create_convolution, library().destroy_convolution)) {
     std::vector<int> filters{number(s.groups * s.out_channels), number(s.in_channels)}, before, strides, dilations;
     for (const ConvolvedAxis& axis : s.axes) {
@@ -169,7 +167,9 @@ struct CudnnConvolution::Made {
   }
 
   template <class I>
-  static int number(I value) { return static_cast<int>(value); }
+  static int number(I value) {
+    return static_cast<int>(value);
+  }
 
   static Owned made(int (*create)(Descriptor*), int (*destroy)(Descriptor)) {
     Descriptor descriptor = nullptr;

@@ -42,9 +42,7 @@ std::unique_ptr<Work> Gpu::record(Work& work) {
   bool good = true;
   try {
     work.run();
-  } catch (const Error&) {
-    good = false;
-  }
+  } catch (const Error&) { good = false; }
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t made = nullptr;
   good = cudaStreamEndCapture(queue_.stream(), &graph) == cudaSuccess && good;

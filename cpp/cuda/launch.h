@@ -23,7 +23,9 @@ PM_DEVICE inline int64_t block_count() { return gridDim.x; }
 PM_DEVICE inline void sync_block() { __syncthreads(); }
 
 template <class Body>
-__global__ void __launch_bounds__(kThreads) run_body(const __grid_constant__ Body body) { body(); }
+__global__ void __launch_bounds__(kThreads) run_body(const __grid_constant__ Body body) {
+  body();
+}
 #else
 #define PM_DEVICE
 #define PM_SHARED static thread_local  // blocks run one after the other

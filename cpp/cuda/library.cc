@@ -76,9 +76,7 @@ class CudaLibrary : public AcceleratorLibrary {
     return gpu;
   }
 
-  std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) override {
-    return sums_by_nccl(devices);
-  }
+  std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) override { return sums_by_nccl(devices); }
 
  private:
   OpTable operators_;

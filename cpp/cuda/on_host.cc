@@ -40,9 +40,7 @@ void enter() {
   Fiber& fiber = running->fibers[static_cast<size_t>(here.thread)];
   try {
     running->body(running->argument);
-  } catch (...) {
-    running->error = std::current_exception();
-  }
+  } catch (...) { running->error = std::current_exception(); }
   fiber.state = State::Done;
   swapcontext(&fiber.context, &running->scheduler);
 }

@@ -68,7 +68,9 @@ cudaError_t cudaMalloc(T** to, size_t bytes) {
 }
 inline cudaError_t cudaFree(void* memory) { return std::free(memory), cudaSuccess; }
 template <class T>
-cudaError_t cudaHostAlloc(T** to, size_t bytes, unsigned) { return cudaMalloc(to, bytes); }
+cudaError_t cudaHostAlloc(T** to, size_t bytes, unsigned) {
+  return cudaMalloc(to, bytes);
+}
 inline cudaError_t cudaFreeHost(void* memory) { return cudaFree(memory); }
 
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {

@@ -15,7 +15,9 @@ class VendorLibrary {
   bool found() const { return handle_ != nullptr; }
   // DeviceError when it has no such function.
   template <class Function>
-  void find(const char* symbol, Function& function) const { function = reinterpret_cast<Function>(address(symbol)); }
+  void find(const char* symbol, Function& function) const {
+    function = reinterpret_cast<Function>(address(symbol));
+  }
   std::string description() const;  // "cuBLAS of /usr/lib/libcublas.so.13", or "no cuBLAS"
 
  private:

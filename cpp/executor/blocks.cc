@@ -22,17 +22,23 @@ class Control : public ControlRun {
 
   void run_block(int block, Frame& inside) override {
     // A frame that was kept knows those around it only while they are there.
-    require<ProgramError>(inside.outer() == &frame, "the step scopes are of another block: its steps can't be run from here");
+    require<ProgramError>(inside.outer() == &frame,
+                          "the step scopes are of another block: its steps can't be run from here");
     int64_t most = state_.devices.max_loop_steps();
-    require<OpError>(most == 0 || steps_ < most, "the loop has run block ", block, " ", steps_, " times, max_loop_steps allows no more");
+    require<OpError>(most == 0 || steps_ < most, "the loop has run block ", block, " ", steps_,
+                     " times, max_loop_steps allows no more");
     ++steps_;
     blocks_.run(block, 0, inside, state_);
   }
   bool has_gradient(int block) const override { return blocks_.program().blocks[block].has_gradient; }
-  std::vector<std::string> changed_in_place(int block) const override { return blocks_.program().blocks[block].changed_in_place; }
+  std::vector<std::string> changed_in_place(int block) const override {
+    return blocks_.program().blocks[block].changed_in_place;
+  }
   bool is_persistable(const std::string& name) const override { return blocks_.is_persistable(frame.block(), name); }
   Variable* find(Frame& from, const std::string& name) override { return blocks_.find(from, name); }
-  void set(Frame& from, const std::string& name, Variable value) override { blocks_.set(from, name, std::move(value), state_); }
+  void set(Frame& from, const std::string& name, Variable value) override {
+    blocks_.set(from, name, std::move(value), state_);
+  }
   Device& device() override { return state_.devices.at(Place{}); }
 
   void write_tensors(const std::string& path, const std::vector<const Variable*>& tensors) override {
@@ -53,7 +59,8 @@ class Control : public ControlRun {
 
  private:
   void require_files() const {
-    require<OpError>(state_.devices.at(Place{}).may_touch_files, "this operator touches a file that the program names; an executor does "
+    require<OpError>(state_.devices.at(Place{}).may_touch_files,
+                     "this operator touches a file that the program names; an executor does "
                      "that only where it was made with files=True (pm_run --files)");
   }
 
@@ -94,8 +101,11 @@ std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& 
 }
 
 std::shared_ptr<Plan> Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
-  auto found = plans_.find(PlanCache::Values::Frame, block, begin, [&](const Plan& plan) { return plan.binding().fits(frame); });
-  return found ? found : plans_.make(PlanCache::Values::Frame, {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr});
+  auto found =
+      plans_.find(PlanCache::Values::Frame, block, begin, [&](const Plan& plan) { return plan.binding().fits(frame); });
+  return found ? found
+               : plans_.make(PlanCache::Values::Frame,
+                             {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr});
 }
 
 void Blocks::hand_on(Plan& plan, Frame& frame) {
@@ -122,7 +132,8 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
       infos.emplace_back();
       for (const std::string& name : slot.arguments) {
         Variable* held = name == kEmptyName ? nullptr : find(frame, name);
-        require<OpError>(held || name == kEmptyName, "'", name, "' has no value: no operator before this one makes it, and it is not fed");
+        require<OpError>(held || name == kEmptyName, "'", name,
+                         "' has no value: no operator before this one makes it, and it is not fed");
         inputs.back().push_back(held);
         infos.back().push_back(held ? held->info() : VarInfo{});
       }
@@ -135,7 +146,8 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
       outputs.emplace_back();
       for (size_t i = 0; i < op.desc.outputs[s].arguments.size(); ++i) {
         const VarInfo& info = context.outputs()[s][i];
-        require<ShapeError>(info.shape.known(), op.desc.outputs[s].name, " would have shape ", info.shape.str(), ", which is not known");
+        require<ShapeError>(info.shape.known(), op.desc.outputs[s].name, " would have shape ", info.shape.str(),
+                            ", which is not known");
         made.emplace_back();
         made.back().describe(info);
         made.back().tensor.memory = allocate(made.back().tensor.bytes());
@@ -149,7 +161,8 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
     Device& device = state.devices.at(Place{});
     if (wide) stand_ins->read(device);  // a kernel's constructor may read values
     KernelFactory make = wide ? op.spec->kernel(wide->dtype) : place_on_host(op, infos, context.outputs()).make;
-    KernelInit init(wide ? wide->op.desc : op.desc, wide ? stand_ins->inputs() : std::move(inputs), wide ? stand_ins->outputs() : outputs);
+    KernelInit init(wide ? wide->op.desc : op.desc, wide ? stand_ins->inputs() : std::move(inputs),
+                    wide ? stand_ins->outputs() : outputs);
     std::unique_ptr<Kernel> kernel = make(init);
     for (Variable& scratch : init.scratches()) {
       scratch.tensor.memory = allocate(scratch.tensor.bytes());
@@ -187,7 +200,8 @@ void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState
   if (value.kind == VarKind::StepScopes) {  // verify knows by its declaration what holds frames
     const VarDesc* var = program_->find(frame.block(), name);
     auto declared = var ? static_cast<VarKind>(var->kind) : VarKind::StepScopes;
-    require<OpError>(declared == VarKind::StepScopes, "'", name, "' would be step scopes, the program declares ", name_of(declared));
+    require<OpError>(declared == VarKind::StepScopes, "'", name, "' would be step scopes, the program declares ",
+                     name_of(declared));
   }
   if (is_persistable(frame.block(), name)) {
     require<OpError>(holds_tensor(value.kind), "'", name, "' is persistable, it can't become ", name_of(value.kind));

@@ -10,7 +10,9 @@ class Devices {
  public:
   // With a communicator: of one of several replicas, whose runs take place on all of them or on none.
   Devices(Machine& machine, const Place& place, std::shared_ptr<Communicator> communicator = nullptr, int rank = 0)
-      : machine_(machine), place_(place), communicator_(std::move(communicator)), rank_(rank) { at(place); }
+      : machine_(machine), place_(place), communicator_(std::move(communicator)), rank_(rank) {
+    at(place);
+  }
 
   // Made when it is first asked for. Random numbers are drawn by operators at the executor's own place, so that they
   // are the same wherever that is; elsewhere they come from a generator that begins with the same seed.

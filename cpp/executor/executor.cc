@@ -5,21 +5,22 @@
 
 namespace paddle_mini {
 
-Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
-                 std::vector<std::string> feeds, std::vector<std::string> fetches)
-    : program_(std::move(program)), scope_(std::move(scope)), placement_(placement), feed_names_(std::move(feeds)), fetches_(std::move(fetches)),
-      plans_(program_, scope_, placement_), blocks_(program_, scope_, plans_) {
+Session::Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope,
+                 const Placement& placement, std::vector<std::string> feeds, std::vector<std::string> fetches)
+    : program_(std::move(program)), scope_(std::move(scope)), placement_(placement), feed_names_(std::move(feeds)),
+      fetches_(std::move(fetches)), plans_(program_, scope_, placement_), blocks_(program_, scope_, plans_) {
   for (const std::string& name : fetches_) {  // before a run has changed anything
     const VarDesc* var = program_->find(0, name);
     auto kind = var ? static_cast<VarKind>(var->kind) : VarKind::Tensor;
-    require<OpError>(kind != VarKind::StepScopes && kind != VarKind::LodRankTable, "fetch '", printable(name), "': a variable that is ",
-                     name_of(kind), " can't be fetched");
+    require<OpError>(kind != VarKind::StepScopes && kind != VarKind::LodRankTable, "fetch '", printable(name),
+                     "': a variable that is ", name_of(kind), " can't be fetched");
   }
 }
 
 Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
   // A plan that is not whole shares its session with the plans of later segments: the cache must know that it is used.
-  if (current_ && current_->segment().whole && current_->binding().fits(feeds) && current_->binding().fits(*scope_)) return *current_;
+  if (current_ && current_->segment().whole && current_->binding().fits(feeds) && current_->binding().fits(*scope_))
+    return *current_;
   current_ = plans_.find(PlanCache::Values::Feeds, 0, 0, [&](const Plan& plan) { return plan.binding().fits(feeds); });
   if (current_) return *current_;
   std::vector<Feed> given = described(feeds);
@@ -30,15 +31,19 @@ Plan& Session::plan_for(const std::vector<Tensor>& feeds) {
 std::vector<Feed> Session::described(const std::vector<Tensor>& feeds) const {
   std::vector<Feed> described;
   for (size_t i = 0; i < feeds.size(); ++i) {
-    described.push_back({feed_names_[i], {VarKind::Tensor, feeds[i].dtype, feeds[i].shape, static_cast<int>(feeds[i].lod.size()), 0, feeds[i].lod}});
+    described.push_back(
+        {feed_names_[i],
+         {VarKind::Tensor, feeds[i].dtype, feeds[i].shape, static_cast<int>(feeds[i].lod.size()), 0, feeds[i].lod}});
   }
   return described;
 }
 
 void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)()) {
-  if (scope_->has_claims()) for (const std::string& name : program_->written) scope_->require_unclaimed(name);
+  if (scope_->has_claims())
+    for (const std::string& name : program_->written) scope_->require_unclaimed(name);
   // Only the plan that is still at work may go on without waiting: it knows what each of its steps must wait for.
-  bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) && current_->binding().fits(*scope_);
+  bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) &&
+                 current_->binding().fits(*scope_);
   if (!goes_on) scope_->settle();
   Plan& plan = plan_for(feeds);  // current_ keeps it
   static const bool timed = logs("run");
@@ -68,7 +73,9 @@ void Session::run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunSta
   }
 }
 
-const Variable& Session::fetched(size_t i) const { return current_->segment().whole ? current_->fetched(i) : last_->fetched(i); }
+const Variable& Session::fetched(size_t i) const {
+  return current_->segment().whole ? current_->fetched(i) : last_->fetched(i);
+}
 
 std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage) {
   scope_->settle();

@@ -49,7 +49,7 @@ class Session {
   std::vector<std::string> feed_names_, fetches_;
   PlanCache plans_;
   std::shared_ptr<Plan> current_;
-  Blocks blocks_;                 // for what comes after the first segment of a program
+  Blocks blocks_;  // for what comes after the first segment of a program
   std::unique_ptr<Frame> frame_;  // of the last run in parts: what was fetched may be in it
   std::shared_ptr<Plan> last_;
 };

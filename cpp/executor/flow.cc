@@ -11,8 +11,8 @@
 namespace paddle_mini {
 
 Flow::Flow(std::vector<FlowStep> steps, std::vector<FlowLane> lanes)
-    : steps_(std::move(steps)), lanes_(std::move(lanes)), last_runs_(steps_.size(), 0), marked_(steps_.size(), false), tickets_(steps_.size(), 0),
-      gate_(steps_.size()) {
+    : steps_(std::move(steps)), lanes_(std::move(lanes)), last_runs_(steps_.size(), 0), marked_(steps_.size(), false),
+      tickets_(steps_.size(), 0), gate_(steps_.size()) {
   for (auto& works : works_) works.resize(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i) {
     for (auto& works : works_) {
@@ -65,7 +65,8 @@ void Flow::find_sections() {
   sections_.resize(steps_.size());
   if (wanted && std::strcmp(wanted, "0") == 0) return;
   auto goes_on = [&](size_t i) {
-    return i < steps_.size() && steps_[i].lane == steps_[i - 1].lane && steps_[i].waits.empty() && !marked_[i - 1] && i != gate_;
+    return i < steps_.size() && steps_[i].lane == steps_[i - 1].lane && steps_[i].waits.empty() && !marked_[i - 1] &&
+           i != gate_;
   };
   for (size_t begin = 0, end; begin < steps_.size(); begin = end) {
     end = begin + 1;
@@ -143,9 +144,7 @@ void Flow::carry_out(const StepWork& work) {
     Device* device = lanes_[steps_[step].lane].device;
     if (device) device->step = step;
     steps_[step].kernel->run(device ? *device : no_device_);
-  } catch (...) {
-    return note_failure(work.of_run, step, std::current_exception());
-  }
+  } catch (...) { return note_failure(work.of_run, step, std::current_exception()); }
   if (timer_) timer_(step, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
 }
 

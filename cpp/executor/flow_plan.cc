@@ -59,7 +59,9 @@ class FlowMaker {
     Queue* queue = input_.placement.host_queue.get();
     if (!place.is_cpu()) {
       DeviceQueues& queues = input_.placement.machine.at(place);
-      queue = lane == Lane::Compute ? &queues.device->compute() : lane == Lane::ToHost ? &queues.to_host : &queues.to_device;
+      queue = lane == Lane::Compute  ? &queues.device->compute()
+              : lane == Lane::ToHost ? &queues.to_host
+                                     : &queues.to_device;
     }
     lanes_.push_back({queue, lane == Lane::Compute ? input_.binding.device_at(place) : nullptr, nullptr});
     result_.places.push_back(place);
@@ -77,7 +79,8 @@ class FlowMaker {
       const Place& device = input_.segment.variables[transfer.inputs[0][0]].place;
       const auto& rings = input_.steps.staging;
       int ring = input_.temporaries.memories() + static_cast<int>(std::distance(rings.begin(), rings.find(device)));
-      size_t bytes = static_cast<size_t>(step.staged.end - step.staged.begin) * size_of(input_.segment.variables[staged].info.dtype);
+      size_t bytes = static_cast<size_t>(step.staged.end - step.staged.begin) *
+                     size_of(input_.segment.variables[staged].info.dtype);
       touches.push_back({ring, step.staged.offset, step.staged.offset + bytes, step.lane == Lane::ToHost});
     }
     auto add = [&](const Ports& ports, bool writes) {
@@ -100,14 +103,17 @@ class FlowMaker {
   template <class F>
   std::vector<int> last_of_lanes(F wanted) const {
     std::map<int, int> last;
-    for (size_t i = 0; i < ordered_.size(); ++i) if (wanted(i)) last[ordered_[i].queue] = static_cast<int>(i);
+    for (size_t i = 0; i < ordered_.size(); ++i)
+      if (wanted(i)) last[ordered_[i].queue] = static_cast<int>(i);
     std::vector<int> steps;
     for (const auto& entry : last) steps.push_back(entry.second);
     return steps;
   }
 
   std::vector<int> last_refusing() const {
-    return last_of_lanes([&](size_t i) { return !result_.is_saving(i) && input_.steps.steps[result_.plan_step(i)].may_refuse(); });
+    return last_of_lanes([&](size_t i) {
+      return !result_.is_saving(i) && input_.steps.steps[result_.plan_step(i)].may_refuse();
+    });
   }
 
   std::vector<int> last_needed() const {

@@ -70,7 +70,8 @@ bool may_join(const RunOp& leader, const RunOp& follower, const Placement& place
 }
 
 // What a transfer brings in pieces is nowhere as a whole: all its readers must be among the followers.
-void keep_whole_where_needed(const Segment& segment, std::vector<std::vector<int>>& followers, std::vector<bool>& moves) {
+void keep_whole_where_needed(const Segment& segment, std::vector<std::vector<int>>& followers,
+                             std::vector<bool>& moves) {
   std::vector<size_t> readers(segment.variables.size(), 0);
   for (const RunOp& op : segment.ops) {
     std::set<int> read;

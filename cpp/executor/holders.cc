@@ -6,7 +6,8 @@
 
 namespace paddle_mini {
 
-std::string with_holders(const std::string& message, std::vector<Holder> holders, const Scope& scope, const Accelerator* device) {
+std::string with_holders(const std::string& message, std::vector<Holder> holders, const Scope& scope,
+                         const Accelerator* device) {
   constexpr size_t kMost = 6;
   for (const std::string& name : scope.names()) {
     const Variable& variable = *scope.find(name);

@@ -14,6 +14,7 @@ struct Holder {
 };
 
 // The error's message and a line with the largest holders, those of the scope on that device among them.
-std::string with_holders(const std::string& message, std::vector<Holder> holders, const Scope& scope, const Accelerator* device);
+std::string with_holders(const std::string& message, std::vector<Holder> holders, const Scope& scope,
+                         const Accelerator* device);
 
 }  // namespace paddle_mini

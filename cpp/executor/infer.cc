@@ -25,19 +25,20 @@ void check_against(const VarDesc& var, const VarInfo& info, const char* what) {
   require<ShapeError>(info.kind == static_cast<VarKind>(var.kind), what, " '", var.name, "' is ", name_of(info.kind),
                       ", the program declares ", name_of(static_cast<VarKind>(var.kind)));
   auto declared = static_cast<DType>(var.dtype);
-  require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype), ", the program declares ",
-                      name_of(declared));
+  require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype),
+                      ", the program declares ", name_of(declared));
   Shape shape = declared_shape(var.dims);
   // A program that states no shape at all leaves it open.
   if (var.dims.empty() && var.persistable) return;
   bool both_one = shape.known() && shape.numel() == 1 && info.shape.numel() == 1;
-  require<ShapeError>(both_one || shapes_agree(shape, info.shape), what, " '", var.name, "' has shape ", info.shape.str(),
-                      ", the program declares ", shape.str());
+  require<ShapeError>(both_one || shapes_agree(shape, info.shape), what, " '", var.name, "' has shape ",
+                      info.shape.str(), ", the program declares ", shape.str());
 }
 
 void check_feed(const VerifiedProgram& program, const Feed& feed) {
   const VarDesc* var = program.find(0, feed.name);
-  require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable", known_feeds(program));
+  require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable",
+                        known_feeds(program));
   check_against(*var, feed.info, "feed");
 }
 
@@ -49,13 +50,15 @@ class Inference {
   Segment run() {
     result_.block = start_.block;
     result_.begin = start_.begin;
-    if (start_.feeds) for (const Feed& feed : *start_.feeds) add_feed(feed);
+    if (start_.feeds)
+      for (const Feed& feed : *start_.feeds) add_feed(feed);
     int i = start_.begin, count = static_cast<int>(block_.ops.size());
     while (i < count && !block_.ops[i].is_control && add_op(i, block_.ops[i])) ++i;
     result_.end = i;
     result_.whole = i == count;
     if (!result_.whole) result_.next = block_.ops[i].desc.type;
-    if (result_.whole && start_.fetches) for (const std::string& name : *start_.fetches) add_fetch(name);
+    if (result_.whole && start_.fetches)
+      for (const std::string& name : *start_.fetches) add_fetch(name);
     find_live_out();
     return std::move(result_);
   }
@@ -101,14 +104,17 @@ class Inference {
     }
     Variable* held = scope_.find(name);
     if (held && held->has_value()) {
-      if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor) check_against(var, held->info(), "the scope's");
+      if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor)
+        check_against(var, held->info(), "the scope's");
       return current_[name] = result_.add({name, held->info(), Origin::InScope});
     }
     if (var.need_check_feed) {
       fail<OpError>("feed '", name, "' is missing: data ", Shape(var.dims).str(), " ",
-                    name_of(static_cast<DType>(var.dtype)), "; Program.prune(feeds, fetches) leaves out what the fetches do not need");
+                    name_of(static_cast<DType>(var.dtype)),
+                    "; Program.prune(feeds, fetches) leaves out what the fetches do not need");
     }
-    if (var.persistable) fail<OpError>("'", name, "' has no value in the scope: run the startup program, or load it, first");
+    if (var.persistable)
+      fail<OpError>("'", name, "' has no value in the scope: run the startup program, or load it, first");
     fail<OpError>("'", name, "' has no value: no operator before this one makes it, and it is not fed");
   }
 
@@ -123,7 +129,8 @@ class Inference {
     at_op({op.desc, index, start_.block}, [&] {
       for (const Slot& slot : op.desc.inputs) {
         run.inputs.emplace_back();
-        for (const std::string& name : slot.arguments) run.inputs.back().push_back(name == kEmptyName ? -1 : resolve(name));
+        for (const std::string& name : slot.arguments)
+          run.inputs.back().push_back(name == kEmptyName ? -1 : resolve(name));
       }
     });
     auto inputs = result_.infos(run.inputs);
@@ -132,7 +139,8 @@ class Inference {
       InferContext context(op.desc, inputs);
       op.spec->run_infer(context);
       known = !context.awaits_values();
-      for (const auto& slot : context.outputs()) for (const VarInfo& info : slot) known = known && info.shape.known();
+      for (const auto& slot : context.outputs())
+        for (const VarInfo& info : slot) known = known && info.shape.known();
       for (size_t s = 0; s < op.desc.outputs.size() && known; ++s) {
         run.outputs.emplace_back();
         for (size_t i = 0; i < op.desc.outputs[s].arguments.size(); ++i) {
@@ -166,7 +174,8 @@ class Inference {
     // How many rows there are changes from one writing to the next: each has memory of its own.
     if (same >= 0 && info.kind == VarKind::SelectedRows && !persistable) same = -1;
     bool read_here = same >= 0 && run.inputs.count(same) > 0;
-    bool may_overwrite = !read_here || (info.kind != VarKind::SelectedRows && overwrites(op, run, same, op.desc.outputs[slot].name));
+    bool may_overwrite =
+        !read_here || (info.kind != VarKind::SelectedRows && overwrites(op, run, same, op.desc.outputs[slot].name));
     if (same >= 0 && may_overwrite) return same;
     if (persistable && same >= 0) {
       int aside = result_.add({name, info, Origin::Temporary});
@@ -213,7 +222,8 @@ class Inference {
       return;
     }
     Variable* held = scope_.find(name);
-    require<OpError>(held && held->has_value(), "fetch '", name, "' has no value: no operator of this program makes it");
+    require<OpError>(held && held->has_value(), "fetch '", name,
+                     "' has no value: no operator of this program makes it");
     result_.fetches.push_back(current_[name] = result_.add({name, held->info(), Origin::InScope}));
   }
 

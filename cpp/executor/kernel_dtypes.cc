@@ -17,7 +17,8 @@ void check_kernel_dtype(const OpSpec& spec, const OpDesc& op, const std::vector<
                         const std::vector<std::vector<VarInfo>>& outputs) {
   if (spec.role() != OpRole::Compute) return;  // feed and fetch take every element type
   DType dtype = spec.kernel_dtype(op, inputs, outputs);
-  require<ShapeError>(spec.kernel(dtype) || computes_in(spec, dtype), "no kernel for ", name_of(dtype), "; there are kernels for ", list_kernel_dtypes(spec));
+  require<ShapeError>(spec.kernel(dtype) || computes_in(spec, dtype), "no kernel for ", name_of(dtype),
+                      "; there are kernels for ", list_kernel_dtypes(spec));
 }
 
 }  // namespace paddle_mini

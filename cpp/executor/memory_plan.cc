@@ -77,7 +77,8 @@ std::vector<Uses> find_uses(const Segment& segment) {
     auto touch = [&](int v) { uses[v].last_use = step; };
     for (size_t s = 0; s < op.inputs.size(); ++s) {
       if (op.spec().reads_only_shape(op.desc().inputs[s].name)) continue;
-      for (int v : op.inputs[s]) if (v >= 0) touch(v);
+      for (int v : op.inputs[s])
+        if (v >= 0) touch(v);
     }
     auto write = [&](int v) {
       touch(v);
@@ -116,7 +117,8 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
   std::vector<int> by_first(lifetimes.size()), by_last(lifetimes.size());
   std::iota(by_first.begin(), by_first.end(), 0);
   by_last = by_first;
-  std::stable_sort(by_first.begin(), by_first.end(), [&](int a, int b) { return lifetimes[a].first < lifetimes[b].first; });
+  std::stable_sort(by_first.begin(), by_first.end(),
+                   [&](int a, int b) { return lifetimes[a].first < lifetimes[b].first; });
   std::stable_sort(by_last.begin(), by_last.end(), [&](int a, int b) { return lifetimes[a].last < lifetimes[b].last; });
   MemoryPlan plan;
   plan.offsets.assign(lifetimes.size(), 0);
@@ -172,7 +174,8 @@ Sharing share_memory(const Segment& segment) {
         bool read_as_view = false;  // the same bytes under another name
         op.inputs.each([&](int v) { read_as_view |= v != in && sharing.share[v] == root; });
         // A view stays right only while neither name is written again; an overwritten input must be dead.
-        bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1 : sharing.lifetimes[root].last == step && !read_as_view;
+        bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1
+                            : sharing.lifetimes[root].last == step && !read_as_view;
         if (allowed) join(in, out);
       }
     };

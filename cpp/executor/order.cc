@@ -35,8 +35,8 @@ class Pieces {
 class Walk {
  public:
   Walk(const std::vector<OrderedStep>& steps, int queues)
-      : steps_(steps), count_(static_cast<int>(steps.size())), known_(queues, std::vector<int>(queues, -1)), waits_(steps.size()),
-        known_at_(steps.size()) {}
+      : steps_(steps), count_(static_cast<int>(steps.size())), known_(queues, std::vector<int>(queues, -1)),
+        waits_(steps.size()), known_at_(steps.size()) {}
 
   std::vector<std::vector<int>> run() {
     for (int i = 0; i < count_; ++i) note(i, i);
@@ -59,7 +59,8 @@ class Walk {
     for (const Touch& touch : steps_[i].touches) {
       memories_[touch.memory].each(touch.begin, touch.end, [&](Last& last) {
         add(last.writer);
-        if (touch.writes) for (int reader : last.readers) add(reader);
+        if (touch.writes)
+          for (int reader : last.readers) add(reader);
       });
     }
     std::sort(found.rbegin(), found.rend());
@@ -101,6 +102,8 @@ class Walk {
 
 }  // namespace
 
-std::vector<std::vector<int>> find_waits(const std::vector<OrderedStep>& steps, int queues) { return Walk(steps, queues).run(); }
+std::vector<std::vector<int>> find_waits(const std::vector<OrderedStep>& steps, int queues) {
+  return Walk(steps, queues).run();
+}
 
 }  // namespace paddle_mini

@@ -17,7 +17,9 @@ Place wanted_place(const OpDesc& op, const Place& preset) {
 }
 
 bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
-  for (const auto& slot : ports) for (const VarInfo& info : slot) if (info.kind == VarKind::SelectedRows) return true;
+  for (const auto& slot : ports)
+    for (const VarInfo& info : slot)
+      if (info.kind == VarKind::SelectedRows) return true;
   return false;
 }
 
@@ -25,9 +27,12 @@ bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
 std::string missing_on(const Place& place, const OpSpec& spec, const OpSpec* there, DType dtype, bool rows) {
   std::string none = "no kernel on " + name_of(place) + ": ";
   if (rows) return none + "only the CPU has kernels for selected rows";
-  if (!there) return none + (spec.cpu_only_reason().empty() ? "the library of kernels for GPUs lacks it" : spec.cpu_only_reason());
+  if (!there)
+    return none +
+           (spec.cpu_only_reason().empty() ? "the library of kernels for GPUs lacks it" : spec.cpu_only_reason());
   if (there->kernel(dtype)) return "";
-  return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ", list_kernel_dtypes(*there));
+  return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ",
+              list_kernel_dtypes(*there));
 }
 
 PlacedKernel place_op(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
@@ -41,7 +46,8 @@ PlacedKernel place_op(const VerifiedOp& op, const std::vector<std::vector<VarInf
   DType dtype = op.spec->kernel_dtype(op.desc, inputs, outputs);
   std::string missing = missing_on(place, *op.spec, there, dtype, has_rows(inputs) || has_rows(outputs));
   if (missing.empty()) return {place, there->kernel(dtype)};
-  require<DeviceError>(placement.cpu_fallback, missing, "; there is one on cpu. Set op_device to \"cpu\" (device_guard), or let the executor do that: "
+  require<DeviceError>(placement.cpu_fallback, missing,
+                       "; there is one on cpu. Set op_device to \"cpu\" (device_guard), or let the executor do that: "
                        "allow_cpu_fallback=True");
   return on_host;
 }
@@ -52,7 +58,8 @@ PlacedKernel place_on_host(const VerifiedOp& op, const std::vector<std::vector<V
                            const std::vector<std::vector<VarInfo>>& outputs) {
   DType dtype = op.spec->kernel_dtype(op.desc, inputs, outputs);
   KernelFactory make = op.spec->kernel(dtype);
-  require<OpError>(make, "no kernel for ", name_of(dtype), " on cpu; there are kernels for ", list_kernel_dtypes(*op.spec));
+  require<OpError>(make, "no kernel for ", name_of(dtype), " on cpu; there are kernels for ",
+                   list_kernel_dtypes(*op.spec));
   return {Place{}, make};
 }
 
@@ -70,7 +77,8 @@ Segment place_operators(Segment segment, const Placement& placement) {
   if (moved.empty()) return segment;
   std::string list;
   for (const auto& [type, count] : moved) list += text(list.empty() ? "" : ", ", type, " x ", count);
-  std::cerr << "paddle_mini: operators without kernel on " << name_of(placement.place) << " run on the cpu: " << list << "\n";
+  std::cerr << "paddle_mini: operators without kernel on " << name_of(placement.place) << " run on the cpu: " << list
+            << "\n";
   return segment;
 }
 

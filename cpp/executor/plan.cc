@@ -6,8 +6,10 @@
 namespace paddle_mini {
 
 Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas)
-    : segment_(std::move(segment)), placement_(placement), scope_(scope), undo_(scope), binding_(segment_, placement_, scope, undo_) {
-  bool on_devices = std::any_of(segment_.ops.begin(), segment_.ops.end(), [](const RunOp& op) { return !op.place.is_cpu(); });
+    : segment_(std::move(segment)), placement_(placement), scope_(scope), undo_(scope),
+      binding_(segment_, placement_, scope, undo_) {
+  bool on_devices =
+      std::any_of(segment_.ops.begin(), segment_.ops.end(), [](const RunOp& op) { return !op.place.is_cpu(); });
   try {
     steps_ = make_steps(segment_, binding_);
     temporaries_ = std::make_unique<Temporaries>(segment_, binding_, steps_, std::move(arenas), scope);
@@ -15,7 +17,8 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
     undo_plan_ = plan_undo(binding_, undo_, steps_.steps, on_devices, on_devices || placement_.replicated);
     for (Variable* variable : undo_plan_.saved) undo_.prepare(variable);
     if (on_devices) {
-      flow_ = plan_flow({segment_, placement_, binding_, *temporaries_, steps_}, undo_.prepared(), undo_plan_.stoppable);
+      flow_ =
+          plan_flow({segment_, placement_, binding_, *temporaries_, steps_}, undo_.prepared(), undo_plan_.stoppable);
     }
   } catch (...) {
     unbind();
@@ -29,15 +32,15 @@ Plan::~Plan() {
   if (!flow_.flow) return;
   try {
     settle();
-  } catch (...) {
-    scope_.fail_later(std::current_exception());
-  }
+  } catch (...) { scope_.fail_later(std::current_exception()); }
   if (scope_.pending() == this) scope_.set_pending(nullptr);
 }
 
 size_t Plan::own_bytes() const {
-  constexpr size_t kVariable = 600, kStep = 1200, kFlow = size_t{1} << 20;  // with names, kernels and queues; measured by malloc
-  size_t bytes = sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (flow_.flow ? kFlow : 0);
+  constexpr size_t kVariable = 600, kStep = 1200,
+                   kFlow = size_t{1} << 20;  // with names, kernels and queues; measured by malloc
+  size_t bytes =
+      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (flow_.flow ? kFlow : 0);
   for (const RunVariable& variable : segment_.variables) {  // as it was inferred, and as kernels are given it
     for (const auto& level : variable.info.lod) bytes += 2 * level.size() * sizeof(level[0]);
   }

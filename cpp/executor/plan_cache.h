@@ -19,7 +19,8 @@ class PlanCache {
   template <class Fits>
   std::shared_ptr<Plan> find(Values values, int block, int begin, const Fits& fits) {
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-      if (it->values != values || it->block != block || it->plan->segment().begin != begin || !fits(*it->plan)) continue;
+      if (it->values != values || it->block != block || it->plan->segment().begin != begin || !fits(*it->plan))
+        continue;
       if (!it->plan->binding().fits(*scope_)) return remove(it), nullptr;
       entries_.splice(entries_.begin(), entries_, it);
       return it->plan;

@@ -116,9 +116,7 @@ void Plan::run_flow(const Run& run, bool agree) {
       if (agree) run.devices.agree();
     });
     if (run.times) flow.settle();
-  } catch (const FlowFailure& failure) {
-    fail_with(failure);
-  }
+  } catch (const FlowFailure& failure) { fail_with(failure); }
 }
 
 void Plan::time_flow(OpTimes& times, std::mutex& mutex) {
@@ -141,9 +139,7 @@ void Plan::check_faults() const {
     const Step& step = steps_.steps[flow_.plan_step(fault.step - 1)];
     try {
       step.kernel->refuse(fault);
-    } catch (...) {
-      fail_at(step.running(), std::current_exception());
-    }
+    } catch (...) { fail_at(step.running(), std::current_exception()); }
   }
 }
 
@@ -151,9 +147,7 @@ void Plan::settle() {
   if (!flow_.flow) return;
   try {
     flow_.flow->settle();
-  } catch (const FlowFailure& failure) {
-    fail_with(failure);
-  }
+  } catch (const FlowFailure& failure) { fail_with(failure); }
   check_faults();
 }
 
@@ -171,7 +165,8 @@ bool Plan::reads_transferred(const Step& step) const {
     if (other.lane != Lane::Compute) transferred.insert(other.op->outputs[0][0]);
   }
   bool reads = false;
-  for (const RunOp* op = step.first(); op != step.last(); ++op) op->inputs.each([&](int v) { reads = reads || transferred.count(v); });
+  for (const RunOp* op = step.first(); op != step.last(); ++op)
+    op->inputs.each([&](int v) { reads = reads || transferred.count(v); });
   return reads;
 }
 

@@ -9,7 +9,8 @@ namespace {
 std::string ports_text(const std::vector<Slot>& slots, const Ports& ports) {
   std::string line;
   for (size_t s = 0; s < ports.size(); ++s) {
-    for (int v : ports[s]) if (v >= 0) line += text(line.empty() ? "" : ", ", slots[s].name, "=v", v);
+    for (int v : ports[s])
+      if (v >= 0) line += text(line.empty() ? "" : ", ", slots[s].name, "=v", v);
   }
   return line;
 }
@@ -37,9 +38,11 @@ std::string Segment::str() const {
   }
   for (size_t i = 0; i < ops.size(); ++i) {
     const RunOp& op = ops[i];
-    out += text("#", i, " ", op.desc().type, "(", ports_text(op.desc().inputs, op.inputs), ") -> ", ports_text(op.desc().outputs, op.outputs));
+    out += text("#", i, " ", op.desc().type, "(", ports_text(op.desc().inputs, op.inputs), ") -> ",
+                ports_text(op.desc().outputs, op.outputs));
     for (const auto& [from, to] : op.copies_after) out += text(", v", to, " = v", from);
-    out += text(op.place.is_cpu() ? "" : " on " + name_of(op.place), op.joined ? ", tile by tile with the operator before it" : "", "\n");
+    out += text(op.place.is_cpu() ? "" : " on " + name_of(op.place),
+                op.joined ? ", tile by tile with the operator before it" : "", "\n");
   }
   return out;
 }

@@ -10,8 +10,8 @@
 namespace paddle_mini {
 
 enum class Origin {
-  Fed,        // the caller's array, or a value of the frame: only read
-  InScope,    // outlives the run
+  Fed,  // the caller's array, or a value of the frame: only read
+  InScope,  // outlives the run
   Temporary,  // made and forgotten within a run
 };
 
@@ -29,11 +29,15 @@ struct Ports : std::vector<std::vector<int>> {
   // f(v) for each variable, holes left out; v can be changed.
   template <class F>
   void each(F f) {
-    for (auto& slot : *this) for (int& v : slot) if (v >= 0) f(v);
+    for (auto& slot : *this)
+      for (int& v : slot)
+        if (v >= 0) f(v);
   }
   template <class F>
   void each(F f) const {
-    for (const auto& slot : *this) for (int v : slot) if (v >= 0) f(v);
+    for (const auto& slot : *this)
+      for (int v : slot)
+        if (v >= 0) f(v);
   }
   int count(int variable) const {
     int found = 0;
@@ -54,7 +58,7 @@ struct RunOp {
   std::vector<std::pair<int, int>> copies_after = {};
 
   // Decided by place_operators, and by add_transfers for the transfers it adds.
-  Place place = {};              // of a transfer: the device at the far end of the link
+  Place place = {};  // of a transfer: the device at the far end of the link
   KernelFactory make = nullptr;  // of a transfer: none
   Lane lane = Lane::Compute;
 
@@ -68,14 +72,14 @@ struct RunOp {
 // arrays. Most programs are one segment.
 struct Segment {
   int block = 0, begin = 0, end = 0;  // the operators [begin, end) of the block
-  bool whole = false;                 // end is the end of the block
-  std::string next;                   // type of the operator at `end`
+  bool whole = false;  // end is the end of the block
+  std::string next;  // type of the operator at `end`
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;
-  std::vector<int> feeds;     // of each feed, its variable
-  std::vector<int> live_in;   // variables whose values are in the frame
+  std::vector<int> feeds;  // of each feed, its variable
+  std::vector<int> live_in;  // variables whose values are in the frame
   std::vector<int> live_out;  // variables that go into the frame, because they are read after `end`; ascending
-  std::vector<int> fetches;   // of each fetch, its variable; only when the block is done
+  std::vector<int> fetches;  // of each fetch, its variable; only when the block is done
 
   int add(RunVariable variable) {
     variables.push_back(std::move(variable));

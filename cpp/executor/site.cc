@@ -13,8 +13,8 @@ std::string describe_inputs(const OpSite& site) {
   for (size_t slot = 0; slot < site.inputs->size(); ++slot) {
     const auto& infos = (*site.inputs)[slot];
     for (size_t i = 0; i < infos.size() && shown < kMost; ++i, ++shown) {
-      line += text(shown ? ", " : "\n  ", site.op.inputs[slot].name, " '", printable(site.op.inputs[slot].arguments[i], 80),
-                   "' ", infos[i].str());
+      line += text(shown ? ", " : "\n  ", site.op.inputs[slot].name, " '",
+                   printable(site.op.inputs[slot].arguments[i], 80), "' ", infos[i].str());
     }
   }
   return line;

@@ -23,17 +23,11 @@ template <class F>
 auto at_op(const OpSite& site, F f) -> decltype(f()) {
   try {
     return f();
-  } catch (const ProgramError& e) {
-    throw ProgramError(located(e.what(), site));
-  } catch (const ShapeError& e) {
+  } catch (const ProgramError& e) { throw ProgramError(located(e.what(), site)); } catch (const ShapeError& e) {
     throw ShapeError(located(e.what(), site));
-  } catch (const OpError& e) {
-    throw OpError(located(e.what(), site));
-  } catch (const DeviceError& e) {
+  } catch (const OpError& e) { throw OpError(located(e.what(), site)); } catch (const DeviceError& e) {
     throw DeviceError(located(e.what(), site));
-  } catch (const std::bad_alloc&) {
-    throw DeviceError(located("out of memory", site));
-  }
+  } catch (const std::bad_alloc&) { throw DeviceError(located("out of memory", site)); }
 }
 
 }  // namespace paddle_mini

@@ -28,7 +28,8 @@ class StepMaker {
         else steps().push_back({std::move(kernel), &op, op.place});
       }
       for (const auto& [from, to] : op.copies_after) {
-        steps().push_back({std::make_unique<CopyKernel>(binding_.location(from), binding_.location(to)), &op, op.place});
+        steps().push_back({std::make_unique<CopyKernel>(binding_.location(from), binding_.location(to)), &op,
+                           op.place});
       }
       set_poll(op);
     }
@@ -113,7 +114,8 @@ class StepMaker {
     auto tiles = std::make_shared<FusedTilesKernel>(info.shape.numel());
     result_.scratches.emplace_back();
     size_t last = leader;
-    for (; last + 1 < segment_.ops.size() && segment_.ops[last + 1].joined; ++last) tiles->add(make_kernel(segment_.ops[last + 1]));
+    for (; last + 1 < segment_.ops.size() && segment_.ops[last + 1].joined; ++last)
+      tiles->add(make_kernel(segment_.ops[last + 1]));
     StagingMemory& ring = result_.staging[transfer.place];
     Accelerator& device = *binding_.device_at(transfer.place);
     size_t all = device.staging_bytes(), size = size_of(info.dtype);
@@ -123,7 +125,8 @@ class StepMaker {
       int64_t end = std::min(begin + most, info.shape.numel());
       size_t bytes = aligned(static_cast<size_t>(end - begin) * size);
       if (ring.used + bytes > all) ring.used = 0;  // round the ring
-      Piece piece{&binding_.location(from), binding_.variable(to), static_cast<char*>(ring.memory.get()) + ring.used, begin, end};
+      Piece piece{&binding_.location(from), binding_.variable(to), static_cast<char*>(ring.memory.get()) + ring.used,
+                  begin, end};
       StagedRange staged{begin, end, ring.used};
       Step arrival{std::make_unique<PieceTransferKernel>(piece), &transfer, transfer.place, Lane::ToHost};
       arrival.staged = staged;

@@ -26,7 +26,9 @@ struct Step {
   const RunOp* last() const { return op + count; }
   const RunOp& running() const { return several ? op[several->at()] : *op; }
   bool is_piece() const { return staged.end > staged.begin; }
-  bool may_refuse() const { return count == 1 && lane == Lane::Compute && op->spec().may_refuse_data() && kernel->may_refuse(); }
+  bool may_refuse() const {
+    return count == 1 && lane == Lane::Compute && op->spec().may_refuse_data() && kernel->may_refuse();
+  }
   template <class F>
   void each_write(F f) const {  // f(v) for each variable that the step writes
     for (const RunOp* one = first(); one != last(); ++one) {

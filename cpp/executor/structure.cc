@@ -24,36 +24,38 @@ void check_printable(const std::string& name, const char* what) {
 void check_variable(const VarDesc& var, int block) {
   check_variable_name(var.name);
   if (!holds_tensor(static_cast<VarKind>(var.kind))) return;
-  require<ProgramError>(var.has_tensor, "variable '", printable(var.name), "' in block ", block, " has no tensor description");
-  require<ProgramError>(var.lod_level >= 0 && var.lod_level <= 8, "variable '", printable(var.name), "' has lod_level ", var.lod_level);
+  require<ProgramError>(var.has_tensor, "variable '", printable(var.name), "' in block ", block,
+                        " has no tensor description");
+  require<ProgramError>(var.lod_level >= 0 && var.lod_level <= 8, "variable '", printable(var.name), "' has lod_level ",
+                        var.lod_level);
   try {
     bool made_by_an_operator = !var.persistable && !var.need_check_feed;
     Shape shape = made_by_an_operator && var.dims.size() == 1 ? declared_shape(var.dims) : Shape(var.dims);
     if (shape.known()) shape.numel();
-  } catch (const ShapeError& e) {
-    fail<ProgramError>("variable '", printable(var.name), "': ", e.what());
-  }
+  } catch (const ShapeError& e) { fail<ProgramError>("variable '", printable(var.name), "': ", e.what()); }
 }
 
 // Blocks form a tree with block 0 as its root: a block's parent comes before it.
 void check_blocks(const ProgramDesc& program) {
   int count = static_cast<int>(program.blocks.size());
   require<ProgramError>(count > 0, "the program has no blocks");
-  require<ProgramError>(count <= kMaxBlocks, "the program has ", count, " blocks; at most ", kMaxBlocks, " are allowed");
+  require<ProgramError>(count <= kMaxBlocks, "the program has ", count, " blocks; at most ", kMaxBlocks,
+                        " are allowed");
   std::vector<int> depth(count, 0);
   for (int i = 0; i < count; ++i) {
     const BlockDesc& block = program.blocks[i];
     require<ProgramError>(block.idx == i, "block ", i, " says that it is block ", block.idx);
     if (i == 0) {
-      require<ProgramError>(block.parent_idx == -1, "block 0 has parent ", block.parent_idx, "; it must have none (-1)");
+      require<ProgramError>(block.parent_idx == -1, "block 0 has parent ", block.parent_idx,
+                            "; it must have none (-1)");
       require<ProgramError>(block.forward_block_idx == -1, "block 0 has forward block ", block.forward_block_idx,
                             "; it must have none (-1)");
       continue;
     }
     require<ProgramError>(block.parent_idx >= 0 && block.parent_idx < i, "block ", i, " has parent ", block.parent_idx,
                           "; it must be one of the blocks before it");
-    require<ProgramError>(block.forward_block_idx >= -1 && block.forward_block_idx <= i, "block ", i, " has forward block ",
-                          block.forward_block_idx, "; it must be one of the blocks before it");
+    require<ProgramError>(block.forward_block_idx >= -1 && block.forward_block_idx <= i, "block ", i,
+                          " has forward block ", block.forward_block_idx, "; it must be one of the blocks before it");
     depth[i] = depth[block.parent_idx] + 1;
     require<ProgramError>(depth[i] <= kMaxDepth, "block ", i, " is nested deeper than ", kMaxDepth);
   }
@@ -64,7 +66,8 @@ void check_declarations(const BlockDesc& block) {
   names.reserve(block.vars.size());
   for (const VarDesc& var : block.vars) {
     check_variable(var, block.idx);
-    require<ProgramError>(names.insert(var.name).second, "variable '", printable(var.name), "' is declared twice in block ", block.idx);
+    require<ProgramError>(names.insert(var.name).second, "variable '", printable(var.name),
+                          "' is declared twice in block ", block.idx);
   }
 }
 
@@ -99,10 +102,11 @@ class OperatorCheck {
     if (const auto* many = std::get_if<std::vector<BlockIndex>>(&attr.value)) inside = *many;
     for (BlockIndex sub : inside) {
       require<ProgramError>(sub.index > block && sub.index < static_cast<int>(program_.blocks.size()), "attribute '",
-                            printable(attr.name), "' points to block ", sub.index, ", which can't be a block inside this operator");
+                            printable(attr.name), "' points to block ", sub.index,
+                            ", which can't be a block inside this operator");
       int parent = program_.blocks[sub.index].parent_idx;
-      require<ProgramError>(parent == block || !known, "attribute '", printable(attr.name), "' points to block ", sub.index,
-                            ", whose parent is block ", parent, ", expected block ", block);
+      require<ProgramError>(parent == block || !known, "attribute '", printable(attr.name), "' points to block ",
+                            sub.index, ", whose parent is block ", parent, ", expected block ", block);
       require<ProgramError>(!taken_[sub.index], "attribute '", printable(attr.name), "' points to block ", sub.index,
                             ", which another operator has");
       taken_[sub.index] = true;
@@ -127,20 +131,22 @@ class OperatorCheck {
 
 void check_variable_name(const std::string& name) {
   require<ProgramError>(!name.empty(), "variable has an empty name");
-  require<ProgramError>(name.size() <= kMaxName, "variable name of ", name.size(), " bytes: '", printable(name, 40), "'");
+  require<ProgramError>(name.size() <= kMaxName, "variable name of ", name.size(), " bytes: '", printable(name, 40),
+                        "'");
   check_printable(name, "variable");
 }
 
 void check_operator_names(const OpDesc& op) {
   check_printable(op.type, "operator's");
-  for (const auto* slots : {&op.inputs, &op.outputs}) for (const Slot& slot : *slots) check_printable(slot.name, "port's");
+  for (const auto* slots : {&op.inputs, &op.outputs})
+    for (const Slot& slot : *slots) check_printable(slot.name, "port's");
   for (const Attr& attr : op.attrs) check_printable(attr.name, "attribute's");
 }
 
 const std::map<std::string, AttrType>& generic_attributes() {
   static const std::map<std::string, AttrType> types = {
-      {"op_role", AttrType::Int},           {"op_role_var", AttrType::Strings}, {"op_namescope", AttrType::String},
-      {"op_callstack", AttrType::Strings},  {"op_device", AttrType::String},    {"with_quant_attr", AttrType::Boolean}};
+      {"op_role", AttrType::Int},          {"op_role_var", AttrType::Strings}, {"op_namescope", AttrType::String},
+      {"op_callstack", AttrType::Strings}, {"op_device", AttrType::String},    {"with_quant_attr", AttrType::Boolean}};
   return types;
 }
 

@@ -44,8 +44,10 @@ Sharing find_sharing(const Segment& segment, const std::vector<Step>& steps, con
 
 }  // namespace
 
-Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepList& steps, std::shared_ptr<Arenas> arenas, const Scope& scope)
-    : segment_(segment), binding_(binding), scope_(scope), arenas_(std::move(arenas)), offsets_(segment.variables.size(), 0) {
+Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepList& steps,
+                         std::shared_ptr<Arenas> arenas, const Scope& scope)
+    : segment_(segment), binding_(binding), scope_(scope), arenas_(std::move(arenas)),
+      offsets_(segment.variables.size(), 0) {
   std::vector<int> ends = ends_of_batches(segment, steps.steps);
   Sharing sharing = find_sharing(segment, steps.steps, ends);
   for (auto& [place, allocations] : find_allocations(sharing, steps, ends)) {
@@ -66,8 +68,8 @@ Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepLis
   }
 }
 
-std::map<Place, std::vector<Temporaries::Allocation>> Temporaries::find_allocations(const Sharing& sharing, const StepList& steps,
-                                                                                    const std::vector<int>& ends) {
+std::map<Place, std::vector<Temporaries::Allocation>> Temporaries::find_allocations(
+    const Sharing& sharing, const StepList& steps, const std::vector<int>& ends) {
   std::map<Place, std::vector<Allocation>> allocations;
   for (size_t i = 0; i < segment_.variables.size(); ++i) {
     int v = static_cast<int>(i);
@@ -78,7 +80,8 @@ std::map<Place, std::vector<Temporaries::Allocation>> Temporaries::find_allocati
     const Place& place = segment_.ops[i].place;
     for (Variable* scratch : steps.scratches[i]) {
       scratch_locations_.push_back({binding_.device_at(place), scratch, nullptr});
-      allocations[place].push_back({&scratch_locations_.back(), -1, {static_cast<int>(i), ends[i], scratch->tensor.bytes()}, 0});
+      allocations[place].push_back(
+          {&scratch_locations_.back(), -1, {static_cast<int>(i), ends[i], scratch->tensor.bytes()}, 0});
     }
   }
   return allocations;
@@ -89,9 +92,7 @@ bool Temporaries::bind() {
   for (auto& [place, use] : uses_) {
     try {
       use.arena->reserve(use.bytes);
-    } catch (const DeviceError& error) {
-      fail_for_memory(use, error.what());
-    }
+    } catch (const DeviceError& error) { fail_for_memory(use, error.what()); }
     use.arena->fill(use.bytes);
     if (use.bound == use.arena->data()) continue;
     use.bound = use.arena->data();
@@ -102,7 +103,9 @@ bool Temporaries::bind() {
 }
 
 void Temporaries::fail_for_memory(const ArenaUse& use, const std::string& message) const {
-  auto is_there = [&](const Allocation& one, int step) { return one.lifetime.first <= step && step <= one.lifetime.last; };
+  auto is_there = [&](const Allocation& one, int step) {
+    return one.lifetime.first <= step && step <= one.lifetime.last;
+  };
   size_t most = 0;
   int fullest = 0;
   for (int step = 0; step < static_cast<int>(segment_.ops.size()); ++step) {
@@ -114,7 +117,8 @@ void Temporaries::fail_for_memory(const ArenaUse& use, const std::string& messag
   std::vector<Holder> holders;
   for (const Allocation& one : use.allocations) {
     if (!is_there(one, fullest) || one.lifetime.bytes == 0) continue;
-    holders.push_back({one.variable < 0 ? "scratch memory" : segment_.variables[one.variable].name, one.lifetime.bytes});
+    holders.push_back({one.variable < 0 ? "scratch memory" : segment_.variables[one.variable].name,
+                       one.lifetime.bytes});
   }
   const RunOp& op = segment_.ops[fullest];
   at_op({op.desc(), op.index, segment_.block},
@@ -133,7 +137,8 @@ Touch Temporaries::touch(int v, bool writes) const {
 std::string Temporaries::str() const {
   std::string line;
   for (const auto& [place, use] : uses_) {
-    line += text(line.empty() ? "" : ", ", "arena of ", use.bytes, " bytes", place.is_cpu() ? "" : " on " + name_of(place));
+    line +=
+        text(line.empty() ? "" : ", ", "arena of ", use.bytes, " bytes", place.is_cpu() ? "" : " on " + name_of(place));
   }
   return line.empty() ? "no arena" : line;
 }

@@ -10,7 +10,8 @@ namespace paddle_mini {
 class Temporaries {
  public:
   // Everything referred to must outlive the result.
-  Temporaries(const Segment& segment, Binding& binding, const StepList& steps, std::shared_ptr<Arenas> arenas, const Scope& scope);
+  Temporaries(const Segment& segment, Binding& binding, const StepList& steps, std::shared_ptr<Arenas> arenas,
+              const Scope& scope);
 
   // Reserves the arenas and binds variables to them where they have moved, since other plans use them too; true where that
   // is so. Memory gets the pattern of PM_FILL. DeviceError names the operator that needs most.
@@ -37,7 +38,8 @@ class Temporaries {
     std::vector<Allocation> allocations;
   };
 
-  std::map<Place, std::vector<Allocation>> find_allocations(const Sharing& sharing, const StepList& steps, const std::vector<int>& ends);
+  std::map<Place, std::vector<Allocation>> find_allocations(const Sharing& sharing, const StepList& steps,
+                                                            const std::vector<int>& ends);
   [[noreturn]] void fail_for_memory(const ArenaUse& use, const std::string& message) const;
 
   const Segment& segment_;

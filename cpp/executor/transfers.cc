@@ -20,7 +20,8 @@ class Transfers {
     // caller waits for must not come behind what the caller does not wait for.
     std::vector<std::vector<int>> ends(ops.size());
     for (const auto* wanted : {&segment_.fetches, &segment_.live_out}) {
-      for (int v : *wanted) if (last_write_[v] >= 0) ends[last_write_[v]].push_back(v);
+      for (int v : *wanted)
+        if (last_write_[v] >= 0) ends[last_write_[v]].push_back(v);
     }
     for (size_t i = 0; i < ops.size(); ++i) {
       add(std::move(ops[i]));
@@ -117,7 +118,10 @@ class Transfers {
     const std::string& name = segment_.variables[from].name;
     OpDesc desc = make_op(spec.type(), {{"X", {name}}}, {{"Out", {name}}});
     spec.complete(desc);
-    RunOp transfer{reader ? reader->index : segment_.end, std::make_shared<VerifiedOp>(VerifiedOp{&spec, std::move(desc)}), {{from}}, {{to}}};
+    RunOp transfer{reader ? reader->index : segment_.end,
+                   std::make_shared<VerifiedOp>(VerifiedOp{&spec, std::move(desc)}),
+                   {{from}},
+                   {{to}}};
     transfer.place = device;
     transfer.lane = to_host ? Lane::ToHost : Lane::ToDevice;
     segment_.ops.push_back(std::move(transfer));
@@ -132,7 +136,8 @@ class Transfers {
 }  // namespace
 
 Segment add_transfers(Segment segment, const Placement& placement) {
-  bool all_on_cpu = std::all_of(segment.ops.begin(), segment.ops.end(), [](const RunOp& op) { return op.place.is_cpu(); });
+  bool all_on_cpu =
+      std::all_of(segment.ops.begin(), segment.ops.end(), [](const RunOp& op) { return op.place.is_cpu(); });
   if (all_on_cpu) return segment;
   return Transfers(std::move(segment), placement.machine.operators()).run();
 }

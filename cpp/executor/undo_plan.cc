@@ -16,7 +16,8 @@ bool holds_gradient(const std::string& port) {
 bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
   auto values = [](const OpDesc& desc) {
     std::map<std::string, std::vector<std::string>> ports;
-    for (const Slot& slot : desc.inputs) if (!holds_gradient(slot.name)) ports[slot.name] = slot.arguments;
+    for (const Slot& slot : desc.inputs)
+      if (!holds_gradient(slot.name)) ports[slot.name] = slot.arguments;
     return ports;
   };
   if (!forward.spec->has_gradient()) return false;

@@ -32,8 +32,8 @@ bool leaves(const VerifiedOp& op, const std::string& name) {
 
 void check_dtype(const VarDesc& var) {
   if (!holds_tensor(static_cast<VarKind>(var.kind))) return;
-  require<ProgramError>(is_dtype(var.dtype), "variable '", printable(var.name), "' has elements of type ", type_name(var.dtype),
-                        ", which is not supported");
+  require<ProgramError>(is_dtype(var.dtype), "variable '", printable(var.name), "' has elements of type ",
+                        type_name(var.dtype), ", which is not supported");
 }
 
 // Every operator that is not known is told at once: one message says whether a program needs another build.
@@ -56,7 +56,8 @@ void require_known(const ProgramDesc& program, const OpTable& operators) {
     if (seen.size() == 1) operators.at(first->type);  // says which one was probably meant
     std::string list;
     for (const std::string& type : unknown) list += (list.empty() ? "" : ", ") + type;
-    fail<ProgramError>(seen.size(), " types of operators are not known: ", list, seen.size() > unknown.size() ? ", ..." : "");
+    fail<ProgramError>(seen.size(), " types of operators are not known: ", list,
+                       seen.size() > unknown.size() ? ", ..." : "");
   });
 }
 
@@ -64,8 +65,8 @@ void check_names(const VerifiedProgram& program, int block, const OpDesc& op) {
   auto check = [&](const std::vector<Slot>& slots, const char* side) {
     for (const Slot& slot : slots) {
       for (const std::string& name : slot.arguments) {
-        require<ProgramError>(name == kEmptyName || program.find(block, name), side, " ", slot.name, " names the variable '",
-                              printable(name), "', which the program does not declare");
+        require<ProgramError>(name == kEmptyName || program.find(block, name), side, " ", slot.name,
+                              " names the variable '", printable(name), "', which the program does not declare");
       }
     }
   };
@@ -86,7 +87,9 @@ std::vector<int> blocks_inside(const OpDesc& op) {
 
 template <class F>
 void each_name(const std::vector<Slot>& slots, F f) {
-  for (const Slot& slot : slots) for (const std::string& name : slot.arguments) if (name != kEmptyName) f(name);
+  for (const Slot& slot : slots)
+    for (const std::string& name : slot.arguments)
+      if (name != kEmptyName) f(name);
 }
 
 // The names that each block reads or writes, blocks inside it included; those come after it.
@@ -104,7 +107,8 @@ std::vector<std::unordered_set<std::string>> names_of_blocks(const VerifiedProgr
 }
 
 // The frames that an operator runs a block in must stay while it does.
-void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& op, const std::unordered_set<std::string>& inside) {
+void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& op,
+                       const std::unordered_set<std::string>& inside) {
   each_name(op.inputs, [&](const std::string& name) {
     bool scopes = static_cast<VarKind>(program.find(block, name)->kind) == VarKind::StepScopes;
     require<ProgramError>(!scopes || !inside.count(name), "the step scopes '", printable(name),
@@ -123,7 +127,8 @@ void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
   each_name(op.outputs, keep);
   for (const Attr& attr : op.attrs) {
     const auto* names = std::get_if<std::vector<std::string>>(&attr.value);
-    if (names && attr.name != "op_callstack") for (const std::string& name : *names) keep(name);
+    if (names && attr.name != "op_callstack")
+      for (const std::string& name : *names) keep(name);
   }
 }
 
@@ -140,7 +145,8 @@ void note_reads(VerifiedProgram& program) {
         if (it != block.last_read.end() && it->second == i) block.changed_in_place.push_back(name);
       });
       for (int inside : blocks_inside(op)) {
-        at_op({op, i, static_cast<int>(b)}, [&] { check_step_scopes(program, static_cast<int>(b), op, names[inside]); });
+        at_op({op, i, static_cast<int>(b)},
+              [&] { check_step_scopes(program, static_cast<int>(b), op, names[inside]); });
         for (const std::string& name : names[inside]) read(name);
         keep_for_operator(program.blocks[inside], op);
       }

@@ -31,7 +31,8 @@ class VerifiedProgram {
  public:
   std::vector<VerifiedBlock> blocks;
   const OpTable* operators = nullptr;
-  std::set<std::string> written;  // variables that outlive a run and that some operator writes; lists of feeds and fetches do not count
+  std::set<std::string>
+      written;  // variables that outlive a run and that some operator writes; lists of feeds and fetches do not count
 
   // The declaration that a name has in this block, its forward block or the nearest one around it;
   // nullptr for none.

@@ -41,9 +41,9 @@ class Casts {
     std::vector<RunOp> ops = std::exchange(segment_.ops, {});
     for (RunOp& op : ops) {
       std::optional<Widened> wide;
-      if (!runs_as_it_is(op)) wide = at_op({op.desc(), op.index, segment_.block}, [&] {
-        return widened(*op.op, segment_.infos(op.inputs), segment_.infos(op.outputs));
-      });
+      if (!runs_as_it_is(op))
+        wide = at_op({op.desc(), op.index, segment_.block},
+                     [&] { return widened(*op.op, segment_.infos(op.inputs), segment_.infos(op.outputs)); });
       if (wide) add(std::move(op), std::move(*wide));
       else segment_.ops.push_back(std::move(op));
     }
@@ -100,7 +100,8 @@ class Casts {
   void add_cast(const RunOp& op, int from, int to) {
     auto number = [&](int v) { return static_cast<int32_t>(segment_.variables[v].info.dtype); };
     const std::string& name = segment_.variables[from].name;
-    OpDesc desc = make_op("cast", {{"X", {name}}}, {{"Out", {name}}}, {{"in_dtype", number(from)}, {"out_dtype", number(to)}});
+    OpDesc desc =
+        make_op("cast", {{"X", {name}}}, {{"Out", {name}}}, {{"in_dtype", number(from)}, {"out_dtype", number(to)}});
     if (const AttrValue* device = op.desc().attr("op_device")) desc.set_attr("op_device", *device);
     cast_.complete(desc);
     auto cast = std::make_shared<VerifiedOp>(VerifiedOp{&cast_, std::move(desc)});
@@ -136,10 +137,11 @@ std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vect
   return result;
 }
 
-StandIns::StandIns(const Widened& wide, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
-                   const OpTable& operators)
+StandIns::StandIns(const Widened& wide, std::vector<std::vector<Variable*>> inputs,
+                   std::vector<std::vector<Variable*>> outputs, const OpTable& operators)
     : cast_(operators.at("cast")), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
-  auto replace = [&](std::vector<std::vector<Variable*>>& ports, const std::vector<std::vector<DType>>& dtypes, auto note) {
+  auto replace = [&](std::vector<std::vector<Variable*>>& ports, const std::vector<std::vector<DType>>& dtypes,
+                     auto note) {
     for (size_t s = 0; s < ports.size(); ++s) {
       for (size_t i = 0; i < ports[s].size(); ++i) {
         Variable*& variable = ports[s][i];
@@ -167,7 +169,8 @@ Variable* StandIns::stand_in(Variable* of, DType dtype) {
 }
 
 void StandIns::cast(Device& device, Variable* from, Variable* to) const {
-  OpDesc desc = make_op("cast", {{"X", {"X"}}}, {{"Out", {"Out"}}}, {{"out_dtype", static_cast<int32_t>(to->tensor.dtype)}});
+  OpDesc desc =
+      make_op("cast", {{"X", {"X"}}}, {{"Out", {"Out"}}}, {{"out_dtype", static_cast<int32_t>(to->tensor.dtype)}});
   KernelInit init(desc, {{from}}, {{to}});
   cast_.kernel(from->tensor.dtype)(init)->run(device);
 }
@@ -180,6 +183,8 @@ void StandIns::write_back(Device& device) {
   for (auto [from, to] : after_) cast(device, from, to);
 }
 
-Segment widen(Segment segment, const Placement& placement) { return Casts(std::move(segment), placement.machine.operators()).run(); }
+Segment widen(Segment segment, const Placement& placement) {
+  return Casts(std::move(segment), placement.machine.operators()).run();
+}
 
 }  // namespace paddle_mini

@@ -9,8 +9,8 @@ namespace paddle_mini {
 
 // An operator as it runs in the wider type.
 struct Widened {
-  DType dtype;                                       // of its kernel
-  VerifiedOp op;                                     // attributes that name the narrow type name the wide one
+  DType dtype;  // of its kernel
+  VerifiedOp op;  // attributes that name the narrow type name the wide one
   std::vector<std::vector<DType>> inputs, outputs;  // what it reads and writes, one list a slot
 };
 

@@ -18,7 +18,8 @@ void add_tensor(Tensor& sum, const Tensor& more) {
   require<ShapeError>(sum.dtype == more.dtype && sum.shape == more.shape, "gradients of ", sum.shape.str(), " ",
                       name_of(sum.dtype), " and ", more.shape.str(), " ", name_of(more.dtype), " can't be added");
   if (sum.dtype == DType::Float32) return add(sum.as<float>(), more.as<float>(), sum.shape.numel());
-  require<OpError>(sum.dtype == DType::Float64, "gradients are ", name_of(sum.dtype), ", float32 or float64 can be added");
+  require<OpError>(sum.dtype == DType::Float64, "gradients are ", name_of(sum.dtype),
+                   ", float32 or float64 can be added");
   add(sum.as<double>(), more.as<double>(), sum.shape.numel());
 }
 
@@ -34,8 +35,8 @@ void append_rows(Variable& sum, const Variable& more) {
   require<ShapeError>(sum.height == more.height && first.dtype == second.dtype, "selected rows of different tables");
   Shape shape = first.shape, like = second.shape;
   if (like.rank() > 0 && like.rank() == shape.rank()) like[0] = shape[0];
-  require<ShapeError>(shape.rank() > 0 && like == shape, "selected rows of ", first.shape.str(), " and ", second.shape.str(),
-                      " can't be added");
+  require<ShapeError>(shape.rank() > 0 && like == shape, "selected rows of ", first.shape.str(), " and ",
+                      second.shape.str(), " can't be added");
   shape[0] += second.shape[0];
   Tensor both = new_tensor(first.dtype, shape);
   std::memcpy(both.data, first.data, first.bytes());
@@ -55,7 +56,8 @@ Variable zeros_like(const Variable& value) {
 }
 
 void accumulate(Variable& sum, const Variable& more) {
-  require<ShapeError>(sum.kind == more.kind, "gradients that are ", name_of(sum.kind), " and ", name_of(more.kind), " can't be added");
+  require<ShapeError>(sum.kind == more.kind, "gradients that are ", name_of(sum.kind), " and ", name_of(more.kind),
+                      " can't be added");
   if (sum.is_rows()) return append_rows(sum, more);
   if (sum.kind == VarKind::Tensor) return add_tensor(sum.tensor, more.tensor);
   require<ShapeError>(sum.kind == VarKind::TensorArray, "gradients that are ", name_of(sum.kind), " can't be added");

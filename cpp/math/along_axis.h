@@ -38,7 +38,7 @@ struct AlongAxis {
   Shape x;
   int axis;
   int64_t length, picked;  // elements of X and of Index along the axis
-  bool negatives_too;      // whether negative positions count from the end
+  bool negatives_too;  // whether negative positions count from the end
 
   AlongAxis(const KernelInit& init, const Shape& x, int64_t axis_attr, bool negatives_too)
       : index(init, "Index"), x(x), axis(normal_axis(axis_attr, x.rank(), "axis")), length(x[axis]),
@@ -109,8 +109,8 @@ inline void check_index_along(const InferContext& c, const Shape& x, int64_t axi
   int at = normal_axis(axis, x.rank(), "axis");
   bool fits = index.rank() == x.rank();
   for (int i = 0; fits && i < x.rank(); ++i) fits = i == at || x[i] < 0 || index[i] <= x[i];
-  require<ShapeError>(fits, "Index has shape ", index.str(), ", which is larger than ", x.str(), " not only along axis ",
-                      at);
+  require<ShapeError>(fits, "Index has shape ", index.str(), ", which is larger than ", x.str(),
+                      " not only along axis ", at);
 }
 
 // A rule gives the axis from the attributes, and says whether negative positions count from the end.

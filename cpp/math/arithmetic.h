@@ -7,19 +7,25 @@ namespace paddle_mini {
 
 struct Itself {
   template <class V>
-  PM_HD V operator()(V v) const { return v; }
+  PM_HD V operator()(V v) const {
+    return v;
+  }
 };
 
 struct Plus {
   template <class V>
-  PM_HD V operator()(V a, V b) const { return a + b; }
+  PM_HD V operator()(V a, V b) const {
+    return a + b;
+  }
 };
 
 template <class T>
 struct Times {
   T factor;
   template <class V>
-  PM_HD V operator()(V v) const { return v * V(factor); }
+  PM_HD V operator()(V v) const {
+    return v * V(factor);
+  }
 };
 // With a factor that a tensor may hold.
 template <class T>

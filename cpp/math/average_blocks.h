@@ -27,7 +27,8 @@ namespace paddle_mini {
 // b, if all have one sign, add up to m/8 to m/4 digits of p in blocks of m steps, so their blocks are short.
 // With zeros for b and the sums the average is a, so the state of an average that was kept without blocks can go on.
 constexpr int kBlockSteps = 16, kShortBlockSteps = 4;
-constexpr double kWideWeight = 1.0 / 8, kDitheredWeight = 1.0 / 64, kDither = 1.0 / (1 << 20), kGolden = 0.6180339887498949;
+constexpr double kWideWeight = 1.0 / 8, kDitheredWeight = 1.0 / 64, kDither = 1.0 / (1 << 20),
+                 kGolden = 0.6180339887498949;
 
 // Kept as float64: S, c, the S at which the block ends, steps since the average began.
 enum AverageSum { kSum = 0, kShift, kEnd, kBlockCount, kAverageSums };
@@ -45,7 +46,8 @@ enum class Move { None, Begin, Add, EndBlock };
 template <class T>
 struct BlockStep {
   Move move = Move::None;
-  T weight{}, shift{}, sum{}, part{}, scale{}, next{};  // v; c after it; S after it, 1 / S; of the next block: S over this S, c
+  T weight{}, shift{}, sum{}, part{}, scale{},
+      next{};  // v; c after it; S after it, 1 / S; of the next block: S over this S, c
   double sums[kAverageSums] = {};                       // afterwards
 };
 
@@ -70,9 +72,7 @@ PM_HD BlockStep<T> block_step(const double* sums, double w) {
   }
   double v = w / (1 - w) * before;
   int length = block_length(w);
-  if (w < kDitheredWeight && sizeof(T) == sizeof(float)) {
-    v *= 1 + (place(steps) - 0.5) * kDither;
-  }
+  if (w < kDitheredWeight && sizeof(T) == sizeof(float)) { v *= 1 + (place(steps) - 0.5) * kDither; }
   step.weight = static_cast<T>(v);
   v = static_cast<double>(step.weight);
   double sum = before + v, shift = sums[kShift] - v;
@@ -101,7 +101,9 @@ template <class T>
 struct AddToBlock {
   T weight;
   template <class V>
-  PM_HD V operator()(V block, V param) const { return block + V(weight) * param; }
+  PM_HD V operator()(V block, V param) const {
+    return block + V(weight) * param;
+  }
 };
 
 // The new average and what the next block begins with.

@@ -51,8 +51,8 @@ inline void require_ring(InferContext& c) {
 class RowClock {
  public:
   PM_HD RowClock(const int64_t* counters, const double* state, bool window)
-      : counters_(counters), now_(window ? static_cast<double>(counters[kUpdates]) : state[kLogKept]),
-        window_(window) {}
+      : counters_(counters), now_(window ? static_cast<double>(counters[kUpdates]) : state[kLogKept]), window_(window) {
+  }
 
   PM_HD double now() const { return now_; }
 

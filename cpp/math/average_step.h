@@ -12,7 +12,9 @@ template <class T>
 struct Lerp {
   T weight;
   template <class V>
-  PM_HD V operator()(V average, V param) const { return average + V(weight) * (param - average); }
+  PM_HD V operator()(V average, V param) const {
+    return average + V(weight) * (param - average);
+  }
 };
 
 // Kahan 1965: what rounding added to the average is taken off the next step.

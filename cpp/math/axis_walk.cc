@@ -78,7 +78,8 @@ void AxisCopyKernel::run(Device& device) {
     case DType::Int32: return copy(number_as<int32_t>(constant_));
     case DType::Int64: return copy(number_as<int64_t>(constant_));
     case DType::Int16: return copy(number_as<int16_t>(constant_));
-    case DType::Float16: case DType::BFloat16: return copy(int16_t{0});
+    case DType::Float16:
+    case DType::BFloat16: return copy(int16_t{0});
     case DType::UInt8: return copy(number_as<uint8_t>(constant_));
     case DType::Bool: return copy(static_cast<int8_t>(constant_ != 0));
     default: return copy(number_as<int8_t>(constant_));

@@ -134,7 +134,9 @@ template <class T>
 struct Put {
   T* source;
   template <class A>
-  PM_DEVICE void operator()(int64_t i, A sum) const { source[i] = static_cast<T>(sum); }
+  PM_DEVICE void operator()(int64_t i, A sum) const {
+    source[i] = static_cast<T>(sum);
+  }
 };
 
 // Where every axis is whole, stretched or repeated, the sums are a fold over the result: `kept` and `folded` get its

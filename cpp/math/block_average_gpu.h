@@ -100,7 +100,8 @@ class GpuBlockAverage {
         sums_(init, "Sums"), weight_(init, "Weight"), roll_(init, "Roll", optional_port),
         average_out_(init, "AverageOut"), block_out_(init, "BlockOut"),
         previous_out_(init, "PreviousOut", optional_port), sums_out_(init, "SumsOut"),
-        checks_(init.attr<bool>("check_finite")), shared_(init, sizeof(block_average_gpu::Shared<T>) / sizeof(double) + 1) {}
+        checks_(init.attr<bool>("check_finite")),
+        shared_(init, sizeof(block_average_gpu::Shared<T>) / sizeof(double) + 1) {}
 
   template <class P>
   void run(Device& device, const P* p) {

@@ -36,7 +36,9 @@ template <class T>
 struct Put {
   T* to;
   template <class A>
-  PM_DEVICE void operator()(int64_t o, A sum) const { to[o] = static_cast<T>(sum); }
+  PM_DEVICE void operator()(int64_t o, A sum) const {
+    to[o] = static_cast<T>(sum);
+  }
 };
 
 }  // namespace broadcast_gpu

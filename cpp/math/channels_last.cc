@@ -15,7 +15,8 @@ OpDesc channels_first(OpDesc op) {
 bool holds_images(const std::string& port) {
   static const std::vector<std::string> images = {"Input", "Output", "X", "Out"};
   const std::string suffix = kGradSuffix;
-  bool of_gradient = port.size() > suffix.size() && port.compare(port.size() - suffix.size(), suffix.size(), suffix) == 0;
+  bool of_gradient =
+      port.size() > suffix.size() && port.compare(port.size() - suffix.size(), suffix.size(), suffix) == 0;
   return std::count(images.begin(), images.end(), of_gradient ? port.substr(0, port.size() - suffix.size()) : port) > 0;
 }
 
@@ -39,7 +40,8 @@ InferFunction for_both_layouts(InferFunction infer) {
       for (size_t i = 0; i < slot.arguments.size(); ++i) {
         VarInfo info = c.input(slot.name.c_str(), i);
         if (holds_images(slot.name)) {
-          require<ShapeError>(info.shape.rank() == 4, slot.name, " has ", info.shape.rank(), " dimensions, 4 are needed");
+          require<ShapeError>(info.shape.rank() == 4, slot.name, " has ", info.shape.rank(),
+                              " dimensions, 4 are needed");
           info.shape = transposed(info.shape, order_of_channels_first());
         }
         inputs.back().push_back(info);
@@ -50,7 +52,8 @@ InferFunction for_both_layouts(InferFunction infer) {
     for (size_t s = 0; s < op.outputs.size(); ++s) {
       for (size_t i = 0; i < op.outputs[s].arguments.size(); ++i) {
         VarInfo info = inside.outputs()[s][i];
-        if (holds_images(op.outputs[s].name) && info.shape.rank() == 4) info.shape = transposed(info.shape, order_of_channels_last());
+        if (holds_images(op.outputs[s].name) && info.shape.rank() == 4)
+          info.shape = transposed(info.shape, order_of_channels_last());
         c.output(op.outputs[s].name.c_str(), i) = info;
       }
     }

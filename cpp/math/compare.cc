@@ -51,10 +51,7 @@ OpSpec comparison(const char* type) {
 OpSpec logical(const char* type) { return of_two(type).infer(infer_stretched(true)).no_gradient(kTrueOrFalse); }
 
 OpSpec bitwise(const char* type) {
-  return of_two(type)
-      .infer(infer_stretched(false))
-      .no_gradient("bits do not change smoothly")
-      .in_place("X", "Out");
+  return of_two(type).infer(infer_stretched(false)).no_gradient("bits do not change smoothly").in_place("X", "Out");
 }
 
 }  // namespace paddle_mini

@@ -14,7 +14,9 @@ int axis_of(const OpDesc& op);
 template <class F>
 struct IsTrue {
   template <class... V>
-  PM_HD bool operator()(V... v) const { return F{}(v...) != 0; }
+  PM_HD bool operator()(V... v) const {
+    return F{}(v...) != 0;
+  }
 };
 
 // Out = F(X) != 0
@@ -26,9 +28,7 @@ struct TestKernel {
     Out<bool> out;
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-    void run(Device& device) override {
-      map(device, x.numel(), IsTrue<F>{}, out.data(), x.data());
-    }
+    void run(Device& device) override { map(device, x.numel(), IsTrue<F>{}, out.data(), x.data()); }
   };
 };
 

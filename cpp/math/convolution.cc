@@ -110,11 +110,16 @@ std::vector<GradientAxis> gradient_axes(const WindowAxis& axis) {
 
 template <class T>
 Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
-    : s_(sizes),
-      forward_{Grid(forward_axis(s_.height), forward_axis(s_.width), s_.images, s_.in_channels, s_.image_size(),
-                    s_.out_size()),
-               s_.in_channels, s_.out_channels, s_.pixels(), whole_taps(s_), s_.taps(),
-               s_.height.window * s_.width.window, 1, 0},
+    : s_(sizes), forward_{Grid(forward_axis(s_.height), forward_axis(s_.width), s_.images, s_.in_channels,
+                               s_.image_size(), s_.out_size()),
+                          s_.in_channels,
+                          s_.out_channels,
+                          s_.pixels(),
+                          whole_taps(s_),
+                          s_.taps(),
+                          s_.height.window * s_.width.window,
+                          1,
+                          0},
       channels_at_once_(std::min<int64_t>(s_.in_channels, 32)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
                    s_.image_size(), s_.out_size()),
@@ -142,8 +147,8 @@ void Convolution<T>::add_input_gradients() {
       }
       Grid grid(y.patches, x.patches, s_.images, s_.out_channels, s_.out_size(), s_.image_size());
       int64_t first = y.patches.out_first * s_.width.size + x.patches.out_first;
-      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.plane(), std::move(taps),
-                                  window, s_.taps(), s_.width.stride, first});
+      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.plane(), std::move(taps), window,
+                                  s_.taps(), s_.width.stride, first});
     }
   }
   every_pixel_seen_ = seen == s_.plane();
@@ -175,7 +180,8 @@ void Convolution<T>::store(const Product& product, const typename Grid::Slots& s
     const T* from = values + run.at;
     T* to = out + run.to;
     if (product.pixel_step == 1) copy_run(to, from, run.count);
-    else for (int i = 0; i < run.count; ++i) to[i * product.pixel_step] = from[i];
+    else
+      for (int i = 0; i < run.count; ++i) to[i * product.pixel_step] = from[i];
   }
 }
 
@@ -243,8 +249,7 @@ void Convolution<T>::input_gradient(Device&, const T* filter, const T* out_gradi
 
 // panel [channels, slots, lanes], zeros where no window is
 template <class T>
-void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels,
-                                  T* panel) const {
+void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const {
   constexpr int lanes = Vec<T>::size;
   const auto& slots = *region.slots;
   for (int64_t c = 0; c < channels; ++c) {

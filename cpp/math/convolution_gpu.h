@@ -79,8 +79,8 @@ class VolumeConvolution {
     TapProducts<T> p{{}, v_.images, v_.groups, v_.out_channels, v_.in_channels, v_.steps(false), v_.steps(true)};
     for (int d = 0; d < 3; ++d) {
       const WindowAxis& axis = v_.axes[d];
-      p.axes[d] = {axis.size, axis.out, axis.window, -axis.before, axis.stride, axis.dilation, axis.window, 0, 1,
-                   axis.out, 0, 1};
+      p.axes[d] = {axis.size,   axis.out, axis.window, -axis.before, axis.stride, axis.dilation,
+                   axis.window, 0,        1,           axis.out,     0,           1};
     }
     p.filter_channel = v_.taps();
     p.filter_row = v_.in_channels * p.filter_channel;
@@ -122,8 +122,8 @@ template <class T>
 class GpuConvolution : public VolumeConvolution<T> {
  public:
   GpuConvolution(KernelInit&, const ConvolutionSizes& s, bool /*gradients*/)
-      : VolumeConvolution<T>(
-            {s.images, s.groups, s.in_channels, s.out_channels, VolumeAxes{WindowAxis(), s.height, s.width}}) {}
+      : VolumeConvolution<T>({s.images, s.groups, s.in_channels, s.out_channels,
+                              VolumeAxes{WindowAxis(), s.height, s.width}}) {}
 };
 
 template <class T>

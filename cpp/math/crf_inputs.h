@@ -23,8 +23,7 @@ inline int64_t require_crf_inputs(const InferContext& c) {
     const Shape& label = c.shape("Label");
     int64_t rows = emission.numel(0, emission.rank() - 1);
     require<ShapeError>(dims_agree(label.numel(0, label.rank()), rows), "Label has shape ", label.str(),
-                        ", with Emission ",
-                        emission.str(), " it must have one element for each row");
+                        ", with Emission ", emission.str(), " it must have one element for each row");
   }
   if (!padded) return sequence_count(c, "Emission");
   require_lengths(c, "Length", emission[0]);

@@ -8,11 +8,17 @@ namespace paddle_mini {
 namespace dot_gpu {
 
 template <class T>
-struct WrappingType { using type = std::make_unsigned_t<T>; };
+struct WrappingType {
+  using type = std::make_unsigned_t<T>;
+};
 template <>
-struct WrappingType<float> { using type = double; };
+struct WrappingType<float> {
+  using type = double;
+};
 template <>
-struct WrappingType<double> { using type = double; };
+struct WrappingType<double> {
+  using type = double;
+};
 template <class T>
 using Sum = typename WrappingType<T>::type;
 

@@ -56,7 +56,9 @@ void join(std::map<int, int64_t>& sizes, int label, int64_t size) {
 }
 
 template <class Labels>
-bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool has(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 std::vector<int> implied_labels(const std::vector<LabelledShape>& operands) {
   std::map<int, int> counts;

@@ -24,7 +24,9 @@ struct BinaryKernel {
 // The gradient with respect to an operand that is added: passed on as it is.
 struct PassGradient {
   template <class V>
-  PM_HD V operator()(V, V, V gradient) const { return gradient; }
+  PM_HD V operator()(V, V, V gradient) const {
+    return gradient;
+  }
 };
 
 // X@GRAD = ToX(X, Y, Out@GRAD), Y@GRAD = ToY(X, Y, Out@GRAD), summed over the axes of the stretching.

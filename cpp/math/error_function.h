@@ -32,7 +32,7 @@ inline Vec<float> scaled_complement(Vec<float> z) {
 
 // Below 1 the polynomial of erf(x) / x in x^2, of a relative error of 4e-8: 1 - (1 - erf) would lose digits there.
 inline Vec<float> erf(Vec<float> x) {
-  static constexpr float c[] = {1.12837912249f,   -0.37612326187f, 0.11280180116f,
+  static constexpr float c[] = {1.12837912249f,  -0.37612326187f, 0.11280180116f,
                                 -0.02671131144f, 0.00491755157f,  -0.00056314229f};
   Vec<float> z = abs(x), square = x * x;
   Vec<float> far = Vec<float>(1) - exp_below(-square) * scaled_complement(z);

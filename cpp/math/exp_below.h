@@ -10,7 +10,9 @@ namespace paddle_mini {
 // a, or `least` where a is below it; NaN stays NaN. One instruction, unlike maximum, as only a may be NaN: Eigen's
 // orders its operands like std::max.
 template <class T>
-Vec<T> no_less(Vec<T> a, T least) { return Eigen::internal::pmax(a.p, Vec<T>(least).p); }
+Vec<T> no_less(Vec<T> a, T least) {
+  return Eigen::internal::pmax(a.p, Vec<T>(least).p);
+}
 
 // exp(x) for x <= 0; 0 below -87.7, NaN for NaN. With n = x / log(2) rounded it is 2^n exp(x - n log(2)), and of that
 // exp a polynomial with a relative error of 4e-9.

@@ -12,7 +12,9 @@ struct Largest {
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   }
   template <class T>
-  PM_HD T operator()(T a, T b) const { return maximum(a, b); }
+  PM_HD T operator()(T a, T b) const {
+    return maximum(a, b);
+  }
 };
 
 struct Smallest {
@@ -22,12 +24,16 @@ struct Smallest {
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }
   template <class T>
-  PM_HD T operator()(T a, T b) const { return minimum(a, b); }
+  PM_HD T operator()(T a, T b) const {
+    return minimum(a, b);
+  }
 };
 
 struct IsEqual {
   template <class T>
-  PM_HD int64_t operator()(T x, T out) const { return x == out; }
+  PM_HD int64_t operator()(T x, T out) const {
+    return x == out;
+  }
 };
 
 struct ShareAmongEquals {

@@ -21,8 +21,7 @@ struct FoldKernel {
     Out<T> out;
     AxisFolds folds;
 
-    explicit For(KernelInit& init)
-        : x(init, "X"), out(init, "Out"), folds(x.shape(), fold_axes(init, x.shape())) {}
+    explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), folds(x.shape(), fold_axes(init, x.shape())) {}
     void run(Device& device) override {
       folds.fold(device, Itself{}, F{}, F::template first<T>(), out.data(), x.data());
     }
@@ -50,7 +49,9 @@ struct FoldGradKernel {
 // The gradient is shared out to every element that is the extreme one, in full.
 struct ToExtreme {
   template <class T>
-  PM_HD T operator()(T x, T out, T gradient) const { return x == out ? gradient : T(0); }
+  PM_HD T operator()(T x, T out, T gradient) const {
+    return x == out ? gradient : T(0);
+  }
 };
 
 // Records that lack what is the operator's own: doc, kernels.
@@ -60,7 +61,8 @@ inline OpSpec fold_reduction(const char* type, const char* gradient, bool has_no
       .infer([has_none](InferContext& c) {
         require_tensors(c);
         const Shape& x = c.shape("X");
-        std::vector<bool> axes = reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
+        std::vector<bool> axes =
+            reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
         Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
         bool empty = x.known() && x.numel() == 0 && out.numel() > 0;
         require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ", which has no largest or smallest element");
@@ -92,7 +94,9 @@ inline std::vector<bool> truth_axes(const OpDesc& op, int rank) {
 
 struct IsNotZero {
   template <class T>
-  PM_HD bool operator()(T x) const { return x != T(0); }
+  PM_HD bool operator()(T x) const {
+    return x != T(0);
+  }
 };
 
 // Out = the fold by F of whether each element of X is other than 0.
@@ -123,8 +127,7 @@ inline OpSpec truth_reduction(const char* type) {
       .infer([](InferContext& c) {
         require_tensors(c);
         const Shape& x = c.shape("X");
-        c.set_output("Out", DType::Bool,
-                     reduced_shape(x, truth_axes(c.op(), x.rank()), c.attr<bool>("keep_dim")));
+        c.set_output("Out", DType::Bool, reduced_shape(x, truth_axes(c.op(), x.rank()), c.attr<bool>("keep_dim")));
       })
       .no_gradient("truth has no slope");
 }

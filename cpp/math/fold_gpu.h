@@ -14,7 +14,7 @@ namespace fold_gpu {
 // How the threads of a block share out the work: `lanes` of them, a power of 2, fold one result together.
 struct Shares {
   int lanes = 1;
-  int64_t slices = 1;        // parts of a fold that different blocks compute
+  int64_t slices = 1;  // parts of a fold that different blocks compute
   bool along_fold = false;  // whether neighbouring threads take neighbouring elements of one fold, not of several
   int results() const { return kThreads / lanes; }
 };

@@ -81,9 +81,27 @@ template <class T>
 void Gemm<T>::run_many(Device& device, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
                        int64_t step_c) const {
   if (m == 0 || n == 0 || count == 0) return;
-  MatrixProducts<T> products{transpose_a, transpose_b, m, n, k, lda ? lda : transpose_a ? m : k,
-                             ldb ? ldb : transpose_b ? k : n, ldc ? ldc : n, alpha, beta, a, b, c,
-                             count, step_a, step_b, step_c};
+  MatrixProducts<T> products{transpose_a,
+                             transpose_b,
+                             m,
+                             n,
+                             k,
+                             lda           ? lda
+                             : transpose_a ? m
+                                           : k,
+                             ldb           ? ldb
+                             : transpose_b ? k
+                                           : n,
+                             ldc ? ldc : n,
+                             alpha,
+                             beta,
+                             a,
+                             b,
+                             c,
+                             count,
+                             step_a,
+                             step_b,
+                             step_c};
   if (run_by_cublas(device, products)) return;
   constexpr int side = Squares<T>::kSide;
   int64_t squares = (m + side - 1) / side * ((n + side - 1) / side) * count;

@@ -40,7 +40,7 @@ class GridAxis {
     T half = corners_ ? T(0) : T(0.5), period = T(2) * (last + T(2) * half);
     if (period == T(0)) return {T(0), T(0)};
     T distance = std::abs(at + half), rest = distance - std::floor(distance / period) * period;
-    bool before = at + half < T(0), flipped = rest > period - rest;
+    bool before = at + half<T(0), flipped = rest> period - rest;
     if (before != flipped) speed = -speed;
     GridPlace<T> found{minimum(rest, period - rest) - half, speed};
     return corners_ ? found : clipped(found.at, found.speed, last);

@@ -24,7 +24,9 @@ struct Layout {
   int64_t numel() const { return images * channels * pixels; }
 
   // The channel and the group of an element.
-  struct Place { int64_t channel, group; };
+  struct Place {
+    int64_t channel, group;
+  };
   PM_DEVICE Place place(int64_t i) const {
     int64_t row = i / pixels, channel = last ? i % channels : row % channels;
     int64_t image = last ? i / channels / pixels : row / channels;

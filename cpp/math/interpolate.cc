@@ -93,7 +93,9 @@ InterpolatedAxis interpolate_axis_of(const Context& c, const Wanted& wanted, siz
 }
 
 template <class Context>
-int first_axis(const Context& c) { return c.template attr<std::string>("data_layout").back() == 'C' ? 1 : 2; }
+int first_axis(const Context& c) {
+  return c.template attr<std::string>("data_layout").back() == 'C' ? 1 : 2;
+}
 
 void check_ports(const InferContext& c) {
   if (!c.has_input("Scale")) return;
@@ -105,8 +107,8 @@ Shape interpolate_out_shape(InferContext& c, int most_axes) {
   require_tensors(c);
   Shape out = c.shape("X");
   int axes = out.rank() - 2, at = first_axis(c);
-  require<ShapeError>(axes == 2 || axes == most_axes, "X has ", out.rank(), " dimensions, ", most_axes == 2 ? "4" : "4 or 5",
-                      " are needed");
+  require<ShapeError>(axes == 2 || axes == most_axes, "X has ", out.rank(), " dimensions, ",
+                      most_axes == 2 ? "4" : "4 or 5", " are needed");
   check_ports(c);
   Wanted wanted = wanted_of(c, axes);
   if (!wanted.known) c.await_values();
@@ -132,7 +134,8 @@ OpSpec interpolate_with_attributes(OpSpec spec, const std::string& method) {
       .attr("out_d", 0, "depth of Out, where X has 5 dimensions and there is no scale")
       .attr("out_h", 0, "height of Out, where there is no scale")
       .attr("out_w", 0, "width of Out, where there is no scale")
-      .attr("scale", std::vector<float>{}, "sizes of Out by those of X, rounded down: height and width, before them depth; empty: out_d, out_h, out_w")
+      .attr("scale", std::vector<float>{},
+            "sizes of Out by those of X, rounded down: height and width, before them depth; empty: out_d, out_h, out_w")
       .attr("interp_method", "bilinear", "the operator's name says it", one_of({"bilinear", method}))
       .attr("align_corners", true, "whether the centers of the corner pixels lie over each other")
       .attr("align_mode", 1, "without align_corners: 0 lays centers of pixels over each other, 1 their corners",
@@ -159,8 +162,10 @@ InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* image
 OpSpec interpolation(const std::string& method, int most_axes) {
   std::string type = method + "_interp_v2";
   OpSpec spec(type);
-  spec.input("X", text("[images, channels, height, width]", most_axes == 3 ? " or [images, channels, depth, height, width]" : "",
-                       ", or channels last as data_layout says").c_str())
+  spec.input("X", text("[images, channels, height, width]",
+                       most_axes == 3 ? " or [images, channels, depth, height, width]" : "",
+                       ", or channels last as data_layout says")
+                      .c_str())
       .output("Out", "X's shape, with other sizes of the images");
   return interpolate_with_attributes(spec, method)
       .infer([=](InferContext& c) { c.set_output("Out", c.input("X").dtype, interpolate_out_shape(c, most_axes)); })
@@ -172,8 +177,9 @@ OpSpec interpolation_gradient(const std::string& method, int most_axes) {
   spec.input("X", "as in the forward operator; its values are not read")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
-  return interpolate_with_attributes(spec, method)
-      .infer([=](InferContext& c) { interpolate_infer_gradient(c, most_axes); });
+  return interpolate_with_attributes(spec, method).infer([=](InferContext& c) {
+    interpolate_infer_gradient(c, most_axes);
+  });
 }
 
 }  // namespace paddle_mini

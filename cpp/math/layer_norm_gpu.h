@@ -65,9 +65,8 @@ struct ToX : Lines {
       });
       sum = fold_line(sums, part, sum, PlusBoth{});
       T level = static_cast<T>(sum.first / n), slope = static_cast<T>(sum.second / n);
-      each_element(part, [&](int64_t at, int64_t i) {
-        to[at] = s * (scaled(at, i) - level - (rows.x[at] - m) * s * slope);
-      });
+      each_element(part,
+                   [&](int64_t at, int64_t i) { to[at] = s * (scaled(at, i) - level - (rows.x[at] - m) * s * slope); });
     });
   }
 };

@@ -8,7 +8,9 @@ namespace paddle_mini {
 
 struct Larger {
   template <class T>
-  PM_DEVICE T operator()(T a, T b) const { return maximum(a, b); }
+  PM_DEVICE T operator()(T a, T b) const {
+    return maximum(a, b);
+  }
 };
 
 // What a thread has of a line: its elements lane, lane + lanes and so on, those at `begin` + element * inner.

@@ -22,7 +22,7 @@ struct RowRange {
 // `part`, which has as many levels. A level beyond the last: the entries are rows.
 inline RowRange cut_levels(const Lod& lod, size_t level, int64_t begin, int64_t end, Lod& part) {
   for (size_t l = level; l < lod.size(); ++l) {
-    auto &to = part[l - level];
+    auto& to = part[l - level];
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       to.push_back(to.back() + lod[l][i + 1] - lod[l][i]);
     }

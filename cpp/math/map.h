@@ -79,7 +79,9 @@ void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* fi
   if (i == n) return;
   auto values = f(map_loop::load_part(first + i, n - i), map_loop::load_part(in + i, n - i)...);
   std::apply(
-      [&](auto*... to) { std::apply([&](auto... value) { (map_loop::store_part(value, to + i, n - i), ...); }, values); },
+      [&](auto*... to) {
+        std::apply([&](auto... value) { (map_loop::store_part(value, to + i, n - i), ...); }, values);
+      },
       out);
 }
 

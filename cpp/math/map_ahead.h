@@ -7,14 +7,18 @@ namespace paddle_mini {
 
 #ifdef PM_GPU
 template <class T, class F, class... Inputs>
-void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) { map(device, n, f, out, in...); }
+void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
+  map(device, n, f, out, in...);
+}
 #else
 // Bytes between what is computed and what is asked for: across the end of a page, where the processor's own reading
 // ahead stops.
 inline constexpr int64_t kAhead = 2048;
 
 template <class T>
-inline void ask_ahead(const T* at) { __builtin_prefetch(at + kAhead / static_cast<int64_t>(sizeof(T))); }
+inline void ask_ahead(const T* at) {
+  __builtin_prefetch(at + kAhead / static_cast<int64_t>(sizeof(T)));
+}
 
 // out[i] = f(in[i]...), as map does it.
 template <class T, class F, class... Inputs>

@@ -26,8 +26,8 @@ struct MatmulShape {
     k = transpose_x ? x_rows : x_columns;
     n = transpose_y ? y_rows : y_columns;
     int64_t y_k = transpose_y ? y_columns : y_rows;
-    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has rows of ", k,
-                        ", Y ", y.str(), transpose_y ? " transposed" : "", " has columns of ", y_k);
+    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has rows of ", k, ", Y ",
+                        y.str(), transpose_y ? " transposed" : "", " has columns of ", y_k);
     k = std::max(k, y_k);
     for (int i = 0; i < x.rank() - 2; ++i) x_batch.push_back(x[i]);
     for (int i = 0; i < y.rank() - 2; ++i) y_batch.push_back(y[i]);

@@ -51,7 +51,9 @@ struct MomentumScaled<MomentumStep<T>, T> {
   MomentumStep<T> step;
   T factor;
   template <class V>
-  PM_HD std::tuple<V, V> operator()(V p, V v, V g) const { return step(p, v, V(factor) * g); }
+  PM_HD std::tuple<V, V> operator()(V p, V v, V g) const {
+    return step(p, v, V(factor) * g);
+  }
 };
 
 }  // namespace paddle_mini

@@ -9,7 +9,9 @@
 namespace paddle_mini {
 
 template <class T>
-PM_HD bool is_finite(T x) { return x - x == T(0); }
+PM_HD bool is_finite(T x) {
+  return x - x == T(0);
+}
 PM_HD inline bool is_finite(Float16 x) { return (x.bits & 0x7c00u) != 0x7c00u; }
 PM_HD inline bool is_finite(BFloat16 x) { return (x.bits & 0x7f80u) != 0x7f80u; }
 

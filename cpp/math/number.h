@@ -10,7 +10,9 @@ namespace paddle_mini {
 
 // The type of one element of V, for constants: number_of<Vec<float>> is float.
 template <class V>
-struct number_type { using type = V; };
+struct number_type {
+  using type = V;
+};
 template <class V>
 using number_of = typename number_type<V>::type;
 
@@ -18,9 +20,13 @@ template <class T> PM_HD T select(bool m, T yes, T no) { return m ? yes : no; }
 
 // NaN in either gives NaN, as in NumPy.
 template <class T>
-PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> maximum(T a, T b) { return a != a ? a : (a < b || b != b) ? b : a; }
+PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> maximum(T a, T b) {
+  return a != a ? a : (a < b || b != b) ? b : a;
+}
 template <class T>
-PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> minimum(T a, T b) { return a != a ? a : (b < a || b != b) ? b : a; }
+PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> minimum(T a, T b) {
+  return a != a ? a : (b < a || b != b) ? b : a;
+}
 
 // 1, 0 or -1; NaN stays NaN.
 template <class V>
@@ -30,9 +36,13 @@ PM_HD V sign(V a) {
 
 // Functions that have no form for registers.
 template <class T, class F>
-PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> each_lane(T a, F f) { return f(a); }
+PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> each_lane(T a, F f) {
+  return f(a);
+}
 template <class T, class F>
-PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> each_lane(T a, T b, F f) { return f(a, b); }
+PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> each_lane(T a, T b, F f) {
+  return f(a, b);
+}
 
 // a * b + c, rounded once.
 PM_HD inline float multiply_add(float a, float b, float c) { return std::fma(a, b, c); }

@@ -38,7 +38,9 @@ void copy_part(Device& device, const In<T>& from, const Out<T>& to, int64_t at, 
   if (from.data() != to.data()) copy_n(device, from.data() + at, count, to.data() + at);
 }
 template <class T>
-void copy_all(Device& device, const In<T>& from, const Out<T>& to) { copy_part(device, from, to, 0, from.numel()); }
+void copy_all(Device& device, const In<T>& from, const Out<T>& to) {
+  copy_part(device, from, to, 0, from.numel());
+}
 
 // A gradient that may be selected rows. Rows that occur several times count as one, with their sum.
 template <class T>

@@ -14,7 +14,9 @@ template <class T>
 struct SgdStep {
   T rate;
   template <class V>
-  PM_HD V operator()(V p, V g) const { return p - V(rate) * g; }
+  PM_HD V operator()(V p, V g) const {
+    return p - V(rate) * g;
+  }
 };
 
 // Zeiler 2012.
@@ -173,7 +175,9 @@ struct ProximalGdStep {
   Proximal<T> proximal;
 
   template <class V>
-  PM_HD V operator()(V param, V gradient) const { return proximal(param - V(rate) * gradient); }
+  PM_HD V operator()(V param, V gradient) const {
+    return proximal(param - V(rate) * gradient);
+  }
 };
 
 template <class T>
@@ -204,7 +208,9 @@ template <class T>
 struct DpsgdStep {
   T rate, divisor, noise;
   template <class V>
-  PM_HD V operator()(V param, V gradient) const { return param - V(rate) * (gradient / V(divisor) + V(noise)); }
+  PM_HD V operator()(V param, V gradient) const {
+    return param - V(rate) * (gradient / V(divisor) + V(noise));
+  }
 };
 
 template <class T>

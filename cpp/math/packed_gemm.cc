@@ -34,10 +34,14 @@ void copy_tiles(int64_t depth, int64_t columns, const T* a, int64_t lda, T* tile
 }  // namespace
 
 template <class T>
-int64_t PackedGemm<T>::packed_size() const { return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T> * k; }
+int64_t PackedGemm<T>::packed_size() const {
+  return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T> * k;
+}
 
 template <class T>
-int64_t PackedGemm<T>::tile_size() { return kTiles * kDepth * kRows<T>; }
+int64_t PackedGemm<T>::tile_size() {
+  return kTiles * kDepth * kRows<T>;
+}
 
 template <class T>
 void PackedGemm<T>::pack(const T* b, int64_t ldb, bool transposed, T* packed) const {
@@ -49,7 +53,8 @@ void PackedGemm<T>::pack(const T* b, int64_t ldb, bool transposed, T* packed) co
 
 template <class T>
 void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc, bool add) const {
-  if (k == 0 && !add) for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
+  if (k == 0 && !add)
+    for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
   for (int64_t top = 0; top < m; top += kRowsAtOnce) {
     int64_t bottom = std::min(m, top + kRowsAtOnce);
     for (int64_t from = 0; from < k; from += kDepth) {
@@ -69,7 +74,8 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
 template <class T>
 void PackedGemm<T>::run_transposed(int64_t m, const T* a, int64_t lda, const T* packed, T* tile, T* c,
                                    int64_t ldc) const {
-  if (k == 0) for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
+  if (k == 0)
+    for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
   for (int64_t from = 0; from < k; from += kDepth) {
     int64_t depth = std::min(kDepth, k - from);
     for (int64_t top = 0; top < m; top += kTiles * kRows<T>) {

@@ -71,10 +71,10 @@ std::vector<Variable*> outputs_of(const KernelInit& init, const char* port) {
 }
 
 SlabKernel::SlabKernel(KernelInit& init, const char* whole, const char* parts, bool join)
-    : SplitOrConcatKernel(whole_of(init, whole, join), join ? inputs_of(init, parts) : outputs_of(init, parts),
-                  slab_numels(init, whole_of(init, whole, join)),
-                  whole_of(init, whole, join)->tensor.shape.numel(0, axis_in_whole(init, whole_of(init, whole, join))),
-                  join) {}
+    : SplitOrConcatKernel(
+          whole_of(init, whole, join), join ? inputs_of(init, parts) : outputs_of(init, parts),
+          slab_numels(init, whole_of(init, whole, join)),
+          whole_of(init, whole, join)->tensor.shape.numel(0, axis_in_whole(init, whole_of(init, whole, join))), join) {}
 
 VarInfo stacked(const InferContext& c, const char* parts) {
   require_tensors(c);
@@ -100,8 +100,8 @@ void set_slabs(InferContext& c, const char* whole, const char* parts) {
   require<ShapeError>(shape.rank() > 0, whole, " has no dimensions: there is no axis to cut");
   int axis = normal_axis(c.attr<int32_t>("axis"), shape.rank(), "axis");
   int64_t count = static_cast<int64_t>(c.output_count(parts));
-  require<ShapeError>(dims_agree(shape[axis], count), "there are ", count, " ", parts, " for ", whole, " ",
-                      shape.str(), " along axis ", axis);
+  require<ShapeError>(dims_agree(shape[axis], count), "there are ", count, " ", parts, " for ", whole, " ", shape.str(),
+                      " along axis ", axis);
   std::vector<int64_t> dims = shape.vector();
   dims.erase(dims.begin() + axis);
   for (size_t i = 0; i < c.output_count(parts); ++i) {

@@ -10,7 +10,8 @@ namespace paddle_mini {
 class SplitOrConcatKernel : public Kernel {
  public:
   // A part that is nullptr is one that nobody wants.
-  SplitOrConcatKernel(Variable* whole, std::vector<Variable*> parts, std::vector<int64_t> part_numels, int64_t rows, bool join)
+  SplitOrConcatKernel(Variable* whole, std::vector<Variable*> parts, std::vector<int64_t> part_numels, int64_t rows,
+                      bool join)
       : whole_(whole), parts_(std::move(parts)), numels_(std::move(part_numels)), rows_(rows), join_(join) {}
   void run(Device& device) override;
 

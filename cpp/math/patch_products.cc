@@ -78,10 +78,8 @@ struct Patches {
 
 template <class T>
 PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
-    : s_(sizes),
-      padded_(sizes.height.before || sizes.height.after || sizes.width.before || sizes.width.after),
-      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile),
-      filter_(init, s_.out_channels * s_.taps()),
+    : s_(sizes), padded_(sizes.height.before || sizes.height.after || sizes.width.before || sizes.width.after),
+      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile), filter_(init, s_.out_channels * s_.taps()),
       columns_(init, 0), outs_(init, 0), sums_(init, gradients ? s_.taps() * padded_outs_ : 0) {
   const WindowAxis &h = s_.height, &w = s_.width;
   for (int64_t c = 0; c < s_.in_channels; ++c) {
@@ -144,7 +142,8 @@ void PatchProducts<T>::pack_columns(const T* image, int64_t group, const Tile& t
     for (int r = 0; r < run_count; ++r) {
       patches.each_part(runs[r], tap, [&](int at, int64_t from, int count, int64_t step) {
         if (step == 1) copy_run(panel + at, start + from, count);
-        else for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
+        else
+          for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
       });
     }
     panel += kTile;
@@ -154,7 +153,7 @@ void PatchProducts<T>::pack_columns(const T* image, int64_t group, const Tile& t
 // The reverse, for some of the taps: what the pixels' patches got is added where they came from.
 template <class T>
 void PatchProducts<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile,
-                                 T* image) const {
+                                   T* image) const {
   T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
   const Patches patches(s_, padded_);
   Run runs[kTile];
@@ -164,7 +163,8 @@ void PatchProducts<T>::add_columns(const T* rows, int64_t tap, int row_count, in
     for (int r = 0; r < run_count; ++r) {
       patches.each_part(runs[r], *next, [&](int at, int64_t to, int count, int64_t step) {
         if (step == 1) add_run(start + to, rows + at, count);
-        else for (int i = 0; i < count; ++i) start[to + i * step] += rows[at + i];
+        else
+          for (int i = 0; i < count; ++i) start[to + i * step] += rows[at + i];
       });
     }
   }
@@ -205,7 +205,7 @@ void PatchProducts<T>::pack_outputs_by_pixel(const T* out, int64_t group, const 
 
 template <class T>
 void PatchProducts<T>::store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile,
-                                   T* out) const {
+                                     T* out) const {
   for (int i = 0; i < row_count; ++i, rows += kTile) {
     T* to = out + (group * s_.out_channels + channel + i) * s_.pixels();
     for (int r = 0; r < tile.run_count; ++r) {

@@ -67,8 +67,7 @@ PatchGrid<T>::Axis::Axis(const PatchAxis& axis)
 template <class T>
 PatchGrid<T>::PatchGrid(const PatchAxis& height, const PatchAxis& width, int64_t images, int64_t channels,
                         int64_t in_image, int64_t out_image)
-    : height_(height), width_(width), images_(images), channels_(channels), in_image_(in_image),
-      out_image_(out_image) {
+    : height_(height), width_(width), images_(images), channels_(channels), in_image_(in_image), out_image_(out_image) {
   choose_region();
   int64_t pitch = width_.length(), strip = height_.length() * pitch;
   int64_t strips = static_cast<int64_t>(width_.begins.size());

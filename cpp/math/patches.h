@@ -64,10 +64,10 @@ class PatchGrid {
       int64_t images = std::min(at_once_, images_ - image);
       for (int64_t y = 0; y < height_.windows; y += height_.at_once) {
         for (int64_t x = 0; x < width_.windows; x += width_.at_once) {
-          f(Region{image, images, y, x,
-                   &slots_[images < at_once_][y + height_.at_once > height_.windows]
-                          [x + width_.at_once > width_.windows],
-                   image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step});
+          f(Region{
+              image, images, y, x,
+              &slots_[images < at_once_][y + height_.at_once > height_.windows][x + width_.at_once > width_.windows],
+              image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step});
         }
       }
     }

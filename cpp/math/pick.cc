@@ -32,8 +32,10 @@ struct Picking {
     rows = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
   }
   void refuse(int64_t value, int64_t at) const {
-    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length, " along the axis, so positions run "
-                  "from 0 to ", length - 1);
+    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length,
+                  " along the axis, so positions run "
+                  "from 0 to ",
+                  length - 1);
   }
 #ifdef PM_GPU
   Positions positions(const Device& device) const { return {device, index, length, false}; }
@@ -52,8 +54,7 @@ struct PickKernel : Kernel {
   Variable& out;
   Picking pick;
 
-  explicit PickKernel(KernelInit& init)
-      : x(*init.input("X")), out(*init.output("Out")), pick(init, x.tensor.shape) {}
+  explicit PickKernel(KernelInit& init) : x(*init.input("X")), out(*init.output("Out")), pick(init, x.tensor.shape) {}
 
   void refuse(const Fault& fault) const override { pick.refuse(fault.value, fault.at); }
   void run(Device& device) override {

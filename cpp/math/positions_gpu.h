@@ -64,8 +64,8 @@ void gather_slabs(Device& device, const Where& where, int64_t rows, int64_t pick
   auto as = [&](auto piece) {
     using T = decltype(piece);
     int64_t width = static_cast<int64_t>(bytes / sizeof(T));
-    positions_gpu::Gather<T, Where> gather{where, picked, length, width, static_cast<const T*>(from),
-                                           static_cast<T*>(to)};
+    positions_gpu::Gather<T, Where> gather{
+        where, picked, length, width, static_cast<const T*>(from), static_cast<T*>(to)};
     for_each_index(device, rows * picked * width, gather);
   };
   if (together % 8 == 0) as(uint64_t{});

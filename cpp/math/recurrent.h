@@ -8,24 +8,36 @@ namespace paddle_mini {
 
 struct Sigmoid {
   template <class V>
-  V operator()(V x) const { return V(1) / (V(1) + exp(-x)); }
+  V operator()(V x) const {
+    return V(1) / (V(1) + exp(-x));
+  }
   // The derivative from the value y, as below.
   template <class V>
-  V slope(V y) const { return y * (V(1) - y); }
+  V slope(V y) const {
+    return y * (V(1) - y);
+  }
 };
 
 struct Tanh {
   template <class V>
-  V operator()(V x) const { return tanh(x); }
+  V operator()(V x) const {
+    return tanh(x);
+  }
   template <class V>
-  V slope(V y) const { return V(1) - y * y; }
+  V slope(V y) const {
+    return V(1) - y * y;
+  }
 };
 
 struct Relu {
   template <class V>
-  V operator()(V x) const { return maximum(x, V(0)); }
+  V operator()(V x) const {
+    return maximum(x, V(0));
+  }
   template <class V>
-  V slope(V y) const { return select(y > V(0), V(1), V(0)); }
+  V slope(V y) const {
+    return select(y > V(0), V(1), V(0));
+  }
 };
 
 // One that an attribute names.
@@ -35,7 +47,10 @@ struct AnyActivation {
   AnyActivation() = default;
   explicit AnyActivation(int32_t number) : kind(static_cast<Kind>(number)) {}
   explicit AnyActivation(const std::string& name)
-      : kind(name == "sigmoid" ? kSigmoid : name == "tanh" ? kTanh : name == "relu" ? kRelu : kIdentity) {}
+      : kind(name == "sigmoid" ? kSigmoid
+             : name == "tanh"  ? kTanh
+             : name == "relu"  ? kRelu
+                               : kIdentity) {}
 
   template <class V>
   V operator()(V x) const {

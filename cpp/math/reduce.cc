@@ -63,7 +63,8 @@ void Reduction::sum(Device& device, T scale, const T* x, T* out) const {
   each_row([&](int64_t in, int64_t to) {
     if (inner_.reduced) {
       if constexpr (has_vec<T>) out[to] += static_cast<T>(map_sum(device, n, [](auto a) { return a; }, x + in));
-      else for (int64_t i = 0; i < n; ++i) out[to] += x[in + i];
+      else
+        for (int64_t i = 0; i < n; ++i) out[to] += x[in + i];
     } else {
       map(device, n, [](auto total, auto a) { return total + a; }, out + to, static_cast<const T*>(out + to), x + in);
     }
@@ -104,7 +105,8 @@ OpSpec with_attributes(OpSpec spec) {
       .attr("keep_dim", false, "whether a reduced axis stays, with one element")
       .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
       .attr("in_dtype", -1, "not read: X knows its element type")
-      .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator. Only sums and means look at it", at_least(-1));
+      .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator. Only sums and means look at it",
+            at_least(-1));
 }
 
 }  // namespace

@@ -11,9 +11,7 @@ namespace {
 
 using Ints = std::vector<int32_t>;
 
-const char* times_of(const OpDesc& op) {
-  return op.attr("repeat_times") != nullptr ? "repeat_times" : "expand_times";
-}
+const char* times_of(const OpDesc& op) { return op.attr("repeat_times") != nullptr ? "repeat_times" : "expand_times"; }
 
 TensorAttrs repeat_ports_of(const OpDesc& op) {
   if (op.attr("repeat_times") != nullptr) return {{"repeat_times", "RepeatTimes", "repeat_times_tensor"}};
@@ -67,8 +65,8 @@ struct RepeatGradKernel : AxisCopyGradKernel<T> {
 
 void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const char* times) {
   TensorAttrs ports = repeat_ports_of(make_op(type, {}, {}, {{times, Ints{}}}));
-  ops.add(with_tensor_ports(
-              OpSpec(type).input("X", "any shape").output("Out", "X's dimensions, each times its number"), ports)
+  ops.add(with_tensor_ports(OpSpec(type).input("X", "any shape").output("Out", "X's dimensions, each times its number"),
+                            ports)
               .doc("Out = X, repeated along each axis as often as the attribute says.")
               .attr(times, Ints{}, "how often, for each axis")
               .infer([](InferContext& c) {
@@ -79,18 +77,18 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
               .on_gpu()
               .kernel_for_any<RepeatKernel>());
   ops.add(also({DType::Bool}, with_tensor_ports(OpSpec(gradient_type)
-                                .shape_input("X", "as in the forward operator")
-                                .input("Out@GRAD", "shape of Out")
-                                .output("X@GRAD", "shape of X"),
-                            ports)
-              .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
-              .attr(times, Ints{}, "as in the forward operator")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", repeat_out_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
-              .kernels<RepeatGradKernel, float, double, int32_t, int64_t>()));
+                                                    .shape_input("X", "as in the forward operator")
+                                                    .input("Out@GRAD", "shape of Out")
+                                                    .output("X@GRAD", "shape of X"),
+                                                ports)
+                                  .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
+                                  .attr(times, Ints{}, "as in the forward operator")
+                                  .infer([](InferContext& c) {
+                                    require_like_out(c, "X", repeat_out_shape(c));
+                                    gradients_like_inputs(c);
+                                  })
+                                  .on_gpu()
+                                  .kernels<RepeatGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

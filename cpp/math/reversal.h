@@ -20,8 +20,7 @@ inline AxisWalks reversal_walks(const OpDesc& op, const Shape& x) {
 
 struct ReversalKernel : AxisCopyKernel {
   explicit ReversalKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       reversal_walks(init.op(), init.input("X")->tensor.shape)) {}
+      : AxisCopyKernel(init.input("X"), init.output("Out"), reversal_walks(init.op(), init.input("X")->tensor.shape)) {}
 };
 
 // The gradient is turned back by the operator itself.

@@ -176,9 +176,8 @@ void RnnLayer<T>::run_row_gradient(Device& device, int64_t t, int64_t b, const T
         std::make_tuple(gx, gx + h, gx + 2 * h, gx + 3 * h, cell_gradient, state_gradient), v, v + h, v + 2 * h,
         v + 3 * h, squashed, last_cell, out_gradient, state, cell);
   } else if (size.mode == RnnMode::Gru) {
-    map(device, h, GruCellGradient{},
-        std::make_tuple(gx, gx + h, gx + 2 * h, gh, gh + h, gh + 2 * h, state_gradient), v, v + h, v + 2 * h, v + 3 * h,
-        last, out_gradient, state);
+    map(device, h, GruCellGradient{}, std::make_tuple(gx, gx + h, gx + 2 * h, gh, gh + h, gh + 2 * h, state_gradient),
+        v, v + h, v + 2 * h, v + 3 * h, last, out_gradient, state);
   } else {
     auto to = std::make_tuple(gx, state_gradient);
     auto step = [](auto slope) {

@@ -46,7 +46,8 @@ class RowRunsGradKernel : public Kernel {
     std::fill_n(x_gradient_.data(), x_gradient_.numel(), T(0));
     for (const RowRun& one : runs_) {
       T* to = x_gradient_.data() + one.from * width_;
-      map(device, one.rows * width_, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
+      map(
+          device, one.rows * width_, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
           out_gradient_.data() + one.to * width_);
     }
   }

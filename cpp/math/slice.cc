@@ -128,23 +128,24 @@ void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool s
         c.set_output("Out", c.input("Input").dtype, slice_out_shape(c, strided));
       })
       .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"});
-  OpSpec backward =
-      slice_with_attributes(with_tensor_ports(OpSpec(gradient_type)
-                                            .shape_input("Input", "as in the forward operator")
-                                            .input("Out@GRAD", "shape of Out")
-                                            .output("Input@GRAD", "shape of Input"),
-                                        ports),
-                      strided);
+  OpSpec backward = slice_with_attributes(with_tensor_ports(OpSpec(gradient_type)
+                                                                .shape_input("Input", "as in the forward operator")
+                                                                .input("Out@GRAD", "shape of Out")
+                                                                .output("Input@GRAD", "shape of Input"),
+                                                            ports),
+                                          strided);
   backward.doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").infer([strided](InferContext& c) {
     require_like_out(c, "Input", slice_out_shape(c, strided));
     gradients_like_inputs(c);
   });
   if (strided) {
     ops.add(forward.on_gpu().kernel_for_any<SliceKernel<true>>());
-    ops.add(also({DType::Bool}, backward.on_gpu().kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>()));
+    ops.add(also({DType::Bool},
+                 backward.on_gpu().kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>()));
   } else {
     ops.add(forward.on_gpu().kernel_for_any<SliceKernel<false>>());
-    ops.add(also({DType::Bool}, backward.on_gpu().kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>()));
+    ops.add(also({DType::Bool},
+                 backward.on_gpu().kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>()));
   }
 }
 

@@ -12,7 +12,9 @@ namespace paddle_mini {
 namespace softmax_cross_entropy_gpu {
 
 template <class T>
-PM_DEVICE T finite_log(T probability) { return maximum(log(probability), static_cast<T>(-1e20)); }
+PM_DEVICE T finite_log(T probability) {
+  return maximum(log(probability), static_cast<T>(-1e20));
+}
 
 // Softmax and loss of each row of logits, of labels of either sort.
 template <class T>

@@ -15,7 +15,9 @@ namespace paddle_mini {
 
 struct Squared {
   template <class V>
-  PM_HD V operator()(V v) const { return v * v; }
+  PM_HD V operator()(V v) const {
+    return v * v;
+  }
 };
 
 #ifdef PM_GPU
@@ -27,7 +29,9 @@ struct Get {
 
   PM_DEVICE auto operator()(const int64_t (&at)[1]) const { return of(at[0], std::index_sequence_for<Inputs...>{}); }
   template <size_t... I>
-  PM_DEVICE auto of(int64_t i, std::index_sequence<I...>) const { return ready(f)(std::get<I>(in)[i]...); }
+  PM_DEVICE auto of(int64_t i, std::index_sequence<I...>) const {
+    return ready(f)(std::get<I>(in)[i]...);
+  }
 };
 template <class A>
 struct Put {

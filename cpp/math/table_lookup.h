@@ -44,8 +44,7 @@ struct TableLookupKernel : Kernel {
 #ifdef PM_GPU
   void run(Device& device) override {
     IdsBelow below(device, ids, table.shape()[0]);
-    for_each_index(device, out.numel(),
-                   table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
+    for_each_index(device, out.numel(), table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
   }
 #else
   void run(Device&) override {
@@ -136,19 +135,20 @@ inline void infer_table_gradient(InferContext& c, const TableLookup& lookup) {
 }
 
 inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
-  ops.add(also({DType::Int8, DType::Int16}, OpSpec(lookup.type)
-              .doc(std::string(lookup.formula) +
-                   "; zeros where the id is padding_idx. An id outside of the table is refused.")
-              .input("W", lookup.table)
-              .input("Ids", lookup.ids)
-              .output("Out", lookup.out)
-              .attr("padding_idx", int64_t{-1}, "the id that gives zeros; -1: none", at_least(-1))
-              .attr("is_sparse", false, "whether the gradient of W is selected rows")
-              .infer([lookup](InferContext& c) { c.set_output("Out", c.input("W").dtype, lookup.shape(c)); })
-              .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
-              .checks_data()
-              .on_gpu()
-              .kernels<TableLookupKernel, float, double>()));
+  ops.add(also({DType::Int8, DType::Int16},
+               OpSpec(lookup.type)
+                   .doc(std::string(lookup.formula) +
+                        "; zeros where the id is padding_idx. An id outside of the table is refused.")
+                   .input("W", lookup.table)
+                   .input("Ids", lookup.ids)
+                   .output("Out", lookup.out)
+                   .attr("padding_idx", int64_t{-1}, "the id that gives zeros; -1: none", at_least(-1))
+                   .attr("is_sparse", false, "whether the gradient of W is selected rows")
+                   .infer([lookup](InferContext& c) { c.set_output("Out", c.input("W").dtype, lookup.shape(c)); })
+                   .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
+                   .checks_data()
+                   .on_gpu()
+                   .kernels<TableLookupKernel, float, double>()));
   ops.add(OpSpec(lookup.type + "_grad")
               .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
                    "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")

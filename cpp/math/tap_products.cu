@@ -152,8 +152,11 @@ struct TapSingles : TapSpots<T> {
       int64_t z = k * depth.tap_step;
       for (int64_t i = 0; i < height.taps; ++i) {
         int64_t y = i * height.tap_step, line = this->place(z, y, 0);
-        const T* factor = factors + ((depth.filter_first + k * depth.filter_step) * height.filter +
-                                     height.filter_first + i * height.filter_step) * width.filter + width.filter_first;
+        const T* factor = factors +
+                          ((depth.filter_first + k * depth.filter_step) * height.filter + height.filter_first +
+                           i * height.filter_step) *
+                              width.filter +
+                          width.filter_first;
         bool inside = z + window.z >= 0 && z + window.z < depth.in && y + window.y >= 0 && y + window.y < height.in;
         for (int64_t j = 0; j < width.taps; ++j, factor += width.filter_step) {
           int64_t x = j * width.tap_step;

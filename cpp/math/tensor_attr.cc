@@ -39,8 +39,8 @@ void write(OpDesc* op, const TensorAttr& attr, Longs numbers) {
   if (attr.positions && (type == AttrType::Int || type == AttrType::Ints)) {
     for (int64_t& number : numbers) number = std::clamp<int64_t>(number, INT32_MIN, INT32_MAX);
   }
-  require<ShapeError>(!is_one_number(type) || numbers.size() == 1, "the tensor given for '", attr.attr,
-                      "' has ", numbers.size(), " numbers, one is needed");
+  require<ShapeError>(!is_one_number(type) || numbers.size() == 1, "the tensor given for '", attr.attr, "' has ",
+                      numbers.size(), " numbers, one is needed");
   AttrValue value = is_one_number(type) ? AttrValue(numbers[0]) : AttrValue(numbers);
   op->set_attr(attr.attr, convert(value, type, attr.attr));
 }

@@ -47,6 +47,8 @@ class Uniform {
 
 // The tensor's where the program gives one.
 template <class T, class Input>
-Uniform<T> uniform_or(const Input& in, T otherwise) { return in ? Uniform<T>(in) : Uniform<T>(otherwise); }
+Uniform<T> uniform_or(const Input& in, T otherwise) {
+  return in ? Uniform<T>(in) : Uniform<T>(otherwise);
+}
 
 }  // namespace paddle_mini

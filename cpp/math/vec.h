@@ -29,7 +29,9 @@ struct Mask {
 };
 
 template <class T>
-struct number_type<Vec<T>> { using type = T; };
+struct number_type<Vec<T>> {
+  using type = T;
+};
 
 template <class T> Vec<T> operator+(Vec<T> a, Vec<T> b) { return Eigen::internal::padd(a.p, b.p); }
 template <class T> Vec<T> operator-(Vec<T> a, Vec<T> b) { return Eigen::internal::psub(a.p, b.p); }
@@ -45,7 +47,9 @@ template <class T> Mask<T> operator>=(Vec<T> a, Vec<T> b) { return {Eigen::inter
 template <class T> Mask<T> operator==(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_eq(a.p, b.p)}; }
 template <class T> Mask<T> operator&(Mask<T> a, Mask<T> b) { return {Eigen::internal::pand(a.p, b.p)}; }
 
-template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) { return Eigen::internal::pselect(m.p, yes.p, no.p); }
+template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) {
+  return Eigen::internal::pselect(m.p, yes.p, no.p);
+}
 
 template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.p, b.p); }
 template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.p, b.p); }
@@ -128,7 +132,9 @@ Vec<T> every_second(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
   return Vec<T>(__builtin_shufflevector(a.p, b.p, (2 * I)...));
 }
 template <class T>
-Vec<T> every_second(Vec<T> a, Vec<T> b) { return every_second(a, b, std::make_integer_sequence<int, Vec<T>::size>()); }
+Vec<T> every_second(Vec<T> a, Vec<T> b) {
+  return every_second(a, b, std::make_integer_sequence<int, Vec<T>::size>());
+}
 
 // The reverse: the lanes of the first (half 0) or second half of a, with zeros between them.
 template <int half, class T, int... I>
@@ -137,7 +143,9 @@ Vec<T> spread_half(Vec<T> a, std::integer_sequence<int, I...>) {
   return Vec<T>(__builtin_shufflevector(a.p, Vec<T>(T(0)).p, (I % 2 ? n : half * n / 2 + I / 2)...));
 }
 template <int half, class T>
-Vec<T> spread_half(Vec<T> a) { return spread_half<half>(a, std::make_integer_sequence<int, Vec<T>::size>()); }
+Vec<T> spread_half(Vec<T> a) {
+  return spread_half<half>(a, std::make_integer_sequence<int, Vec<T>::size>());
+}
 
 }  // namespace paddle_mini
 #endif

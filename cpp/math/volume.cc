@@ -73,7 +73,8 @@ void VolumePatches::gather(const T* image, T* columns) const {
     T* to = columns + line;
     std::fill(to, to + begin, T(0));
     if (step == 1) std::copy_n(image + from, end - begin, to + begin);
-    else for (int64_t i = begin; i < end; ++i) to[i] = image[from + (i - begin) * step];
+    else
+      for (int64_t i = begin; i < end; ++i) to[i] = image[from + (i - begin) * step];
     std::fill(to + end, to + length, T(0));
   });
 }

@@ -7,12 +7,16 @@ namespace {
 
 struct Abs {
   template <class V>
-  PM_HD V operator()(V x) const { return abs(x); }
+  PM_HD V operator()(V x) const {
+    return abs(x);
+  }
 };
 
 struct AbsGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient * sign(x); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient * sign(x);
+  }
 };
 
 }  // namespace
@@ -24,9 +28,9 @@ void define_abs(OpTable& ops) {
               .on_gpu()
               .kernels<UnaryKernel<Abs>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient("abs_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>()));
+                                                 .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
+                                                 .on_gpu()
+                                                 .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

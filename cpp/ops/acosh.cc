@@ -6,12 +6,16 @@ namespace {
 
 struct Acosh {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::acosh(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::acosh(number); });
+  }
 };
 
 struct AcoshGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient / sqrt(x * x - V(1)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient / sqrt(x * x - V(1));
+  }
 };
 
 }  // namespace

@@ -31,9 +31,9 @@ struct AdadeltaKernel : TiledKernel {
 
   void run_tile(Device& device, int64_t begin, int64_t end) override {
     AdadeltaRule<T> step{rho, epsilon, uniform_or(learning_rate, T(1))};
-    map(device, end - begin, step, std::tuple(param_out.data() + begin, squared_grad_out.data() + begin,
-        squared_update_out.data() + begin), param.data() + begin, squared_grad.data() + begin,
-        squared_update.data() + begin, grad.data() + begin);
+    map(device, end - begin, step,
+        std::tuple(param_out.data() + begin, squared_grad_out.data() + begin, squared_update_out.data() + begin),
+        param.data() + begin, squared_grad.data() + begin, squared_update.data() + begin, grad.data() + begin);
   }
 };
 

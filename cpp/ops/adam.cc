@@ -36,10 +36,11 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
 
 #ifdef PM_GPU
   void run(Device& device) override {
-    Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1)), b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
+    Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1)),
+               b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
     Uniform<bool> stays = uniform_or(skip_update, false);
-    AdamRule<T> rule{b1, b2, beta1_power, beta2_power, learning_rate,
-                     uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
+    AdamRule<T> rule{
+        b1, b2, beta1_power, beta2_power, learning_rate, uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
     map(device, param.numel(), rule, outputs(0), param.data(), moment1.data(), moment2.data(), grad.data());
     if (global_powers) stays = true;
     if (beta1_power_out) map(device, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());
@@ -49,8 +50,8 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
   T beta_1() const { return static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1); }
   T beta_2() const { return static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2); }
   AdamStep<T> step(T power1, T power2) const {
-    return {beta_1(), beta_2(), power1, power2, learning_rate[0],
-            static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon)};
+    return {beta_1(), beta_2(),         power1,
+            power2,   learning_rate[0], static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon)};
   }
   bool skips() const { return skip_update && skip_update[0]; }
 

@@ -30,9 +30,9 @@ struct AdamaxKernel : TiledKernel {
 
   void run_tile(Device& device, int64_t begin, int64_t end) override {
     AdamaxRule<T> step{beta1, beta2, epsilon, learning_rate, beta1_power};
-    map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin,
-        norm_out.data() + begin), param.data() + begin, moment.data() + begin, norm.data() + begin,
-        grad.data() + begin);
+    map(device, end - begin, step,
+        std::tuple(param_out.data() + begin, moment_out.data() + begin, norm_out.data() + begin), param.data() + begin,
+        moment.data() + begin, norm.data() + begin, grad.data() + begin);
   }
 };
 

@@ -57,8 +57,8 @@ struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as ad
     Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1));
     Uniform<T> b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
     Uniform<bool> stays = uniform_or(skip_update, false);
-    AdamRule<T> adam{b1, b2, beta1_power, beta2_power, learning_rate,
-                     uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
+    AdamRule<T> adam{
+        b1, b2, beta1_power, beta2_power, learning_rate, uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
     run_with(device, AdamwRule<T>{adam, decay}, 0, param.numel());
     if (global_powers) stays = true;
     if (beta1_power_out) map(device, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());

@@ -71,15 +71,15 @@ Shape addmm_shape(const InferContext& c) {
   require_rank(c, "X", 2);
   require_rank(c, "Y", 2);
   const Shape &input = c.shape("Input"), &x = c.shape("X"), &y = c.shape("Y");
-  require<ShapeError>(dims_agree(x[1], y[0]), "X ", x.str(), " has rows of ", x[1], ", Y ", y.str(),
-                      " has columns of ", y[0]);
+  require<ShapeError>(dims_agree(x[1], y[0]), "X ", x.str(), " has rows of ", x[1], ", Y ", y.str(), " has columns of ",
+                      y[0]);
   Shape out{x[0], y[1]};
   require<ShapeError>(input.rank() == 1 || input.rank() == 2, "Input has shape ", input.str(),
                       ", 1 or 2 dimensions are needed");
   for (int i = 0; i < input.rank(); ++i) {
     int64_t wanted = out[2 - input.rank() + i];
-    require<ShapeError>(input[i] == 1 || dims_agree(input[i], wanted), "Input ", input.str(),
-                        " can't be stretched to ", out.str());
+    require<ShapeError>(input[i] == 1 || dims_agree(input[i], wanted), "Input ", input.str(), " can't be stretched to ",
+                        out.str());
   }
   return out;
 }
@@ -93,23 +93,23 @@ OpSpec with_addmm_attributes(OpSpec spec) {
 
 void define_addmm(OpTable& ops) {
   ops.add(with_addmm_attributes(OpSpec("addmm")
-                              .input("Input", "[rows, columns], or a shape that stretches to it")
-                              .input("X", "[rows, k]")
-                              .input("Y", "[k, columns]")
-                              .output("Out", "[rows, columns]"))
+                                    .input("Input", "[rows, columns], or a shape that stretches to it")
+                                    .input("X", "[rows, k]")
+                                    .input("Y", "[k, columns]")
+                                    .output("Out", "[rows, columns]"))
               .doc("Out = Beta Input + Alpha X Y.")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, addmm_shape(c)); })
               .gradient("addmm_grad", {"Input", "X", "Y", "Out@GRAD"}, {"Input@GRAD", "X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<AddmmKernel, float, double>());
   ops.add(with_addmm_attributes(OpSpec("addmm_grad")
-                              .shape_input("Input", "as in addmm")
-                              .input("X", "as in addmm")
-                              .input("Y", "as in addmm")
-                              .input("Out@GRAD", "shape of Out")
-                              .optional_output("Input@GRAD", "shape of Input")
-                              .optional_output("X@GRAD", "shape of X")
-                              .optional_output("Y@GRAD", "shape of Y"))
+                                    .shape_input("Input", "as in addmm")
+                                    .input("X", "as in addmm")
+                                    .input("Y", "as in addmm")
+                                    .input("Out@GRAD", "shape of Out")
+                                    .optional_output("Input@GRAD", "shape of Input")
+                                    .optional_output("X@GRAD", "shape of X")
+                                    .optional_output("Y@GRAD", "shape of Y"))
               .doc("Input@GRAD = Beta Out@GRAD, summed over the axes of the stretching; X@GRAD = Alpha Out@GRAD Y', "
                    "Y@GRAD = Alpha X' Out@GRAD.")
               .infer([](InferContext& c) {

@@ -11,7 +11,9 @@ namespace paddle_mini {
 namespace {
 
 template <class Context>
-bool affine_channel_channels_last(const Context& c) { return c.template attr<std::string>("data_layout") != "NCHW"; }
+bool affine_channel_channels_last(const Context& c) {
+  return c.template attr<std::string>("data_layout") != "NCHW";
+}
 
 template <class T>
 struct AffineChannelKernel : Kernel {
@@ -25,21 +27,22 @@ struct AffineChannelKernel : Kernel {
 
 #ifdef PM_GPU
   void run(Device& device) override {
-    affine_channel_gpu::Forward<T> body{rows.channels, affine_channel_gpu::inner_of(rows), x.data(), scale.data(),
-                                        bias.data(), out.data()};
+    affine_channel_gpu::Forward<T> body{
+        rows.channels, affine_channel_gpu::inner_of(rows), x.data(), scale.data(), bias.data(), out.data()};
     for_each_index(device, x.numel(), body);
   }
 #else
   void run(Device& device) override {
-    for (int64_t i = 0; i < rows.images; ++i) rows.each(i, 0, rows.channels, [&](int64_t at, int64_t n, int64_t c) {
-      if (rows.last) {
-        auto each = [](auto v, auto k, auto b) { return v * k + b; };
-        map(device, n, each, out.data() + at, x.data() + at, scale.data(), bias.data());
-      } else {
-        auto all = [k = scale[c], b = bias[c]](auto v) { return v * decltype(v)(k) + decltype(v)(b); };
-        map(device, n, all, out.data() + at, x.data() + at);
-      }
-    });
+    for (int64_t i = 0; i < rows.images; ++i)
+      rows.each(i, 0, rows.channels, [&](int64_t at, int64_t n, int64_t c) {
+        if (rows.last) {
+          auto each = [](auto v, auto k, auto b) { return v * k + b; };
+          map(device, n, each, out.data() + at, x.data() + at, scale.data(), bias.data());
+        } else {
+          auto all = [k = scale[c], b = bias[c]](auto v) { return v * decltype(v)(k) + decltype(v)(b); };
+          map(device, n, all, out.data() + at, x.data() + at);
+        }
+      });
   }
 #endif
 };
@@ -71,15 +74,16 @@ struct AffineChannelGradKernel : Kernel {
   void run(Device& device) override {
     if (scale_gradient) std::fill_n(scale_gradient.data(), rows.channels, T(0));
     if (bias_gradient) std::fill_n(bias_gradient.data(), rows.channels, T(0));
-    for (int64_t i = 0; i < rows.images; ++i) rows.each(i, 0, rows.channels, [&](int64_t at, int64_t n, int64_t c) {
-      const T *g = out_gradient.data() + at, *from = x.data() + at;
-      if (rows.last) add_row(device, n, g, from);
-      else add_channel(device, n, g, from, c);
-      if (!x_gradient) return;
-      T* to = x_gradient.data() + at;
-      if (rows.last) map(device, n, [](auto w, auto k) { return w * k; }, to, g, scale.data());
-      else map(device, n, [k = scale[c]](auto w) { return w * decltype(w)(k); }, to, g);
-    });
+    for (int64_t i = 0; i < rows.images; ++i)
+      rows.each(i, 0, rows.channels, [&](int64_t at, int64_t n, int64_t c) {
+        const T *g = out_gradient.data() + at, *from = x.data() + at;
+        if (rows.last) add_row(device, n, g, from);
+        else add_channel(device, n, g, from, c);
+        if (!x_gradient) return;
+        T* to = x_gradient.data() + at;
+        if (rows.last) map(device, n, [](auto w, auto k) { return w * k; }, to, g, scale.data());
+        else map(device, n, [k = scale[c]](auto w) { return w * decltype(w)(k); }, to, g);
+      });
   }
 
   void add_row(Device& device, int64_t n, const T* g, const T* from) {
@@ -112,7 +116,8 @@ void require_parameters(const InferContext& c, std::initializer_list<const char*
 }
 
 OpSpec with_affine_channel_attributes(OpSpec spec) {
-  return spec.attr("data_layout", "AnyLayout", "NCHW: channels are axis 1; else they are the last axis, as in PaddlePaddle",
+  return spec.attr("data_layout", "AnyLayout",
+                   "NCHW: channels are axis 1; else they are the last axis, as in PaddlePaddle",
                    one_of({"AnyLayout", "NCHW", "NHWC"}));
 }
 

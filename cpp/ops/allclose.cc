@@ -62,15 +62,15 @@ struct AllcloseKernel : Kernel {
 
   explicit AllcloseKernel(KernelInit& init)
       : input(init, "Input"), other(init, "Other"), rtol_in(init, "Rtol", optional_port),
-        atol_in(init, "Atol", optional_port), out(init, "Out"),
-        rtol(number_in("rtol", init.attr<std::string>("rtol"))),
+        atol_in(init, "Atol", optional_port), out(init, "Out"), rtol(number_in("rtol", init.attr<std::string>("rtol"))),
         atol(number_in("atol", init.attr<std::string>("atol"))), equal_nan(init.attr<bool>("equal_nan")) {}
 
 #ifdef PM_GPU
   void run(Device& device) override {
     fill_n(device, out.data(), 1, true);
-    for_each_index(device, input.numel(), FlagApart<T>{uniform_or(rtol_in, rtol), uniform_or(atol_in, atol), equal_nan,
-                                                       input.data(), other.data(), out.data()});
+    for_each_index(device, input.numel(),
+                   FlagApart<T>{uniform_or(rtol_in, rtol), uniform_or(atol_in, atol), equal_nan, input.data(),
+                                other.data(), out.data()});
   }
 #else
   void run(Device&) override {

@@ -6,7 +6,9 @@ namespace {
 
 struct GreaterFirst {
   template <class T>
-  PM_HD bool operator()(T a, T b) const { return a > b; }
+  PM_HD bool operator()(T a, T b) const {
+    return a > b;
+  }
 };
 
 }  // namespace

@@ -9,8 +9,7 @@ namespace {
 Shape check_steps(const std::vector<Tensor>& steps, const RankTable& table) {
   require<OpError>(!steps.empty(), "X has no elements");
   require<ShapeError>(static_cast<int64_t>(steps.size()) >= table.longest(), "X has ", steps.size(),
-                      " elements, the longest sequence has ",
-                      table.longest(), " steps");
+                      " elements, the longest sequence has ", table.longest(), " steps");
   Shape shape = steps[0].shape;
   int64_t rows = 0;
   for (size_t t = 0; t < steps.size(); ++t) {
@@ -19,10 +18,9 @@ Shape check_steps(const std::vector<Tensor>& steps, const RankTable& table) {
     Shape like = step.shape;
     if (like.rank() > 0 && like.rank() == shape.rank()) like[0] = shape[0];
     require<ShapeError>(like.rank() > 0 && like == shape && step.dtype == steps[0].dtype &&
-                        step.lod.size() == steps[0].lod.size(),
+                            step.lod.size() == steps[0].lod.size(),
                         "element ", t, " of X is ", step.shape.str(), " ", name_of(step.dtype), ", element 0 is ",
-                            shape.str(), " ",
-                        name_of(steps[0].dtype));
+                        shape.str(), " ", name_of(steps[0].dtype));
     int64_t entries = step.lod.empty() ? step.shape[0] : static_cast<int64_t>(step.lod[0].size()) - 1;
     int64_t active = table.active(static_cast<int64_t>(t));
     require<ShapeError>(entries == active, "element ", t, " of X has ", entries, " entries, ", active,
@@ -60,15 +58,16 @@ void define_array_to_lod_tensor(OpTable& ops) {
   ops.add(OpSpec("array_to_lod_tensor")
               .doc("Out = the sequences whose steps the elements of X hold, in the order that they had before "
                    "lod_tensor_to_array.")
-              .input("X", "a tensor array: element t has step t of every sequence that has one, in the order of "
+              .input("X",
+                     "a tensor array: element t has step t of every sequence that has one, in the order of "
                      "RankTable")
               .input("RankTable", "of lod_rank_table")
               .output("Out", "a tensor with sequences (lod)")
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op(
-                    "lod_tensor_to_array", {{"X", gradient_names(forward.output("Out"))},
-                                            {"RankTable", forward.input("RankTable")}},
-                    {{"Out", gradient_names(forward.input("X"))}})};
+                return std::vector<OpDesc>{
+                    make_op("lod_tensor_to_array",
+                            {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
+                            {{"Out", gradient_names(forward.input("X"))}})};
               })
               .cpu_only("puts sequences together from steps of different sizes")
               .control(&run_array_to_lod_tensor));

@@ -6,12 +6,16 @@ namespace {
 
 struct Asin {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::asin(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::asin(number); });
+  }
 };
 
 struct AsinGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient / sqrt(V(1) - x * x); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient / sqrt(V(1) - x * x);
+  }
 };
 
 }  // namespace

@@ -12,11 +12,26 @@ namespace {
 
 // The attribute that holds values of type T, and the type of its elements.
 template <class T> struct ValuesOf;
-template <> struct ValuesOf<float> { using Element = float; static constexpr const char* attr = "fp32_values"; };
-template <> struct ValuesOf<double> { using Element = double; static constexpr const char* attr = "fp64_values"; };
-template <> struct ValuesOf<int32_t> { using Element = int32_t; static constexpr const char* attr = "int32_values"; };
-template <> struct ValuesOf<int64_t> { using Element = int64_t; static constexpr const char* attr = "int64_values"; };
-template <> struct ValuesOf<bool> { using Element = int32_t; static constexpr const char* attr = "bool_values"; };
+template <> struct ValuesOf<float> {
+  using Element = float;
+  static constexpr const char* attr = "fp32_values";
+};
+template <> struct ValuesOf<double> {
+  using Element = double;
+  static constexpr const char* attr = "fp64_values";
+};
+template <> struct ValuesOf<int32_t> {
+  using Element = int32_t;
+  static constexpr const char* attr = "int32_values";
+};
+template <> struct ValuesOf<int64_t> {
+  using Element = int64_t;
+  static constexpr const char* attr = "int64_values";
+};
+template <> struct ValuesOf<bool> {
+  using Element = int32_t;
+  static constexpr const char* attr = "bool_values";
+};
 
 template <class T>
 struct AssignValueKernel : Kernel {

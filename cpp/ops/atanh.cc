@@ -6,12 +6,16 @@ namespace {
 
 struct Atanh {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::atanh(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::atanh(number); });
+  }
 };
 
 struct AtanhGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient / (V(1) - x * x); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient / (V(1) - x * x);
+  }
 };
 
 }  // namespace

@@ -138,8 +138,9 @@ void define_auc(OpTable& ops) {
                    "refused.")
               .input("Predict", "[rows, 1] or [rows, 2]: the last column is the score, from 0 to 1")
               .input("Label", "[rows, 1] or [rows], int32 or int64: above 0 is positive, 0 negative, others count not")
-              .input("StatPos", "int64: num_thresholds + 1 bins; with slide_steps, so many rows of them and one of "
-                                "sums, and a counter")
+              .input("StatPos",
+                     "int64: num_thresholds + 1 bins; with slide_steps, so many rows of them and one of "
+                     "sums, and a counter")
               .input("StatNeg", "int64, shape of StatPos")
               .optional_input("InsTagWeight", "[1]: 0 where this batch does not count")
               .output("AUC", "[], float64")

@@ -77,9 +77,8 @@ struct AverageAccumulatesKernel : Kernel {
     WindowNow now{updates.data(), accumulates.data(), window, longest, shortest};
     map(device, param.numel(), AccumulateRule<T>{now}, std::tuple(sum1_out.data(), sum2_out.data(), sum3_out.data()),
         param.data(), sum1.data(), sum2.data(), sum3.data());
-    map(device, 1, CountRule{now},
-        std::tuple(updates_out.data(), accumulates_out.data(), old_accumulates_out.data()), updates.data(),
-        accumulates.data(), old_accumulates.data());
+    map(device, 1, CountRule{now}, std::tuple(updates_out.data(), accumulates_out.data(), old_accumulates_out.data()),
+        updates.data(), accumulates.data(), old_accumulates.data());
   }
 #else
   void run(Device& device) override {

@@ -21,11 +21,11 @@ struct AverageRowsKernel : Kernel {
   bool checks;
 
   explicit AverageRowsKernel(KernelInit& init)
-      : param(init, "Param"), grad(init, "Rows"), average(init, "Average"),
-        block(init, "Block", optional_port), previous(init, "Previous", optional_port), counters(init, "Counters"), state(init, "State"), stamps(init, "RowStamps"), average_out(init, "AverageOut"),
-        block_out(init, "BlockOut", optional_port), previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"),
-        kept(init, grad.shape()[0]), width(param.shape().numel(1, param.shape().rank())),
-        checks(init.attr<bool>("check_finite")) {}
+      : param(init, "Param"), grad(init, "Rows"), average(init, "Average"), block(init, "Block", optional_port),
+        previous(init, "Previous", optional_port), counters(init, "Counters"), state(init, "State"),
+        stamps(init, "RowStamps"), average_out(init, "AverageOut"), block_out(init, "BlockOut", optional_port),
+        previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"), kept(init, grad.shape()[0]),
+        width(param.shape().numel(1, param.shape().rank())), checks(init.attr<bool>("check_finite")) {}
 
   void run(Device& device) override {
     const std::vector<int64_t>& rows = grad.variable().rows;
@@ -96,7 +96,8 @@ struct AverageRowsKernel : Kernel {
     for (size_t i = 0; i < rows.size(); ++i) {
       const T* p = param_row(static_cast<int64_t>(i), rows[i]);
       for (int64_t j = 0; j < width; ++j) {
-        if (!std::isfinite(p[j])) fail<OpError>("row ", rows[i], " of Param holds ", p[j], ": it does not enter the average");
+        if (!std::isfinite(p[j]))
+          fail<OpError>("row ", rows[i], " of Param holds ", p[j], ": it does not enter the average");
       }
     }
   }
@@ -139,35 +140,36 @@ void infer_average_rows(InferContext& c) {
 }  // namespace
 
 void define_average_rows(OpTable& ops) {
-  ops.add(OpSpec("average_rows")
-              .doc("For a table whose optimizer changes only the rows that a sparse gradient names: gives these rows, "
-                   "before they change, the averages that parameter_average would have given them in all steps since "
-                   "RowStamps, during which they were constant, and stamps them. What the other rows miss "
-                   "average_value adds. With Previous the average is a window. With Block it is Average + Block, of which "
-                   "nothing is lost.")
-              .input("Param", "[rows, ...], before this step's change; or select_rows of it and Rows")
-              .input("Rows", "selected rows: the gradient")
-              .input("Average", "shape of Param")
-              .optional_input("Previous", "shape of Param: the average of the window's previous generation")
-              .optional_input("Block", "shape of Param: what Average has not enough digits for; zeros at first")
-              .input("Counters", "[5] int64, of average_weight, before this step")
-              .input("State", "[7] float64, of average_weight, before this step")
-              .input("RowStamps", "[rows] float64: how far the average had come when the row was last up to date")
-              .output("AverageOut", "the variable of Average")
-              .optional_output("PreviousOut", "the variable of Previous")
-              .optional_output("BlockOut", "the variable of Block")
-              .output("RowStampsOut", "the variable of RowStamps")
-              .attr("check_finite", false, "whether a row that holds NaN or infinity is refused")
-              .takes_rows("Param")
-              .takes_rows("Rows")
-              .infer(infer_average_rows)
-              .no_gradient("an average of parameters is not differentiated")
-              .updates("Average", "AverageOut")
-              .updates("Previous", "PreviousOut")
-              .updates("Block", "BlockOut")
-              .updates("RowStamps", "RowStampsOut")
-              .cpu_only("its rows are those of a sparse gradient, which stay on the processor")
-              .kernels<AverageRowsKernel, float, double>());
+  ops.add(
+      OpSpec("average_rows")
+          .doc("For a table whose optimizer changes only the rows that a sparse gradient names: gives these rows, "
+               "before they change, the averages that parameter_average would have given them in all steps since "
+               "RowStamps, during which they were constant, and stamps them. What the other rows miss "
+               "average_value adds. With Previous the average is a window. With Block it is Average + Block, of which "
+               "nothing is lost.")
+          .input("Param", "[rows, ...], before this step's change; or select_rows of it and Rows")
+          .input("Rows", "selected rows: the gradient")
+          .input("Average", "shape of Param")
+          .optional_input("Previous", "shape of Param: the average of the window's previous generation")
+          .optional_input("Block", "shape of Param: what Average has not enough digits for; zeros at first")
+          .input("Counters", "[5] int64, of average_weight, before this step")
+          .input("State", "[7] float64, of average_weight, before this step")
+          .input("RowStamps", "[rows] float64: how far the average had come when the row was last up to date")
+          .output("AverageOut", "the variable of Average")
+          .optional_output("PreviousOut", "the variable of Previous")
+          .optional_output("BlockOut", "the variable of Block")
+          .output("RowStampsOut", "the variable of RowStamps")
+          .attr("check_finite", false, "whether a row that holds NaN or infinity is refused")
+          .takes_rows("Param")
+          .takes_rows("Rows")
+          .infer(infer_average_rows)
+          .no_gradient("an average of parameters is not differentiated")
+          .updates("Average", "AverageOut")
+          .updates("Previous", "PreviousOut")
+          .updates("Block", "BlockOut")
+          .updates("RowStamps", "RowStampsOut")
+          .cpu_only("its rows are those of a sparse gradient, which stay on the processor")
+          .kernels<AverageRowsKernel, float, double>());
 }
 
 }  // namespace paddle_mini

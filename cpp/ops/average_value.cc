@@ -20,9 +20,13 @@ struct ValueNow {
     return share == T(0) ? now : share == T(1) ? before : now + share * (before - now);
   }
   template <class P>
-  PM_HD P operator()(P param, T now, T before) const { return none ? param : cast_one<P>(mean(now, before)); }
+  PM_HD P operator()(P param, T now, T before) const {
+    return none ? param : cast_one<P>(mean(now, before));
+  }
   template <class P>
-  PM_HD P operator()(P param, T now) const { return none ? param : cast_one<P>(now); }
+  PM_HD P operator()(P param, T now) const {
+    return none ? param : cast_one<P>(now);
+  }
 };
 
 template <class T>
@@ -46,7 +50,9 @@ struct BlockValueNow {
     return value.none ? param : cast_one<P>(value(cast_one<T>(param), now, block, before));
   }
   template <class P>
-  PM_HD P operator()(P param, T now, T block) const { return (*this)(param, now, block, T(0)); }
+  PM_HD P operator()(P param, T now, T block) const {
+    return (*this)(param, now, block, T(0));
+  }
 };
 
 template <class T>
@@ -135,8 +141,14 @@ struct AverageValueKernel : Kernel {
   void run_rows(Device& device) {
     const T *from = static_cast<const T*>(param.data), *older = previous ? previous.data() : nullptr;
     int64_t n = average.numel();
-    RowValue<T> value{{counters.data(), static_cast<bool>(previous)}, from, average.data(),
-                      block ? block.data() : nullptr, older, state.data(), stamps.data(), static_cast<T*>(out.data),
+    RowValue<T> value{{counters.data(), static_cast<bool>(previous)},
+                      from,
+                      average.data(),
+                      block ? block.data() : nullptr,
+                      older,
+                      state.data(),
+                      stamps.data(),
+                      static_cast<T*>(out.data),
                       n ? n / stamps.numel() : 1};
     for_each_index(device, n, value);
   }
@@ -180,7 +192,8 @@ struct AverageValueKernel : Kernel {
   explicit AverageValueKernel(KernelInit& init)
       : param(init.input("Param")->tensor), average(init, "Average"), block(init, "Block", optional_port),
         previous(init, "Previous", optional_port), counters(init, "Counters"), sums(init, "Sums", optional_port),
-        state(init, "State", optional_port), stamps(init, "RowStamps", optional_port), out(init), width(stamps && stamps.numel() ? param.shape.numel() / stamps.numel() : 0),
+        state(init, "State", optional_port), stamps(init, "RowStamps", optional_port), out(init),
+        width(stamps && stamps.numel() ? param.shape.numel() / stamps.numel() : 0),
         buffer(init, out.direct() ? 0 : kBlock), previous_row(init, previous ? width : 0) {}
 
   void run(Device& device) override {
@@ -211,7 +224,8 @@ struct AverageValueKernel : Kernel {
   void write(const BlockValue<T>& value, int64_t begin, int64_t count) {
     bool plain = out.direct() != nullptr;
     const T *now = average.data(), *rest = block.data(), *before = previous ? previous.data() : now;
-    const T* p = plain ? static_cast<const T*>(param.data) : now;  // only tables look at p, and a table is not float16 or bfloat16
+    const T* p = plain ? static_cast<const T*>(param.data)
+                       : now;  // only tables look at p, and a table is not float16 or bfloat16
     for (int64_t at = begin, end = begin + count, n; at < end; at += n) {
       n = std::min(end - at, kBlock);
       T* to = plain ? out.direct() + at : buffer.data();
@@ -290,7 +304,8 @@ void define_average_value(OpTable& ops) {
   ops.add(OpSpec("average_value")
               .doc("What stands for a parameter while averages are applied: Average; with Previous, the mean over both "
                    "generations of the window, (n Average + m Previous) / (n + m); before the first update, Param "
-                   "itself. With RowStamps, of average_rows, each row as if it had been averaged in every step. With Block it "
+                   "itself. With RowStamps, of average_rows, each row as if it had been averaged in every step. With "
+                   "Block it "
                    "is exact, and rounded once.")
               .input("Param", "any shape")
               .input("Average", "shape of Param, of parameter_average or average_rows")

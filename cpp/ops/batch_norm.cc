@@ -19,7 +19,9 @@ bool kept_statistics_used(const Context& c) {
 }
 
 template <class T>
-T one_by_batch_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
+T one_by_batch_deviation(T variance, float epsilon) {
+  return T(1) / std::sqrt(variance + static_cast<T>(epsilon));
+}
 
 template <class T>
 struct BatchNormKernel : Kernel {
@@ -44,14 +46,27 @@ struct BatchNormKernel : Kernel {
 #ifdef PM_GPU
   void run(Device& device) override {
     bool passes = !kept && layout.each() == 1, keeps = passes || kept || layout.each() == 0;
-    batch_norm_gpu::Statistics<T> statistics{
-        mean.data(), variance.data(), saved_mean.data(), saved_variance.data(), mean_out.data(), variance_out.data(),
-        static_cast<T>(momentum), static_cast<T>(epsilon), passes, static_cast<double>(layout.each())};
+    batch_norm_gpu::Statistics<T> statistics{mean.data(),
+                                             variance.data(),
+                                             saved_mean.data(),
+                                             saved_variance.data(),
+                                             mean_out.data(),
+                                             variance_out.data(),
+                                             static_cast<T>(momentum),
+                                             static_cast<T>(epsilon),
+                                             passes,
+                                             static_cast<double>(layout.each())};
     if (keeps) for_each_index(device, layout.channels, batch_norm_gpu::Keep<T>{statistics});
     else batch_norm_gpu::of_batch(device, layout, x.data(), statistics);
-    batch_norm_gpu::Normalize<T> normalize{
-        layout.channels, layout.inner, passes, x.data(), saved_mean.data(), saved_variance.data(),
-        scale ? scale.data() : nullptr, bias ? bias.data() : nullptr, y.data()};
+    batch_norm_gpu::Normalize<T> normalize{layout.channels,
+                                           layout.inner,
+                                           passes,
+                                           x.data(),
+                                           saved_mean.data(),
+                                           saved_variance.data(),
+                                           scale ? scale.data() : nullptr,
+                                           bias ? bias.data() : nullptr,
+                                           y.data()};
     for_each_index(device, x.numel(), normalize);
   }
 #else
@@ -134,11 +149,19 @@ struct BatchNormGradKernel : Kernel {
   // X@GRAD last: it may lie in the memory of Y@GRAD.
   void run(Device& device) override {
     bool passes = !kept && layout.each() == 1;  // as in the forward kernel
-    batch_norm_gpu::Gradient<T> gradient{
-        layout.channels, layout.inner, passes, kept, x.data(), y_gradient.data(),
-        kept ? kept_mean.data() : mean.data(), kept ? kept_variance.data() : deviation.data(),
-        scale ? scale.data() : nullptr, static_cast<T>(epsilon), to_bias.data(), to_scale.data(),
-        kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each())};
+    batch_norm_gpu::Gradient<T> gradient{layout.channels,
+                                         layout.inner,
+                                         passes,
+                                         kept,
+                                         x.data(),
+                                         y_gradient.data(),
+                                         kept ? kept_mean.data() : mean.data(),
+                                         kept ? kept_variance.data() : deviation.data(),
+                                         scale ? scale.data() : nullptr,
+                                         static_cast<T>(epsilon),
+                                         to_bias.data(),
+                                         to_scale.data(),
+                                         kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each())};
     batch_norm_gpu::to_parameters(device, layout, gradient, scale_gradient ? scale_gradient.data() : nullptr,
                                   bias_gradient ? bias_gradient.data() : nullptr);
     if (x_gradient) for_each_index(device, x.numel(), batch_norm_gpu::ToX<T>{gradient, x_gradient.data()});
@@ -223,10 +246,12 @@ OpSpec& with_batch_norm_attributes(OpSpec& spec) {
 
 void define_batch_norm(OpTable& ops) {
   OpSpec forward("batch_norm"), backward("batch_norm_grad");
-  forward.doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every channel, with mean and variance of "
-              "the batch; and MeanOut = momentum Mean + (1 - momentum) mean, VarianceOut likewise. The variance is "
-              "divided by the count of elements. In testing, mean and variance are Mean and Variance. A channel of one "
-              "element passes through in training.")
+  forward
+      .doc(
+          "Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every channel, with mean and variance of "
+          "the batch; and MeanOut = momentum Mean + (1 - momentum) mean, VarianceOut likewise. The variance is "
+          "divided by the count of elements. In testing, mean and variance are Mean and Variance. A channel of one "
+          "element passes through in training.")
       .input("X", "2 to 5 dimensions, channels on axis 1 (NCHW) or the last (NHWC)")
       .optional_input("Scale", "[channels]; 1 when left out")
       .optional_input("Bias", "[channels]; 0 when left out")
@@ -247,9 +272,11 @@ void define_batch_norm(OpTable& ops) {
       .updates("Variance", "VarianceOut")
       .on_gpu()
       .kernels<BatchNormKernel, float, double>();
-  backward.doc("Bias@GRAD = sum Y@GRAD and Scale@GRAD = sum Y@GRAD xhat over each channel, X@GRAD = Scale / deviation "
-               "* (Y@GRAD - the means of Y@GRAD and of xhat Y@GRAD xhat), with xhat = (X - mean) / deviation; without "
-               "the means where the kept statistics were used.")
+  backward
+      .doc(
+          "Bias@GRAD = sum Y@GRAD and Scale@GRAD = sum Y@GRAD xhat over each channel, X@GRAD = Scale / deviation "
+          "* (Y@GRAD - the means of Y@GRAD and of xhat Y@GRAD xhat), with xhat = (X - mean) / deviation; without "
+          "the means where the kept statistics were used.")
       .input("X", "as in batch_norm")
       .optional_input("Scale", "as in batch_norm")
       .optional_input("Bias", "as in batch_norm; its values are not read")

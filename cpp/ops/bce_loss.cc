@@ -13,7 +13,9 @@ struct BinaryCrossEntropy : PairLoss {
 
   static constexpr bool refuses = true;
   template <class T>
-  PM_HD static bool fits(T x) { return x >= T(0) && x <= T(1); }
+  PM_HD static bool fits(T x) {
+    return x >= T(0) && x <= T(1);
+  }
   template <class T>
   [[noreturn]] static void refuse(T x, int64_t position) {
     fail<OpError>("X holds ", x, " at position ", position, ", which is no probability between 0 and 1");

@@ -78,8 +78,7 @@ struct BeamSearchKernel : Kernel {
 
   explicit BeamSearchKernel(KernelInit& init)
       : op(init.op()), pre_ids(init, "pre_ids"), pre_scores(init, "pre_scores"), scores(init, "scores"),
-        ids(init.input("ids")),
-        selected_ids(init, "selected_ids"), selected_scores(init, "selected_scores"),
+        ids(init.input("ids")), selected_ids(init, "selected_ids"), selected_scores(init, "selected_scores"),
         parent_idx(init.output("parent_idx")) {}
 
   void run(Device&) override {
@@ -118,8 +117,7 @@ void require_beams(const InferContext& c) {
   for (const char* port : {"pre_ids", "pre_scores"}) {
     const Shape& shape = c.shape(port);
     require<ShapeError>(dims_agree(shape.numel(0, shape.rank()), scores.shape[0]), port, " has shape ", shape.str(),
-                        ", scores has ",
-                        scores.shape.str());
+                        ", scores has ", scores.shape.str());
   }
   if (c.has_input("ids")) {
     require<ShapeError>(c.input("ids").dtype == DType::Int64, "ids is ", name_of(c.input("ids").dtype),
@@ -130,8 +128,7 @@ void require_beams(const InferContext& c) {
   require<ShapeError>(open || !scores.lod.empty(), "scores has no sequences (lod)");
   int32_t level = c.attr<int32_t>("level");
   require<ShapeError>(open || level < static_cast<int32_t>(scores.lod.size()), "attribute 'level' is ", level,
-                      ", scores has ",
-                      scores.lod.size(), " levels of sequences (lod)");
+                      ", scores has ", scores.lod.size(), " levels of sequences (lod)");
 }
 
 void infer_beam_search(InferContext& c) {
@@ -160,14 +157,16 @@ void define_beam_search(OpTable& ops) {
               .input("pre_scores", "[n, 1]: the score of each prefix")
               .optional_input("ids", "int64 [n, k]: candidates of each prefix; none: column numbers")
               .input("scores", "[n, k]: of the candidates; its level `level` groups the prefixes by source")
-              .output("selected_ids", "int64 [m, 1]; level 0 prefixes of each source, level 1 what goes on from each "
+              .output("selected_ids",
+                      "int64 [m, 1]; level 0 prefixes of each source, level 1 what goes on from each "
                       "prefix")
               .output("selected_scores", "[m, 1], the same sequences")
               .optional_output("parent_idx", "int32 [m]: the prefix of each row")
               .required_attr("level", AttrType::Int, "level of scores' sequences that groups by source", between(0, 7))
               .required_attr("beam_size", AttrType::Int, "how many are kept", at_least(1))
               .required_attr("end_id", AttrType::Int, "the word that ends a sentence")
-              .attr("is_accumulated", true, "false: a score is a probability, whose logarithm is added to the "
+              .attr("is_accumulated", true,
+                    "false: a score is a probability, whose logarithm is added to the "
                     "prefix's score")
               .infer(infer_beam_search)
               .decides_lod()

@@ -27,8 +27,7 @@ struct Step {
     require<ShapeError>(ids.lod.size() == 2, "element ", i, " of Ids has ", ids.lod.size(),
                         " levels of sequences (lod), 2 are needed");
     bool fits = ids.lod[0].back() + 1 == static_cast<int64_t>(ids.lod[1].size()) &&
-        ids.lod[1].back() == ids.shape.numel() &&
-                ids.shape.numel() == scores.shape.numel();
+                ids.lod[1].back() == ids.shape.numel() && ids.shape.numel() == scores.shape.numel();
     require<ShapeError>(fits, "element ", i, " of Ids has shape ", ids.shape.str(), ", of Scores ", scores.shape.str(),
                         ", which do not fit their sequences (lod)");
   }
@@ -66,8 +65,7 @@ std::vector<Sentence> trace(const std::vector<Step>& steps, size_t source, size_
     }
     for (size_t i = 0; i < rows.size(); ++i) {
       require<OpError>(rows[i] < step->rows(), "a sentence of source ", source, " goes on from row ", rows[i],
-                       " of a step with ",
-                       step->rows(), " rows");
+                       " of a step with ", step->rows(), " rows");
       // The end stands once, however often it was repeated.
       if (step->ids.as<int64_t>()[rows[i]] != end_id || sentences[i].ids.empty()) step->add(rows[i], sentences[i]);
       rows[i] = step->prefix_of(rows[i]);

@@ -61,7 +61,8 @@ struct BiasCorrectedAverageKernel : Kernel {
 
 void define_bias_corrected_average(OpTable& ops) {
   ops.add(OpSpec("bias_corrected_average")
-              .doc("Out = Average + (rho + gamma (u - 1))^-eta (Param - Initial) after u updates; before the first one, Param.")
+              .doc("Out = Average + (rho + gamma (u - 1))^-eta (Param - Initial) after u updates; before the first "
+                   "one, Param.")
               .input("Param", "any shape")
               .input("Average", "shape of Param, of parameter_average")
               .input("Initial", "shape of Param: the parameters at the first update")

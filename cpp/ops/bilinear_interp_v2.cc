@@ -123,8 +123,8 @@ struct BilinearInterpGradKernel : Kernel {
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X") {}
   void run(Device& device) override {
     if (images.same_size()) return copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
-    BilinearShares<T> shares{images.height, images.width, images.inner, images.half_pixels, out_gradient.data(),
-                             x_gradient.data()};
+    BilinearShares<T> shares{images.height,      images.width,        images.inner,
+                             images.half_pixels, out_gradient.data(), x_gradient.data()};
     for_each_index(device, x_gradient.numel(), shares);
   }
 };
@@ -141,8 +141,7 @@ class BilinearWalk {
  public:
   explicit BilinearWalk(const InterpolatedImages& images)
       : rows_(bilinear_places_of(images.height, images.half_pixels)),
-        columns_(bilinear_places_of(images.width, images.half_pixels)),
-        width_(images.width.in), inner_(images.inner) {}
+        columns_(bilinear_places_of(images.width, images.half_pixels)), width_(images.width.in), inner_(images.inner) {}
 
   template <class F>
   void each(F f) const {
@@ -220,12 +219,14 @@ struct BilinearInterpGradKernel : Kernel {
 }  // namespace
 
 void define_bilinear_interp_v2(OpTable& ops) {
-  ops.add(also({DType::UInt8}, interpolation("bilinear", 2)
-              .doc("Images of another size: each pixel of Out lies somewhere in X, and is the mixture of the four "
-                   "pixels around that place. Pixel i lies at i (in - 1) / (out - 1) with align_corners, else at "
-                   "(i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with ratio 1 / scale or in / out.")
-              .on_gpu()
-              .kernels<BilinearInterpKernel, float, double>()));
+  ops.add(
+      also({DType::UInt8},
+           interpolation("bilinear", 2)
+               .doc("Images of another size: each pixel of Out lies somewhere in X, and is the mixture of the four "
+                    "pixels around that place. Pixel i lies at i (in - 1) / (out - 1) with align_corners, else at "
+                    "(i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with ratio 1 / scale or in / out.")
+               .on_gpu()
+               .kernels<BilinearInterpKernel, float, double>()));
   ops.add(interpolation_gradient("bilinear", 2)
               .doc("X@GRAD = the sum over the pixels of Out that a pixel is part of: Out@GRAD times its part.")
               .on_gpu()

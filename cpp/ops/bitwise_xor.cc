@@ -6,7 +6,9 @@ namespace {
 
 struct BitwiseXor {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return static_cast<V>(x ^ y); }
+  PM_HD V operator()(V x, V y) const {
+    return static_cast<V>(x ^ y);
+  }
 };
 
 }  // namespace

@@ -145,8 +145,8 @@ Shape bpr_loss_shape(const InferContext& c) {
   int64_t& last = y[y.rank() - 1];
   require<ShapeError>(last < 0 || last >= 2, "X has shape ", y.str(), ": there must be two classes at least");
   last = 1;
-  require<ShapeError>(shapes_agree(c.shape("Label"), y), "Label has shape ", c.shape("Label").str(),
-                      ", with X of ", c.shape("X").str(), " it must be ", y.str());
+  require<ShapeError>(shapes_agree(c.shape("Label"), y), "Label has shape ", c.shape("Label").str(), ", with X of ",
+                      c.shape("X").str(), " it must be ", y.str());
   return y;
 }
 
@@ -173,8 +173,8 @@ void define_bpr_loss(OpTable& ops) {
               .infer([](InferContext& c) {
                 Shape y = bpr_loss_shape(c);
                 require_same_dtype(c, "X", "Y@GRAD");
-                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ",
-                                    c.shape("Y@GRAD").str(), ", Y has ", y.str());
+                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(),
+                                    ", Y has ", y.str());
                 gradients_like_inputs(c);
               })
               .checks_data()

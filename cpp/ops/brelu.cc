@@ -14,14 +14,18 @@ struct Brelu : BreluAttributes {
   using BreluAttributes::BreluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return minimum(maximum(x, V(low)), V(high)); }
+  PM_HD V operator()(V x) const {
+    return minimum(maximum(x, V(low)), V(high));
+  }
 };
 
 struct BreluGrad : BreluAttributes {
   using BreluAttributes::BreluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return select(x > V(low), select(x < V(high), gradient, V(0)), V(0)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return select(x > V(low), select(x < V(high), gradient, V(0)), V(0));
+  }
 };
 
 }  // namespace

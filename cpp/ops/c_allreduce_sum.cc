@@ -13,8 +13,11 @@ struct AllReduceSumKernel : Kernel {
   Out<T> out;
   ReplicaSum sum;
 
-  explicit AllReduceSumKernel(KernelInit& init) : x(init, "X"), condition(init, "Cond", optional_port), out(init, "Out") {
-    if (condition) require<ShapeError>(condition.numel() == 1, "Cond has shape ", condition.shape().str(), ", one element is needed");
+  explicit AllReduceSumKernel(KernelInit& init)
+      : x(init, "X"), condition(init, "Cond", optional_port), out(init, "Out") {
+    if (condition)
+      require<ShapeError>(condition.numel() == 1, "Cond has shape ", condition.shape().str(),
+                          ", one element is needed");
   }
   void run(Device& device) override {
     if (out.data() != x.data()) copy_n(device, x.data(), x.numel(), out.data());
@@ -28,7 +31,8 @@ struct AllReduceSumKernel : Kernel {
 // A kernel refuses when another replica has: then what the run has changed must be put back here too.
 void define_c_allreduce_sum(OpTable& ops) {
   ops.add(OpSpec("c_allreduce_sum")
-              .doc("Out = the sum of X over all replicas that run the program, added in their order, or on GPUs as NCCL does; X where there is one (DataParallel).")
+              .doc("Out = the sum of X over all replicas that run the program, added in their order, or on GPUs as "
+                   "NCCL does; X where there is one (DataParallel).")
               .input("X", "any shape, the same on all replicas")
               .optional_input("Cond", "bool, one element: false, on all replicas: Out = X")
               .output("Out", "shape of X")

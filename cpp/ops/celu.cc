@@ -14,14 +14,18 @@ struct Celu : CeluAttributes {
   using CeluAttributes::CeluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return select(x < V(0), V(alpha) * (exp(x / V(alpha)) - V(1)), x); }
+  PM_HD V operator()(V x) const {
+    return select(x < V(0), V(alpha) * (exp(x / V(alpha)) - V(1)), x);
+  }
 };
 
 struct CeluGrad : CeluAttributes {
   using CeluAttributes::CeluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return select(x > V(0), gradient, gradient * exp(x / V(alpha))); }
+  PM_HD V operator()(V x, V gradient) const {
+    return select(x > V(0), gradient, gradient * exp(x / V(alpha)));
+  }
 };
 
 }  // namespace

@@ -130,8 +130,7 @@ void infer_chunk_eval(InferContext& c) {
     require_lengths(c, "SeqLength", inference[0]);
   } else {
     require<ShapeError>(inference.rank() > 0 && (rows < 0 || rows == inference[0]), "Inference has shape ",
-                        inference.str(),
-                        ", it must be [n] or [n, 1]");
+                        inference.str(), ", it must be [n] or [n, 1]");
     sequence_count(c, "Inference");
     const Lod &one = c.input("Inference").lod, &other = c.input("Label").lod;
     require<ShapeError>(one.empty() || (!other.empty() && one.back() == other.back()),
@@ -161,7 +160,8 @@ void define_chunk_eval(OpTable& ops) {
               .output("NumLabelChunks", "int64 [1]: chunks in Label")
               .output("NumCorrectChunks", "int64 [1]: chunks in both")
               .required_attr("num_chunk_types", AttrType::Int, "how many types of chunk there are", at_least(0))
-              .attr("chunk_scheme", "IOB", "IOB: begin, inside; IOE: inside, end; IOBES: begin, inside, end, single; "
+              .attr("chunk_scheme", "IOB",
+                    "IOB: begin, inside; IOE: inside, end; IOBES: begin, inside, end, single; "
                     "plain: one tag",
                     one_of({"IOB", "IOE", "IOBES", "plain"}))
               .attr("excluded_chunk_types", std::vector<int32_t>{}, "types that are not counted")

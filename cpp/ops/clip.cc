@@ -30,7 +30,9 @@ template <class T>
 struct Clip {
   T low, high;
   template <class V>
-  PM_HD V operator()(V v) const { return minimum(maximum(v, V(low)), V(high)); }
+  PM_HD V operator()(V v) const {
+    return minimum(maximum(v, V(low)), V(high));
+  }
 };
 
 template <class T>
@@ -78,7 +80,9 @@ struct Bounds {
 
   bool may_refuse() const { return min || max; }
   template <template <class> class Step>
-  WithBounds<T, Step> step() const { return {uniform_or(min, low), uniform_or(max, high)}; }
+  WithBounds<T, Step> step() const {
+    return {uniform_or(min, low), uniform_or(max, high)};
+  }
 
   void check(Device& device) const {
 #ifdef PM_GPU
@@ -190,24 +194,24 @@ void define_clip(OpTable& ops) {
               .on_gpu()
               .kernels<ClipKernel, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, OpSpec("clip_grad")
-              .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
-              .input("X", "as in clip")
-              .optional_input("Min", "as in clip")
-              .optional_input("Max", "as in clip")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .required_attr("min", AttrType::Float, "as in clip")
-              .required_attr("max", AttrType::Float, "as in clip")
-              .infer([](InferContext& c) {
-                check_bounds(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                require_same_shape(c, "X", "Out@GRAD");
-                gradients_like_inputs(c);
-              })
-              .in_place("Out@GRAD", "X@GRAD")
-              .checks_data()
-              .on_gpu()
-              .kernels<ClipGradKernel, float, double>()));
+                                                 .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
+                                                 .input("X", "as in clip")
+                                                 .optional_input("Min", "as in clip")
+                                                 .optional_input("Max", "as in clip")
+                                                 .input("Out@GRAD", "shape of Out")
+                                                 .output("X@GRAD", "shape of X")
+                                                 .required_attr("min", AttrType::Float, "as in clip")
+                                                 .required_attr("max", AttrType::Float, "as in clip")
+                                                 .infer([](InferContext& c) {
+                                                   check_bounds(c);
+                                                   require_same_dtype(c, "X", "Out@GRAD");
+                                                   require_same_shape(c, "X", "Out@GRAD");
+                                                   gradients_like_inputs(c);
+                                                 })
+                                                 .in_place("Out@GRAD", "X@GRAD")
+                                                 .checks_data()
+                                                 .on_gpu()
+                                                 .kernels<ClipGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -29,8 +29,7 @@ struct ClipByNormKernel : Kernel {
   std::vector<RowValues<T>> lists{1};
 
   explicit ClipByNormKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), max_norm(static_cast<double>(init.attr<float>("max_norm"))),
-        squares(init, 1) {
+      : x(init, "X"), out(init, "Out"), max_norm(static_cast<double>(init.attr<float>("max_norm"))), squares(init, 1) {
     if (!x.is_rows()) return;
     width = x.shape().numel(1, x.shape().rank());
     merge = RowMerge(x.shape()[0]);

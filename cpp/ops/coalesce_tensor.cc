@@ -25,8 +25,7 @@ struct CoalesceTensorKernel : Kernel {
   T constant = 0;
 
   explicit CoalesceTensorKernel(KernelInit& init)
-      : inputs(in_list<T>(init, "Input")), fused(init, "FusedOutput"),
-        copies(init.attr<bool>("copy_data")) {
+      : inputs(in_list<T>(init, "Input")), fused(init, "FusedOutput"), copies(init.attr<bool>("copy_data")) {
     if (init.attr<bool>("persist_output") && !init.attr<bool>("set_constant")) copies = true;
     int64_t offset = 0;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -48,7 +47,7 @@ struct CoalesceTensorKernel : Kernel {
 };
 
 bool same_names(const InferContext& c) {
-  const std::vector<std::string>*names[2] = {nullptr, nullptr};
+  const std::vector<std::string>* names[2] = {nullptr, nullptr};
   for (const Slot& slot : c.op().inputs) {
     if (slot.name == "Input") names[0] = &slot.arguments;
   }
@@ -67,7 +66,8 @@ void infer_coalesce_tensor(InferContext& c) {
   require<ProgramError>(c.attr<int32_t>("user_defined_size_of_dtype") != 0,
                         "attribute 'user_defined_size_of_dtype' is 0");
   bool keeps = c.attr<bool>("persist_output") && !c.attr<bool>("copy_data") && !c.attr<bool>("set_constant");
-  require<ProgramError>(!keeps || same_names(c), "persist_output alone keeps what Output holds: it must name the "
+  require<ProgramError>(!keeps || same_names(c),
+                        "persist_output alone keeps what Output holds: it must name the "
                         "variables of Input");
   int64_t total = 0;
   for (size_t i = 0; i < count; ++i) {

@@ -57,7 +57,8 @@ void define_concat(OpTable& ops) {
   OpSpec forward("concat"), backward("concat_grad");
   forward.input_list("X", "tensors of one element type whose shapes differ along the axis at most")
       .output("Out", "the shape of the Xs, long along the axis as all of them together");
-  backward.input_list("X", "as in concat").reads_shape("X")
+  backward.input_list("X", "as in concat")
+      .reads_shape("X")
       .input("Out@GRAD", "shape of Out")
       .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants");
   ops.add(with_tensor_ports(forward, kConcatPorts)

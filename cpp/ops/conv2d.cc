@@ -84,9 +84,11 @@ OpSpec& conv2d_with_attributes(OpSpec& spec) {
 // depthwise_conv2d is the name of the same operator where every group has one channel.
 void define_convolution(OpTable& ops, const std::string& type) {
   OpSpec forward(type), backward(type + "_grad");
-  forward.doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, "
-              "c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside "
-              "of the image. With groups, output channels of a group see the input channels of that group.")
+  forward
+      .doc(
+          "Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, "
+          "c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside "
+          "of the image. With groups, output channels of a group see the input channels of that group.")
       .input("Input", "[images, channels, height, width]")
       .input("Filter", "[output channels, channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");

@@ -118,9 +118,11 @@ OpSpec& stamping_with_attributes(OpSpec& spec) {
 // depthwise_conv2d_transpose is the name of the same operator where every group has one channel.
 void define_transpose(OpTable& ops, const std::string& type) {
   OpSpec forward(type), backward(type + "_grad");
-  forward.doc("Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
-              "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "
-              "input channels of that group.")
+  forward
+      .doc(
+          "Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
+          "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "
+          "input channels of that group.")
       .input("Input", "[images, channels, height, width]")
       .input("Filter", "[channels, output channels / groups, window height, window width]")
       .output("Output", "[images, output channels, output height, output width]");

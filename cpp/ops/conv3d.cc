@@ -31,7 +31,7 @@ struct FilteredVolumes : VolumeConvolution<T> {
     const Shape& filter = init.input("Filter")->tensor.shape;
     VolumeLayout input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format"));
     int64_t groups = init.attr<int32_t>("groups");
-    return {input.images, groups, filter[1], filter[0] / groups, conv3d_axes_of(init, input, filter),
+    return {input.images,       groups, filter[1], filter[0] / groups, conv3d_axes_of(init, input, filter),
             input.channels_last};
   }
 };
@@ -130,9 +130,7 @@ struct Conv3dGradKernel : Kernel {
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
         convolution(init) {}
   void run(Device& device) override {
-    if (filter_gradient) {
-      convolution.filter_gradient(device, input.data(), gradient.data(), filter_gradient.data());
-    }
+    if (filter_gradient) { convolution.filter_gradient(device, input.data(), gradient.data(), filter_gradient.data()); }
     if (input_gradient) convolution.input_gradient(device, filter.data(), gradient.data(), input_gradient.data());
   }
 };
@@ -181,22 +179,23 @@ OpSpec conv3d_with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_conv3d(OpTable& ops) {
-  ops.add(conv3d_with_attributes(OpSpec("conv3d")
-                              .input("Input", "[images, channels, depth, height, width], or channels last")
-                              .input("Filter", "[output channels, channels / groups, window depth, height, width]")
-                              .output("Output", "[images, output channels, depth, height, width], or channels last"))
-              .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
-                   "images. With groups, output channels of a group see the input channels of that group.")
-              .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
-              .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-              .on_gpu()
-              .kernels<Conv3dKernel, float, double>());
+  ops.add(
+      conv3d_with_attributes(OpSpec("conv3d")
+                                 .input("Input", "[images, channels, depth, height, width], or channels last")
+                                 .input("Filter", "[output channels, channels / groups, window depth, height, width]")
+                                 .output("Output", "[images, output channels, depth, height, width], or channels last"))
+          .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
+               "images. With groups, output channels of a group see the input channels of that group.")
+          .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
+          .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+          .on_gpu()
+          .kernels<Conv3dKernel, float, double>());
   ops.add(conv3d_with_attributes(OpSpec("conv3d_grad")
-                              .input("Input", "as in conv3d")
-                              .input("Filter", "as in conv3d")
-                              .input("Output@GRAD", "shape of Output")
-                              .optional_output("Input@GRAD", "shape of Input")
-                              .optional_output("Filter@GRAD", "shape of Filter"))
+                                     .input("Input", "as in conv3d")
+                                     .input("Filter", "as in conv3d")
+                                     .input("Output@GRAD", "shape of Output")
+                                     .optional_output("Input@GRAD", "shape of Input")
+                                     .optional_output("Filter@GRAD", "shape of Filter"))
               .doc("Gradients of conv3d by its volume and its filter.")
               .infer(conv3d_infer_gradient)
               .on_gpu()

@@ -6,7 +6,9 @@ namespace {
 
 struct Cos {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::cos(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::cos(number); });
+  }
 };
 
 struct CosGrad {

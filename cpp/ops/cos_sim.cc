@@ -15,8 +15,7 @@ namespace {
 struct RowPairs {
   int64_t rows, size, y_step;
 
-  RowPairs(const Shape& x, const Shape& y)
-      : rows(x[0]), size(x.numel(1, x.rank())), y_step(y[0] == x[0] ? size : 0) {}
+  RowPairs(const Shape& x, const Shape& y) : rows(x[0]), size(x.numel(1, x.rank())), y_step(y[0] == x[0] ? size : 0) {}
   int64_t y_row(int64_t i) const { return y_step ? i : 0; }
 };
 
@@ -35,8 +34,8 @@ struct CosSimKernel : Kernel {
     int64_t y_rows = y_norm.numel();
     cos_sim_gpu::Lengths<T> of_x{{pairs.rows, pairs.size, 1}, x.data(), x_norm.data()};
     cos_sim_gpu::Lengths<T> of_y{{y_rows, pairs.size, 1}, y.data(), y_norm.data()};
-    cos_sim_gpu::Cosines<T> body{{pairs.rows, pairs.size, 1}, pairs.y_step, x.data(), y.data(), x_norm.data(),
-                                 y_norm.data(), out.data()};
+    cos_sim_gpu::Cosines<T> body{
+        {pairs.rows, pairs.size, 1}, pairs.y_step, x.data(), y.data(), x_norm.data(), y_norm.data(), out.data()};
     launch(device, of_x.blocks(), of_x);
     launch(device, of_y.blocks(), of_y);
     launch(device, body.blocks(), body);

@@ -6,7 +6,9 @@ namespace {
 
 struct Cosh {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::cosh(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::cosh(number); });
+  }
 };
 
 struct CoshGrad {

@@ -18,8 +18,8 @@ struct CrfDecodingKernel : Kernel {
 
   explicit CrfDecodingKernel(KernelInit& init)
       : emission(init, "Emission"), transition(init, "Transition"), path(init, "ViterbiPath"),
-        spans(init, "Emission", "Length"),
-        tags(transition.shape()[1]), best(init, tags), next(init, tags), from(init, spans.longest() * tags) {
+        spans(init, "Emission", "Length"), tags(transition.shape()[1]), best(init, tags), next(init, tags),
+        from(init, spans.longest() * tags) {
     if (init.input("Label")) label.emplace(init, "Label");
   }
 
@@ -74,7 +74,8 @@ void define_crf_decoding(OpTable& ops) {
               .doc("ViterbiPath = the tags with the largest score by Emission and Transition (see linear_chain_crf); "
                    "of equal ones the first. With Label, 1 where the label is that tag, else 0. Padding has 0.")
               .input("Emission", "rows [n, tags] in sequences (lod); with Length, [count, width, tags]")
-              .input("Transition", "[tags + 2, tags]: row 0 scores of the first tag, row 1 of the last, the rest "
+              .input("Transition",
+                     "[tags + 2, tags]: row 0 scores of the first tag, row 1 of the last, the rest "
                      "[from, to]")
               .optional_input("Label", "int32 or int64, the tag of each row")
               .optional_input("Length", "int32 or int64, [count] or [count, 1]: the lengths of padded sequences")

@@ -33,9 +33,7 @@ AxisWalks crop_tensor_walks_of(const OpDesc& op, const Shape& x, const std::vect
 
 std::vector<int64_t> asked_shape(const OpDesc& op, int least) {
   const Ints& shape = attr_of<Ints>(op, "shape");
-  for (int32_t size : shape) {
-    require<ProgramError>(size >= least && size != 0, "attribute 'shape' holds ", size);
-  }
+  for (int32_t size : shape) { require<ProgramError>(size >= least && size != 0, "attribute 'shape' holds ", size); }
   return {shape.begin(), shape.end()};
 }
 
@@ -55,7 +53,7 @@ struct CropKernel : AxisCopyKernel {
   explicit CropKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
                        crop_tensor_walks_of(settled(init, kOffsets), init.input("X")->tensor.shape,
-                                init.output("Out")->tensor.shape.vector(), false)) {}
+                                            init.output("Out")->tensor.shape.vector(), false)) {}
 };
 
 template <class T>
@@ -63,7 +61,7 @@ struct CropGradKernel : AxisCopyGradKernel<T> {
   explicit CropGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
                               crop_tensor_walks_of(settled(init, kOffsets), init.output("X@GRAD")->tensor.shape,
-                                       init.input("Out@GRAD")->tensor.shape.vector(), false)) {}
+                                                   init.input("Out@GRAD")->tensor.shape.vector(), false)) {}
 };
 
 OpSpec cropping(const std::string& type, bool old) {
@@ -86,9 +84,7 @@ OpSpec cropping(const std::string& type, bool old) {
 
 OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
   OpSpec spec(type + "_grad");
-  spec.shape_input("X", "as in the forward operator")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X");
+  spec.shape_input("X", "as in the forward operator").input("Out@GRAD", "shape of Out").output("X@GRAD", "shape of X");
   return with_tensor_ports(spec, offsets)
       .doc("X@GRAD = Out@GRAD where Out was taken from, 0 elsewhere.")
       .attr("offsets", Ints{}, "as in the forward operator")

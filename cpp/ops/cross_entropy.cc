@@ -215,8 +215,10 @@ OpSpec& with_cross_entropy_attributes(OpSpec& spec) {
 
 void define_cross_entropy(OpTable& ops) {
   OpSpec forward("cross_entropy"), backward("cross_entropy_grad");
-  forward.doc("Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where the "
-              "label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is refused.")
+  forward
+      .doc(
+          "Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where the "
+          "label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is refused.")
       .input("X", "[..., classes]: probabilities")
       .input("Label", "[..., 1] or [...], int32 or int64; with soft_label, shape and dtype of X")
       .output("Y", "[..., 1]; [...] where Label is so");
@@ -235,8 +237,8 @@ void define_cross_entropy(OpTable& ops) {
       .infer([](InferContext& c) {
         Shape y = cross_entropy_loss_shape(c);
         require_same_dtype(c, "X", "Y@GRAD");
-        require<ShapeError>(same_shape(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(),
-                            ", Y has ", y.str());
+        require<ShapeError>(same_shape(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(), ", Y has ",
+                            y.str());
         c.set_output("X@GRAD", c.input("X"));
       })
       .checks_data()

@@ -10,7 +10,9 @@ namespace {
 
 // -log(0) is 1e20, so that a sum of losses stays a number; NaN stays NaN.
 template <class T>
-PM_HD T finite_loss(T loss) { return std::isinf(loss) ? std::copysign(T(1e20), loss) : loss; }
+PM_HD T finite_loss(T loss) {
+  return std::isinf(loss) ? std::copysign(T(1e20), loss) : loss;
+}
 
 #ifdef PM_GPU
 template <class T>

@@ -26,8 +26,8 @@ struct CtcAlignKernel : Kernel {
 
   explicit CtcAlignKernel(KernelInit& init)
       : input(init, "Input"), output(init, "Output"), output_length(init.output("OutputLength")),
-        spans(init, "Input", "InputLength"),
-        blank(init.attr<int32_t>("blank")), merge_repeated(init.attr<bool>("merge_repeated")),
+        spans(init, "Input", "InputLength"), blank(init.attr<int32_t>("blank")),
+        merge_repeated(init.attr<bool>("merge_repeated")),
         padding(static_cast<T>(init.attr<int32_t>("padding_value"))) {}
 
   void run(Device&) override {
@@ -81,7 +81,7 @@ void infer_ctc_align(InferContext& c) {
   output.lod_level = 1;
   if (const Variable* value = c.value("Input")) {
     std::vector<int64_t> offsets = input.dtype == DType::Int64 ? aligned_offsets<int64_t>(c, value->tensor)
-                                                                : aligned_offsets<int32_t>(c, value->tensor);
+                                                               : aligned_offsets<int32_t>(c, value->tensor);
     bool nothing = offsets.back() == 0;
     output.shape[0] = nothing ? 1 : offsets.back();
     output.lod_level = nothing ? 0 : 1;

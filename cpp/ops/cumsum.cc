@@ -87,9 +87,8 @@ OpSpec with_cumsum_attributes(OpSpec spec) {
 }  // namespace
 
 void define_cumsum(OpTable& ops) {
-  ops.add(with_cumsum_attributes(OpSpec("cumsum")
-                                     .input("X", "any shape")
-                                     .output("Out", "shape of X; of one line, if flatten"))
+  ops.add(with_cumsum_attributes(
+              OpSpec("cumsum").input("X", "any shape").output("Out", "shape of X; of one line, if flatten"))
               .doc("Out[j] = X[0] + ... + X[j] along the axis.")
               .infer([](InferContext& c) {
                 require_tensors(c);
@@ -98,20 +97,21 @@ void define_cumsum(OpTable& ops) {
               .gradient("cumsum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
-  ops.add(also({DType::Int16, DType::Int32, DType::Int64}, with_cumsum_attributes(OpSpec("cumsum_grad")
-                              .shape_input("X", "as in cumsum")
-                              .input("Out@GRAD", "shape of Out")
-                              .output("X@GRAD", "shape of X"))
-              .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
-              .infer([](InferContext& c) {
-                Shape out = cumsum_shape(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
-                                    c.shape("Out@GRAD").str(), ", Out has ", out.str());
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
-              .kernels<CumsumGradKernel, float, double>()));
+  ops.add(also({DType::Int16, DType::Int32, DType::Int64},
+               with_cumsum_attributes(OpSpec("cumsum_grad")
+                                          .shape_input("X", "as in cumsum")
+                                          .input("Out@GRAD", "shape of Out")
+                                          .output("X@GRAD", "shape of X"))
+                   .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
+                   .infer([](InferContext& c) {
+                     Shape out = cumsum_shape(c);
+                     require_same_dtype(c, "X", "Out@GRAD");
+                     require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
+                                         c.shape("Out@GRAD").str(), ", Out has ", out.str());
+                     gradients_like_inputs(c);
+                   })
+                   .on_gpu()
+                   .kernels<CumsumGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

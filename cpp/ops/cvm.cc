@@ -37,8 +37,7 @@ struct CvmSlope {
   T* to;
   PM_DEVICE void operator()(int64_t i) const {
     int64_t dropped = kept ? 0 : kCounts, row = i / width, column = i % width;
-    to[i] = column < kCounts ? counts[row * kCounts + column]
-                             : gradient[row * (width - dropped) + column - dropped];
+    to[i] = column < kCounts ? counts[row * kCounts + column] : gradient[row * (width - dropped) + column - dropped];
   }
 };
 #endif
@@ -54,9 +53,7 @@ struct CvmKernel : Kernel {
       : x(init, "X"), y(init, "Y"), keeps(init.attr<bool>("use_cvm")), rows(x.shape()[0]), width(x.shape()[1]) {}
 
 #ifdef PM_GPU
-  void run(Device& device) override {
-    for_each_index(device, y.numel(), Cvm<T>{keeps, width, x.data(), y.data()});
-  }
+  void run(Device& device) override { for_each_index(device, y.numel(), Cvm<T>{keeps, width, x.data(), y.data()}); }
 #else
   void run(Device&) override {
     T* to = y.data();
@@ -138,8 +135,8 @@ void define_cvm(OpTable& ops) {
               .infer([](InferContext& c) {
                 Shape y = checked_shape(c);
                 require_same_dtype(c, "X", "Y@GRAD");
-                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ",
-                                    c.shape("Y@GRAD").str(), ", Y has ", y.str());
+                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(),
+                                    ", Y has ", y.str());
                 gradients_like_inputs(c);
               })
               .on_gpu()

@@ -46,9 +46,8 @@ struct DiagKernel : Kernel {
   T padding;
 
   explicit DiagKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"),
-        diagonal(matrix_of(x.shape(), out.shape())[0], matrix_of(x.shape(), out.shape())[1],
-                 init.attr<int32_t>("offset")),
+      : x(init, "X"), out(init, "Out"), diagonal(matrix_of(x.shape(), out.shape())[0],
+                                                 matrix_of(x.shape(), out.shape())[1], init.attr<int32_t>("offset")),
         padding(number_as<T>(init.attr<float>("padding_value"))) {}
 
   void run(Device& device) override {

@@ -15,16 +15,22 @@ constexpr float kEpsilon = 1e-12f;
 
 struct Difference {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return x - y; }
+  PM_HD V operator()(V x, V y) const {
+    return x - y;
+  }
 };
 // Of slopes in the gradient's place.
 struct SlopeOfX {
   template <class V>
-  PM_HD V operator()(V, V, V slope) const { return slope; }
+  PM_HD V operator()(V, V, V slope) const {
+    return slope;
+  }
 };
 struct SlopeOfY {
   template <class V>
-  PM_HD V operator()(V, V, V slope) const { return -slope; }
+  PM_HD V operator()(V, V, V slope) const {
+    return -slope;
+  }
 };
 
 #ifdef PM_GPU
@@ -96,8 +102,7 @@ struct DistGradKernel : Kernel {
   explicit DistGradKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"), out_gradient(init, "Out@GRAD"),
         x_gradient(init, "X@GRAD", optional_port), y_gradient(init, "Y@GRAD", optional_port),
-        broadcast(x.shape(), y.shape(), -1), norm(init.attr<float>("p"), kEpsilon),
-        slopes(init, broadcast.numel()) {}
+        broadcast(x.shape(), y.shape(), -1), norm(init.attr<float>("p"), kEpsilon), slopes(init, broadcast.numel()) {}
 
   void run(Device& device) override {
     broadcast.map(device, Difference{}, x.data(), y.data(), slopes.data());

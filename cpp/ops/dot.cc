@@ -31,9 +31,7 @@ struct DotKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), size(x.shape()[x.shape().rank() - 1]) {}
 
 #ifdef PM_GPU
-  void run(Device& device) override {
-    dot_rows<T>(device, out.numel(), size, x.data(), y.data(), out.data());
-  }
+  void run(Device& device) override { dot_rows<T>(device, out.numel(), size, x.data(), y.data(), out.data()); }
 #else
   void run(Device& device) override {
     for (int64_t i = 0, rows = out.numel(); i < rows; ++i) {
@@ -100,18 +98,18 @@ void define_dot(OpTable& ops) {
               .on_gpu()
               .kernels<DotKernel, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, OpSpec("dot_grad")
-              .doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.")
-              .input("X", "as in dot")
-              .input("Y", "as in dot")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", dot_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
-              .kernels<DotGradKernel, float, double>()));
+                                                 .doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.")
+                                                 .input("X", "as in dot")
+                                                 .input("Y", "as in dot")
+                                                 .input("Out@GRAD", "shape of Out")
+                                                 .optional_output("X@GRAD", "shape of X")
+                                                 .optional_output("Y@GRAD", "shape of Y")
+                                                 .infer([](InferContext& c) {
+                                                   require_like_out(c, "X", dot_shape(c));
+                                                   gradients_like_inputs(c);
+                                                 })
+                                                 .on_gpu()
+                                                 .kernels<DotGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

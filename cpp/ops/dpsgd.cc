@@ -19,8 +19,7 @@ struct DpsgdKernel : Kernel {
   explicit DpsgdKernel(KernelInit& init)
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
         clip(static_cast<T>(init.attr<float>("clip"))), batch_size(static_cast<T>(init.attr<float>("batch_size"))),
-        sigma(static_cast<T>(init.attr<float>("sigma"))), seed(init.attr<int32_t>("seed")),
-        squares(init, 1) {}
+        sigma(static_cast<T>(init.attr<float>("sigma"))), seed(init.attr<int32_t>("seed")), squares(init, 1) {}
 
   void run(Device& device) override {
     uint32_t start = seed ? static_cast<uint32_t>(seed) : static_cast<uint32_t>(device.generator());
@@ -45,8 +44,9 @@ void define_dpsgd(OpTable& ops) {
               .attr("clip", 10.0f, "longest gradient that is taken as it is", at_least(0))
               .attr("batch_size", 16.0f, "examples that the gradient is the mean of", at_least(1))
               .attr("sigma", 1.0f, "standard deviation of the noise", at_least(0))
-              .attr("seed", 0, "of a generator started anew in each run, so that every run has the same noise; 0: the "
-                               "run's generator goes on")
+              .attr("seed", 0,
+                    "of a generator started anew in each run, so that every run has the same noise; 0: the "
+                    "run's generator goes on")
               .infer([](InferContext& c) {
                 require_state(c, {}, {"LearningRate"});
                 require_gradient(c);

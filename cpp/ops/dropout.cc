@@ -137,8 +137,10 @@ void infer_dropout_grad(InferContext& c) {
 
 void define_dropout(OpTable& ops) {
   OpSpec forward("dropout"), backward("dropout_grad");
-  forward.doc("Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
-              "all.")
+  forward
+      .doc(
+          "Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
+          "all.")
       .input("X", "any shape")
       .optional_input("Seed", "one whole number, used as a seed whatever the attributes say; 0: not fixed")
       .output("Out", "shape of X")

@@ -16,8 +16,7 @@ struct EditDistanceKernel : Kernel {
   explicit EditDistanceKernel(KernelInit& init)
       : hyps(init, "Hyps"), refs(init, "Refs"), out(init, "Out"), count(init, "SequenceNum"),
         hyp_spans(init, "Hyps", "HypsLength"), ref_spans(init, "Refs", "RefsLength"),
-        normalized(init.attr<bool>("normalized")),
-        row(init, ref_spans.longest() + 1) {}
+        normalized(init.attr<bool>("normalized")), row(init, ref_spans.longest() + 1) {}
 
   void run(Device&) override {
     hyp_spans.refresh();
@@ -85,7 +84,8 @@ void define_edit_distance(OpTable& ops) {
               .optional_input("RefsLength", "int32 or int64: the lengths of padded references")
               .output("SequenceNum", "int64 [1]: how many pairs there are")
               .output("Out", "float32 [count, 1]")
-              .attr("normalized", false, "whether to divide by the length of the reference, which then may not be "
+              .attr("normalized", false,
+                    "whether to divide by the length of the reference, which then may not be "
                     "empty")
               .infer(infer_edit_distance)
               .decides_lod()

@@ -110,7 +110,8 @@ void infer_einsum_gradient(InferContext& c) {
 
 // PaddlePaddle's einsum_grad asks for XShape under another name.
 std::vector<OpDesc> einsum_gradient(const OpDesc& forward) {
-  OpDesc op = make_op("einsum_grad", {{"Operands", forward.input("Operands")}, {"Out@GRAD", gradient_names(forward.output("Out"))}},
+  OpDesc op = make_op("einsum_grad",
+                      {{"Operands", forward.input("Operands")}, {"Out@GRAD", gradient_names(forward.output("Out"))}},
                       {{"Operands@GRAD", gradient_names(forward.input("Operands"))}}, forward.attrs);
   if (!forward.output("InnerCache").empty()) op.inputs.push_back({"InnerCache", forward.output("InnerCache")});
   if (!forward.output("XShape").empty()) op.inputs.push_back({"x_shape", forward.output("XShape")});

@@ -7,7 +7,9 @@ namespace {
 
 struct Add {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return x + y; }
+  PM_HD V operator()(V x, V y) const {
+    return x + y;
+  }
 };
 
 }  // namespace
@@ -18,13 +20,14 @@ void define_elementwise_add(OpTable& ops) {
               .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int16, DType::Int32, DType::Int64}, binary_gradient("elementwise_add_grad")
-              .reads_shape("X")
-              .reads_shape("Y")
-              .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
-              .view("Out@GRAD", "X@GRAD")
-              .on_gpu()
-              .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
+  ops.add(also({DType::Int16, DType::Int32, DType::Int64},
+               binary_gradient("elementwise_add_grad")
+                   .reads_shape("X")
+                   .reads_shape("Y")
+                   .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
+                   .view("Out@GRAD", "X@GRAD")
+                   .on_gpu()
+                   .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

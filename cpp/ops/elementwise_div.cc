@@ -18,30 +18,37 @@ struct Divide {
 
 struct OverY {
   template <class V>
-  PM_HD V operator()(V, V y, V gradient) const { return gradient / y; }
+  PM_HD V operator()(V, V y, V gradient) const {
+    return gradient / y;
+  }
 };
 
 struct TimesOutOverY {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return -gradient * (x / y) / y; }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return -gradient * (x / y) / y;
+  }
 };
 
 }  // namespace
 
 void define_elementwise_div(OpTable& ops) {
-  ops.add(also({DType::Bool}, binary("elementwise_div")
-              .doc("Out = X / Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches. "
-                   "Whole numbers are cut towards zero, and refused where Y is 0.")
-              .gradient("elementwise_div_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .checks_data()
-              .on_gpu()
-              .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()));
-  ops.add(also({DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64}, binary_gradient("elementwise_div_grad")
-              .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
-                   "along.")
-              .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
-              .on_gpu()
-              .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>()));
+  ops.add(also({DType::Bool},
+               binary("elementwise_div")
+                   .doc("Out = X / Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches. "
+                        "Whole numbers are cut towards zero, and refused where Y is 0.")
+                   .gradient("elementwise_div_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+                   .checks_data()
+                   .on_gpu()
+                   .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()));
+  ops.add(
+      also({DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64},
+           binary_gradient("elementwise_div_grad")
+               .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
+                    "along.")
+               .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
+               .on_gpu()
+               .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -7,21 +7,29 @@ namespace {
 
 // X is taken where it is greater, or equal, or Y is NaN.
 template <class V>
-PM_HD V choose_larger(V x, V y, V of_x, V of_y) { return select(x >= y, of_x, select(y == y, of_y, of_x)); }
+PM_HD V choose_larger(V x, V y, V of_x, V of_y) {
+  return select(x >= y, of_x, select(y == y, of_y, of_x));
+}
 
 struct MaximumNumber {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return choose_larger(x, y, x, y); }
+  PM_HD V operator()(V x, V y) const {
+    return choose_larger(x, y, x, y);
+  }
 };
 
 struct WhereXIsMost {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return choose_larger(x, y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return choose_larger(x, y, gradient, V(0));
+  }
 };
 
 struct WhereYIsMost {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return choose_larger(x, y, V(0), gradient); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return choose_larger(x, y, V(0), gradient);
+  }
 };
 
 }  // namespace
@@ -33,11 +41,13 @@ void define_elementwise_fmax(OpTable& ops) {
               .gradient("elementwise_fmax_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<MaximumNumber>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_fmax_grad")
-              .doc("X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
-                   "the axes it was stretched along.")
-              .on_gpu()
-              .kernels<BinaryGradKernel<WhereXIsMost, WhereYIsMost>::For, float, double>()));
+  ops.add(
+      also({DType::Int32, DType::Int64},
+           binary_gradient("elementwise_fmax_grad")
+               .doc("X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
+                    "the axes it was stretched along.")
+               .on_gpu()
+               .kernels<BinaryGradKernel<WhereXIsMost, WhereYIsMost>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -7,17 +7,23 @@ namespace {
 
 struct Maximum {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return maximum(x, y); }
+  PM_HD V operator()(V x, V y) const {
+    return maximum(x, y);
+  }
 };
 
 struct WhereXIsGreater {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return select(x > y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return select(x > y, gradient, V(0));
+  }
 };
 
 struct WhereXIsNotGreater {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return select(x <= y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return select(x <= y, gradient, V(0));
+  }
 };
 
 }  // namespace
@@ -29,11 +35,13 @@ void define_elementwise_max(OpTable& ops) {
               .gradient("elementwise_max_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Maximum>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_max_grad")
-              .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes "
-                   "it was stretched along.")
-              .on_gpu()
-              .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>()));
+  ops.add(
+      also({DType::Int32, DType::Int64},
+           binary_gradient("elementwise_max_grad")
+               .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes "
+                    "it was stretched along.")
+               .on_gpu()
+               .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

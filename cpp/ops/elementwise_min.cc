@@ -7,17 +7,23 @@ namespace {
 
 struct Minimum {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return minimum(x, y); }
+  PM_HD V operator()(V x, V y) const {
+    return minimum(x, y);
+  }
 };
 
 struct WhereXIsLess {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return select(x < y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return select(x < y, gradient, V(0));
+  }
 };
 
 struct WhereXIsNotLess {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return select(x >= y, gradient, V(0)); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return select(x >= y, gradient, V(0));
+  }
 };
 
 }  // namespace
@@ -29,11 +35,13 @@ void define_elementwise_min(OpTable& ops) {
               .gradient("elementwise_min_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Minimum>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_min_grad")
-              .doc("X@GRAD = Out@GRAD where X < Y, Y@GRAD = Out@GRAD where X >= Y, else 0; each summed over the axes "
-                   "it was stretched along.")
-              .on_gpu()
-              .kernels<BinaryGradKernel<WhereXIsLess, WhereXIsNotLess>::For, float, double>()));
+  ops.add(
+      also({DType::Int32, DType::Int64},
+           binary_gradient("elementwise_min_grad")
+               .doc("X@GRAD = Out@GRAD where X < Y, Y@GRAD = Out@GRAD where X >= Y, else 0; each summed over the axes "
+                    "it was stretched along.")
+               .on_gpu()
+               .kernels<BinaryGradKernel<WhereXIsLess, WhereXIsNotLess>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -8,17 +8,23 @@ namespace {
 
 struct Multiply {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return x * y; }
+  PM_HD V operator()(V x, V y) const {
+    return x * y;
+  }
 };
 
 struct TimesY {
   template <class V>
-  PM_HD V operator()(V, V y, V gradient) const { return gradient * y; }
+  PM_HD V operator()(V, V y, V gradient) const {
+    return gradient * y;
+  }
 };
 
 struct TimesX {
   template <class V>
-  PM_HD V operator()(V x, V, V gradient) const { return gradient * x; }
+  PM_HD V operator()(V x, V, V gradient) const {
+    return gradient * x;
+  }
 };
 
 template <class T>
@@ -43,18 +49,22 @@ void infer_elementwise_mul(InferContext& c) {
 }  // namespace
 
 void define_elementwise_mul(OpTable& ops) {
-  ops.add(also({DType::Bool}, binary("elementwise_mul")
-              .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
-                   "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
-              .takes_rows("X")
-              .infer(infer_elementwise_mul)
-              .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
-  ops.add(also({DType::Bool, DType::Int32, DType::Int64}, binary_gradient("elementwise_mul_grad")
-              .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
-              .on_gpu()
-              .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
+  ops.add(
+      also({DType::Bool},
+           binary("elementwise_mul")
+               .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
+                    "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
+               .takes_rows("X")
+               .infer(infer_elementwise_mul)
+               .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+               .on_gpu()
+               .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
+  ops.add(
+      also({DType::Bool, DType::Int32, DType::Int64},
+           binary_gradient("elementwise_mul_grad")
+               .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
+               .on_gpu()
+               .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

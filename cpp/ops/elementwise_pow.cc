@@ -8,17 +8,23 @@ namespace {
 
 struct Power {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return power(x, y); }
+  PM_HD V operator()(V x, V y) const {
+    return power(x, y);
+  }
 };
 
 struct SlopeAlongX {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return gradient * y * power(x, y - V(1)); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return gradient * y * power(x, y - V(1));
+  }
 };
 
 struct SlopeAlongY {
   template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const { return gradient * log(x) * power(x, y); }
+  PM_HD V operator()(V x, V y, V gradient) const {
+    return gradient * log(x) * power(x, y);
+  }
 };
 
 }  // namespace
@@ -31,11 +37,13 @@ void define_elementwise_pow(OpTable& ops) {
               .gradient("elementwise_pow_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Power>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, binary_gradient("elementwise_pow_grad")
-              .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
-                   "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
-              .on_gpu()
-              .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>()));
+  ops.add(
+      also({DType::Int32, DType::Int64},
+           binary_gradient("elementwise_pow_grad")
+               .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
+                    "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
+               .on_gpu()
+               .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

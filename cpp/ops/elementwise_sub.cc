@@ -7,12 +7,16 @@ namespace {
 
 struct Subtract {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return x - y; }
+  PM_HD V operator()(V x, V y) const {
+    return x - y;
+  }
 };
 
 struct NegateGradient {
   template <class V>
-  PM_HD V operator()(V, V, V gradient) const { return -gradient; }
+  PM_HD V operator()(V, V, V gradient) const {
+    return -gradient;
+  }
 };
 
 }  // namespace
@@ -23,13 +27,14 @@ void define_elementwise_sub(OpTable& ops) {
               .gradient("elementwise_sub_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int16, DType::Int32, DType::Int64}, binary_gradient("elementwise_sub_grad")
-              .reads_shape("X")
-              .reads_shape("Y")
-              .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
-              .view("Out@GRAD", "X@GRAD")
-              .on_gpu()
-              .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>()));
+  ops.add(also({DType::Int16, DType::Int32, DType::Int64},
+               binary_gradient("elementwise_sub_grad")
+                   .reads_shape("X")
+                   .reads_shape("Y")
+                   .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
+                   .view("Out@GRAD", "X@GRAD")
+                   .on_gpu()
+                   .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -14,14 +14,18 @@ struct Elu : EluAttributes {
   using EluAttributes::EluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return select(x < V(0), V(alpha) * (exp(x) - V(1)), x); }
+  PM_HD V operator()(V x) const {
+    return select(x < V(0), V(alpha) * (exp(x) - V(1)), x);
+  }
 };
 
 struct EluGrad : EluAttributes {
   using EluAttributes::EluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return select(x > V(0), gradient, gradient * V(alpha) * exp(x)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return select(x > V(0), gradient, gradient * V(alpha) * exp(x));
+  }
 };
 
 }  // namespace

@@ -6,7 +6,9 @@ namespace {
 
 struct Equal {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return equal_or_not(x, y); }
+  PM_HD V operator()(V x, V y) const {
+    return equal_or_not(x, y);
+  }
 };
 
 }  // namespace

@@ -7,12 +7,16 @@ namespace {
 
 struct Erf {
   template <class V>
-  PM_HD V operator()(V x) const { return erf(x); }
+  PM_HD V operator()(V x) const {
+    return erf(x);
+  }
 };
 
 struct ErfGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient * V(1.1283791670955126) * exp(-x * x); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient * V(1.1283791670955126) * exp(-x * x);
+  }
 };
 
 }  // namespace

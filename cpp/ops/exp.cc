@@ -7,26 +7,31 @@ namespace {
 
 struct Exp {
   template <class V>
-  PM_HD V operator()(V x) const { return exp(x); }
+  PM_HD V operator()(V x) const {
+    return exp(x);
+  }
 };
 
 struct ExpGrad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return gradient * out; }
+  PM_HD V operator()(V out, V gradient) const {
+    return gradient * out;
+  }
 };
 
 }  // namespace
 
 void define_exp(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("exp").infer(infer_float_of_integers)
-              .doc("Out = e^X, element by element; too large a result is infinite.")
-              .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Exp>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64}, unary("exp")
+                                                 .infer(infer_float_of_integers)
+                                                 .doc("Out = e^X, element by element; too large a result is infinite.")
+                                                 .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+                                                 .on_gpu()
+                                                 .kernels<UnaryKernel<Exp>::For, float, double>()));
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient("exp_grad", Keeps::Out)
-              .doc("X@GRAD = Out@GRAD Out.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>()));
+                                                 .doc("X@GRAD = Out@GRAD Out.")
+                                                 .on_gpu()
+                                                 .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -25,9 +25,9 @@ struct ExpandAsKernel : AxisCopyKernel {
 template <class T>
 struct ExpandAsGradKernel : AxisCopyGradKernel<T> {
   explicit ExpandAsGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(
-            init, "Out@GRAD", "X@GRAD",
-            stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape, "Out")) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape,
+                                         "Out")) {}
 };
 
 }  // namespace

@@ -37,9 +37,9 @@ struct ExpandV2Kernel : AxisCopyKernel {
 template <class T>
 struct ExpandV2GradKernel : AxisCopyGradKernel<T> {
   explicit ExpandV2GradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(
-            init, "Out@GRAD", "X@GRAD",
-            stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape, "Out")) {}
+      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
+                              stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape,
+                                         "Out")) {}
 };
 
 }  // namespace
@@ -58,20 +58,20 @@ void define_expand_v2(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<ExpandV2Kernel>());
   ops.add(also({DType::Bool}, with_tensor_ports(OpSpec("expand_v2_grad")
-                                .shape_input("X", "as in expand_v2")
-                                .input("Out@GRAD", "shape of Out")
-                                .output("X@GRAD", "shape of X"),
-                            kExpandV2Ports)
-              .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-              .attr("shape", Ints{}, "as in expand_v2; Out@GRAD has this shape")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
-              .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>()));
+                                                    .shape_input("X", "as in expand_v2")
+                                                    .input("Out@GRAD", "shape of Out")
+                                                    .output("X@GRAD", "shape of X"),
+                                                kExpandV2Ports)
+                                  .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
+                                  .attr("shape", Ints{}, "as in expand_v2; Out@GRAD has this shape")
+                                  .infer([](InferContext& c) {
+                                    require_tensors(c);
+                                    require_same_dtype(c, "X", "Out@GRAD");
+                                    stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
+                                    gradients_like_inputs(c);
+                                  })
+                                  .on_gpu()
+                                  .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

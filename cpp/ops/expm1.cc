@@ -7,22 +7,27 @@ namespace {
 
 struct Expm1 {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::expm1(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::expm1(number); });
+  }
 };
 
 struct Expm1Grad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return gradient * out + gradient; }
+  PM_HD V operator()(V out, V gradient) const {
+    return gradient * out + gradient;
+  }
 };
 
 }  // namespace
 
 void define_expm1(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("expm1").infer(infer_float_of_integers)
-              .doc("Out = exp(X) - 1, right for small X, too, element by element.")
-              .gradient("expm1_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Expm1>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64}, unary("expm1")
+                                                 .infer(infer_float_of_integers)
+                                                 .doc("Out = exp(X) - 1, right for small X, too, element by element.")
+                                                 .gradient("expm1_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+                                                 .on_gpu()
+                                                 .kernels<UnaryKernel<Expm1>::For, float, double>()));
   ops.add(unary_gradient("expm1_grad", Keeps::Out)
               .doc("X@GRAD = Out@GRAD (Out + 1).")
               .on_gpu()

@@ -40,7 +40,8 @@ void define_fill_constant_batch_size_like(OpTable& ops) {
   ops.add(OpSpec("fill_constant_batch_size_like")
               .doc("Out = value in every element; one dimension of `shape` is replaced by one of Input's.")
               .input("Input", "any shape but []; only its shape and its sequences are looked at")
-              .output("Out", "of shape `shape`, with dimension output_dim_idx that of Input at input_dim_idx, or, where its "
+              .output("Out",
+                      "of shape `shape`, with dimension output_dim_idx that of Input at input_dim_idx, or, where its "
                       "rows are sequences, the number of those of the last level")
               .required_attr("shape", AttrType::Ints, "shape of Out; what stands at output_dim_idx is not read")
               .attr("input_dim_idx", 0, "which dimension of Input; negative ones count from the end")

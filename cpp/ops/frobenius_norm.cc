@@ -36,7 +36,9 @@ struct FrobeniusKernel : Kernel {
 
 struct ToSquares {
   template <class T>
-  PM_HD T operator()(T x, T out, T gradient) const { return x / (out + T(1e-12)) * gradient; }
+  PM_HD T operator()(T x, T out, T gradient) const {
+    return x / (out + T(1e-12)) * gradient;
+  }
 };
 
 }  // namespace

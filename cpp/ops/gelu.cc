@@ -17,12 +17,16 @@ PM_HD V nearly_chance(V x) {
 
 struct Gelu {
   template <class V>
-  PM_HD V operator()(V x) const { return x * NormalChance<number_of<V>>(x).below; }
+  PM_HD V operator()(V x) const {
+    return x * NormalChance<number_of<V>>(x).below;
+  }
 };
 
 struct ApproximateGelu {
   template <class V>
-  PM_HD V operator()(V x) const { return x * nearly_chance(x); }
+  PM_HD V operator()(V x) const {
+    return x * nearly_chance(x);
+  }
 };
 
 // The derivative of the chance is exp(-x^2 / 2) / sqrt(2 pi).

@@ -23,21 +23,23 @@ struct GetTensorFromSelectedRowsKernel : Kernel {
 }  // namespace
 
 void define_get_tensor_from_selected_rows(OpTable& ops) {
-  ops.add(OpSpec("get_tensor_from_selected_rows")
-              .doc("Out = the values of the touched rows, in their order: not the whole table.")
-              .input("X", "selected rows")
-              .output("Out", "[rows, ...]; operators that read it see the most rows that X can touch, zeros behind those it does")
-              .takes_rows("X")
-              .infer([](InferContext& c) {
-                require_rows(c, "X");
-                const VarInfo& x = c.input("X");
-                Shape out = x.shape;
-                out[0] = x.row_count;
-                c.set_output("Out", x.dtype, out);
-              })
-              .no_gradient("it looks at gradients, which are not differentiated again")
-              .cpu_only("selected rows stay on the processor")
-              .kernels<GetTensorFromSelectedRowsKernel, float, double, int32_t, int64_t>());
+  ops.add(
+      OpSpec("get_tensor_from_selected_rows")
+          .doc("Out = the values of the touched rows, in their order: not the whole table.")
+          .input("X", "selected rows")
+          .output("Out",
+                  "[rows, ...]; operators that read it see the most rows that X can touch, zeros behind those it does")
+          .takes_rows("X")
+          .infer([](InferContext& c) {
+            require_rows(c, "X");
+            const VarInfo& x = c.input("X");
+            Shape out = x.shape;
+            out[0] = x.row_count;
+            c.set_output("Out", x.dtype, out);
+          })
+          .no_gradient("it looks at gradients, which are not differentiated again")
+          .cpu_only("selected rows stay on the processor")
+          .kernels<GetTensorFromSelectedRowsKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

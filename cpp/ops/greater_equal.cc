@@ -6,7 +6,9 @@ namespace {
 
 struct GreaterEqual {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return select(x >= y, V(1), V(0)); }
+  PM_HD V operator()(V x, V y) const {
+    return select(x >= y, V(1), V(0));
+  }
 };
 
 }  // namespace
@@ -16,8 +18,8 @@ void define_greater_equal(OpTable& ops) {
               .doc("Out = whether X >= Y, element by element. Y's dimensions lie against X's from `axis` "
                    "on; a dimension of 1 stretches. False where either is NaN.")
               .on_gpu()
-              .kernels<CompareKernel<GreaterEqual>::For, float, double, int16_t, int32_t,
-                       int64_t, int8_t, uint8_t, bool>());
+              .kernels<CompareKernel<GreaterEqual>::For, float, double, int16_t, int32_t, int64_t, int8_t, uint8_t,
+                       bool>());
 }
 
 }  // namespace paddle_mini

@@ -93,7 +93,8 @@ struct GridSamplerGradKernel : Kernel {
         }
       });
       if (!grid_gradient) return;
-      for (int a = 0; a < sampling.axes; ++a) grid_gradient[sample * sampling.axes + a] = slopes[a] * place.along[a].speed;
+      for (int a = 0; a < sampling.axes; ++a)
+        grid_gradient[sample * sampling.axes + a] = slopes[a] * place.along[a].speed;
     });
   }
 };
@@ -127,8 +128,11 @@ void grid_sampler_infer_gradient(InferContext& c) {
 
 OpSpec grid_sampler_with_attributes(OpSpec spec) {
   return spec.input("X", "[images, channels, height, width], or [images, channels, depth, height, width]")
-      .input("Grid", "[images, output height, output width, 2]: x, y; from -1 to 1 across the image; with depth [..., 3]: x, y, z")
-      .attr("mode", "bilinear", "the mixture of the pixels around, four or with depth eight, or the nearest one", one_of({"bilinear", "nearest"}))
+      .input(
+          "Grid",
+          "[images, output height, output width, 2]: x, y; from -1 to 1 across the image; with depth [..., 3]: x, y, z")
+      .attr("mode", "bilinear", "the mixture of the pixels around, four or with depth eight, or the nearest one",
+            one_of({"bilinear", "nearest"}))
       .attr("padding_mode", "zeros", "what lies outside: zeros, the outermost pixels, or the image mirrored",
             one_of({"zeros", "border", "reflection"}))
       .attr("align_corners", true, "whether -1 and 1 are the centers of the outermost pixels, or else their edges");

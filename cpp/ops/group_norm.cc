@@ -6,7 +6,9 @@ namespace paddle_mini {
 namespace {
 
 template <class Context>
-bool group_norm_channels_last(const Context& c) { return c.template attr<std::string>("data_layout") == "NHWC"; }
+bool group_norm_channels_last(const Context& c) {
+  return c.template attr<std::string>("data_layout") == "NHWC";
+}
 
 template <class T>
 GroupNormalize<T> groups_of(const KernelInit& init, const Shape& x) {
@@ -14,7 +16,9 @@ GroupNormalize<T> groups_of(const KernelInit& init, const Shape& x) {
 }
 
 template <class T>
-T one_by_group_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
+T one_by_group_deviation(T variance, float epsilon) {
+  return T(1) / std::sqrt(variance + static_cast<T>(epsilon));
+}
 
 template <class T>
 struct GroupNormKernel : Kernel {

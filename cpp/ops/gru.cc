@@ -25,9 +25,8 @@ struct GruKernel : Kernel {
         hidden(init, "Hidden"), gates(kept_or_scratch<T>(init, "BatchGate", x.numel())),
         reset(kept_or_scratch<T>(init, "BatchResetHiddenPrev", hidden.numel())),
         batch_hidden(kept_or_scratch<T>(init, "BatchHidden", hidden.numel())),
-        batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")),
-        step(step_of<T>(init, weight.shape()[0])), scratch(init, step.scratch_size(0)),
-        start(init, batches.count() * step.size) {}
+        batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")), step(step_of<T>(init, weight.shape()[0])),
+        scratch(init, step.scratch_size(0)), start(init, batches.count() * step.size) {}
 
   void run(Device& device) override {
     int64_t size = step.size;
@@ -144,9 +143,10 @@ OpSpec& with_inputs(OpSpec& spec) {
 
 void define_gru(OpTable& ops) {
   OpSpec forward("gru"), backward("gru_grad");
-  forward.doc("For each row of a sequence, h' being the state of the one before: u, r = gate_activation(Input + Bias + "
-              "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
-              "(1 - u) c. The batches are of rows of one step, the longest sequence first.");
+  forward.doc(
+      "For each row of a sequence, h' being the state of the one before: u, r = gate_activation(Input + Bias + "
+      "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
+      "(1 - u) c. The batches are of rows of one step, the longest sequence first.");
   with_inputs(forward)
       .optional_output("BatchGate", "shape of Input: u, r, c in the order of the batches, which its lod says")
       .optional_output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
@@ -155,8 +155,9 @@ void define_gru(OpTable& ops) {
   with_attributes(forward)
       .infer(infer_forward)
       .decides_lod()
-      .gradient("gru_grad", {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden",
-                             "Hidden", "Hidden@GRAD"},
+      .gradient("gru_grad",
+                {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden", "Hidden",
+                 "Hidden@GRAD"},
                 {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"})
       .cpu_only("walks sequences of different lengths one step at a time")
       .kernels<GruKernel, float, double>();

@@ -88,8 +88,10 @@ OpSpec& with_attributes(OpSpec& spec) {
 
 void define_gru_unit(OpTable& ops) {
   OpSpec forward("gru_unit"), backward("gru_unit_grad");
-  forward.doc("u, r = gate_activation(Input + Bias + h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = "
-              "(1 - u) h' + u c; with origin_mode u h' + (1 - u) c.")
+  forward
+      .doc(
+          "u, r = gate_activation(Input + Bias + h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = "
+          "(1 - u) h' + u c; with origin_mode u h' + (1 - u) c.")
       .input("Input", "[batch, 3 size]: u, r, c")
       .input("HiddenPrev", "[batch, size]: h'")
       .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")

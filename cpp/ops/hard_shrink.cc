@@ -14,14 +14,18 @@ struct HardShrink : HardShrinkAttributes {
   using HardShrinkAttributes::HardShrinkAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return select(abs(x) <= V(threshold), V(0), x); }
+  PM_HD V operator()(V x) const {
+    return select(abs(x) <= V(threshold), V(0), x);
+  }
 };
 
 struct HardShrinkGrad : HardShrinkAttributes {
   using HardShrinkAttributes::HardShrinkAttributes;
 
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return select(abs(x) <= V(threshold), V(0), gradient); }
+  PM_HD V operator()(V x, V gradient) const {
+    return select(abs(x) <= V(threshold), V(0), gradient);
+  }
 };
 
 }  // namespace

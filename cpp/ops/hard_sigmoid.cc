@@ -7,14 +7,17 @@ namespace {
 struct HardSigmoidAttributes {
   float slope, offset;
 
-  explicit HardSigmoidAttributes(const KernelInit& init) : slope(init.attr<float>("slope")), offset(init.attr<float>("offset")) {}
+  explicit HardSigmoidAttributes(const KernelInit& init)
+      : slope(init.attr<float>("slope")), offset(init.attr<float>("offset")) {}
 };
 
 struct HardSigmoid : HardSigmoidAttributes {
   using HardSigmoidAttributes::HardSigmoidAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return minimum(maximum(x * V(slope) + V(offset), V(0)), V(1)); }
+  PM_HD V operator()(V x) const {
+    return minimum(maximum(x * V(slope) + V(offset), V(0)), V(1));
+  }
 };
 
 struct HardSigmoidGrad : HardSigmoidAttributes {

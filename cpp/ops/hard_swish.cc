@@ -8,16 +8,17 @@ struct HardSwishAttributes {
   float threshold, scale, offset;
 
   explicit HardSwishAttributes(const KernelInit& init)
-      : threshold(init.attr<float>("threshold")),
-        scale(init.attr<float>("scale")),
-        offset(init.attr<float>("offset")) {}
+      : threshold(init.attr<float>("threshold")), scale(init.attr<float>("scale")), offset(init.attr<float>("offset")) {
+  }
 };
 
 struct HardSwish : HardSwishAttributes {
   using HardSwishAttributes::HardSwishAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return x * minimum(maximum(x + V(offset), V(0)), V(threshold)) / V(scale); }
+  PM_HD V operator()(V x) const {
+    return x * minimum(maximum(x + V(offset), V(0)), V(threshold)) / V(scale);
+  }
 };
 
 struct HardSwishGrad : HardSwishAttributes {

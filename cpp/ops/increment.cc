@@ -9,7 +9,9 @@ template <class T>
 struct PlusNumber {
   T number;
   template <class V>
-  PM_HD V operator()(V v) const { return v + V(number); }
+  PM_HD V operator()(V v) const {
+    return v + V(number);
+  }
 };
 
 template <class T>

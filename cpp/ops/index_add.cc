@@ -22,8 +22,10 @@ struct AddedSlabs {
   }
 
   void refuse(int64_t value, int64_t at) const {
-    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length, " along the axis, so positions run "
-                  "from ", -length, " to ", length - 1);
+    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length,
+                  " along the axis, so positions run "
+                  "from ",
+                  -length, " to ", length - 1);
   }
 #ifdef PM_GPU
   Positions positions(const Device& device) const { return {device, index, length, true}; }

@@ -4,8 +4,8 @@
 namespace paddle_mini {
 namespace {
 
-constexpr AlongRule kIndexSampleRule{"X", "X@GRAD", "Out", "Out@GRAD", false,
-                                     [](const OpDesc&) -> int64_t { return 1; }};
+constexpr AlongRule kIndexSampleRule{"X",        "X@GRAD", "Out",
+                                     "Out@GRAD", false,    [](const OpDesc&) -> int64_t { return 1; }};
 
 void require_same_rows(const InferContext& c) {
   require_rank(c, "Index", 2);

@@ -6,7 +6,9 @@ namespace {
 
 struct IsnanV2 {
   template <class V>
-  PM_HD V operator()(V x) const { return select(x == x, V(0), V(1)); }
+  PM_HD V operator()(V x) const {
+    return select(x == x, V(0), V(1));
+  }
 };
 
 }  // namespace

@@ -20,18 +20,24 @@ T factor_of(const std::string& reduction, const Shape& x) {
 
 struct Divergence {
   template <class V>
-  PM_HD V operator()(V x, V target) const { return select(target > V(0), target * (log(target) - x), V(0)); }
+  PM_HD V operator()(V x, V target) const {
+    return select(target > V(0), target * (log(target) - x), V(0));
+  }
 };
 
 struct DivergenceSlope {
   template <class V>
-  PM_HD V operator()(V t, V g) const { return select(t > V(0), -(t * g), V(0)); }
+  PM_HD V operator()(V t, V g) const {
+    return select(t > V(0), -(t * g), V(0));
+  }
 };
 template <class T>
 struct DivergenceSlopeOfOne {
   T gradient;
   template <class V>
-  PM_HD V operator()(V t) const { return DivergenceSlope{}(t, V(gradient)); }
+  PM_HD V operator()(V t) const {
+    return DivergenceSlope{}(t, V(gradient));
+  }
 };
 template <class T>
 struct DivergenceSlopeOfSum {
@@ -128,8 +134,10 @@ OpSpec& with_reduction(OpSpec& spec) {
 
 void define_kldiv_loss(OpTable& ops) {
   OpSpec forward("kldiv_loss"), backward("kldiv_loss_grad");
-  forward.doc("Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
-              "probabilities exp(X) from Target, summed up as `reduction` says.")
+  forward
+      .doc(
+          "Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
+          "probabilities exp(X) from Target, summed up as `reduction` says.")
       .input("X", "any shape: logarithms of probabilities")
       .input("Target", "shape of X: probabilities")
       .output("Loss", "[]; shape of X without reduction");
@@ -147,8 +155,8 @@ void define_kldiv_loss(OpTable& ops) {
       .infer([](InferContext& c) {
         Shape loss = kldiv_loss_shape(c);
         require_same_dtype(c, "X", "Loss@GRAD");
-        require<ShapeError>(same_shape(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ",
-                            c.shape("Loss@GRAD").str(), ", Loss has ", loss.str());
+        require<ShapeError>(same_shape(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ", c.shape("Loss@GRAD").str(),
+                            ", Loss has ", loss.str());
         c.set_output("X@GRAD", c.input("X"));
       })
       .on_gpu()

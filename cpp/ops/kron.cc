@@ -65,9 +65,11 @@ struct KronKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(KronSizes(x.shape(), y.shape()).loop(true)),
         over_y(KronSizes(x.shape(), y.shape()).loop(false))
 #ifdef PM_GPU
-        , stretched(init, out.numel())
+        ,
+        stretched(init, out.numel())
 #endif
-  {}
+  {
+  }
 
   void run(Device& device) override {
     over_x.copy(device, x.data(), out.data(), T(0));
@@ -128,19 +130,20 @@ void define_kron(OpTable& ops) {
               .gradient("kron_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<KronKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, OpSpec("kron_grad")
-              .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
-              .input("X", "as in kron")
-              .input("Y", "as in kron")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", kron_out_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
-              .kernels<KronGradKernel, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64},
+               OpSpec("kron_grad")
+                   .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
+                   .input("X", "as in kron")
+                   .input("Y", "as in kron")
+                   .input("Out@GRAD", "shape of Out")
+                   .optional_output("X@GRAD", "shape of X")
+                   .optional_output("Y@GRAD", "shape of Y")
+                   .infer([](InferContext& c) {
+                     require_like_out(c, "X", kron_out_shape(c));
+                     gradients_like_inputs(c);
+                   })
+                   .on_gpu()
+                   .kernels<KronGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

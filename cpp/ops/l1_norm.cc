@@ -7,14 +7,18 @@ namespace {
 
 struct Magnitude {
   template <class V>
-  PM_HD V operator()(V v) const { return abs(v); }
+  PM_HD V operator()(V v) const {
+    return abs(v);
+  }
 };
 
 template <class T>
 struct SignTimes {
   T gradient;
   template <class V>
-  PM_HD V operator()(V v) const { return sign(v) * V(gradient); }
+  PM_HD V operator()(V v) const {
+    return sign(v) * V(gradient);
+  }
 };
 template <class T>
 struct SignTimesUniform {
@@ -28,9 +32,7 @@ struct L1NormKernel : Kernel {
   Out<T> out;
 
   explicit L1NormKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-  void run(Device& device) override {
-    sum_of(device, x.numel(), Magnitude{}, x.data(), out.data());
-  }
+  void run(Device& device) override { sum_of(device, x.numel(), Magnitude{}, x.data(), out.data()); }
 };
 
 template <class T>

@@ -15,13 +15,17 @@ template <class T>
 struct Smooth {
   T keep, part;
   template <class V>
-  PM_HD V operator()(V v) const { return v * V(keep) + V(part); }
+  PM_HD V operator()(V v) const {
+    return v * V(keep) + V(part);
+  }
 };
 template <class T>
 struct SmoothToPrior {
   T keep, epsilon;
   template <class V>
-  PM_HD V operator()(V v, V p) const { return v * V(keep) + p * V(epsilon); }
+  PM_HD V operator()(V v, V p) const {
+    return v * V(keep) + p * V(epsilon);
+  }
 };
 
 #ifdef PM_GPU

@@ -20,8 +20,7 @@ struct LarsMomentumKernel : Kernel {
         rates(in_list<T>(init, "LearningRate")), params_out(out_list<T>(init, "ParamOut")),
         velocities_out(out_list<T>(init, "VelocityOut")), mu(static_cast<T>(init.attr<float>("mu"))),
         coefficient(static_cast<T>(init.attr<float>("lars_coeff"))),
-        epsilon(static_cast<T>(init.attr<float>("epsilon"))),
-        rescale(static_cast<T>(init.attr<float>("rescale_grad"))),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))), rescale(static_cast<T>(init.attr<float>("rescale_grad"))),
         decays(init.attr<std::vector<float>>("lars_weight_decay")), squares(init, 2) {
     decays.resize(params.size(), decays[0]);
     if (rates.size() == 1) rates.resize(params.size(), rates[0]);

@@ -21,7 +21,9 @@ struct LayerNormRows {
 };
 
 template <class T>
-T one_by_row_deviation(T variance, float epsilon) { return T(1) / std::sqrt(variance + static_cast<T>(epsilon)); }
+T one_by_row_deviation(T variance, float epsilon) {
+  return T(1) / std::sqrt(variance + static_cast<T>(epsilon));
+}
 
 template <class T>
 struct LayerNormKernel : Kernel {
@@ -37,9 +39,15 @@ struct LayerNormKernel : Kernel {
 
 #ifdef PM_GPU
   void run(Device& device) override {
-    layer_norm_gpu::Forward<T> body{{r.rows, r.size, 1}, x.data(), scale ? scale.data() : nullptr,
-                                    bias ? bias.data() : nullptr, y.data(), mean.data(), variance.data(),
-                                    r.count(), static_cast<T>(epsilon)};
+    layer_norm_gpu::Forward<T> body{{r.rows, r.size, 1},
+                                    x.data(),
+                                    scale ? scale.data() : nullptr,
+                                    bias ? bias.data() : nullptr,
+                                    y.data(),
+                                    mean.data(),
+                                    variance.data(),
+                                    r.count(),
+                                    static_cast<T>(epsilon)};
     launch(device, body.blocks(), body);
   }
 #else
@@ -91,8 +99,8 @@ struct LayerNormGradKernel : Kernel {
     layer_norm_gpu::to_parameters(device, rows, r.rows, r.size, scale_gradient ? scale_gradient.data() : nullptr,
                                   bias_gradient ? bias_gradient.data() : nullptr);
     if (!x_gradient) return;
-    layer_norm_gpu::ToX<T> body{{r.rows, r.size, 1}, rows, scale ? scale.data() : nullptr, x_gradient.data(),
-                                r.count()};
+    layer_norm_gpu::ToX<T> body{
+        {r.rows, r.size, 1}, rows, scale ? scale.data() : nullptr, x_gradient.data(), r.count()};
     launch(device, body.blocks(), body);
   }
 #else
@@ -170,8 +178,8 @@ void infer_layer_norm_gradient(InferContext& c) {
   require_same_shape(c, "X", "Y@GRAD");
   for (const char* port : {"Mean", "Variance"}) {
     require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), shape_of_rows(c)), port, " has shape ", c.shape(port).str(),
-                        ", X ", c.shape("X").str(), " has rows ", shape_of_rows(c).str());
+    require<ShapeError>(shapes_agree(c.shape(port), shape_of_rows(c)), port, " has shape ", c.shape(port).str(), ", X ",
+                        c.shape("X").str(), " has rows ", shape_of_rows(c).str());
   }
   gradients_like_inputs(c);
 }
@@ -185,8 +193,10 @@ OpSpec& with_layer_norm_attributes(OpSpec& spec) {
 
 void define_layer_norm(OpTable& ops) {
   OpSpec forward("layer_norm"), backward("layer_norm_grad");
-  forward.doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row, which the axes from "
-              "begin_norm_axis on make up. Variance is the variance itself, divided by the count of elements.")
+  forward
+      .doc(
+          "Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row, which the axes from "
+          "begin_norm_axis on make up. Variance is the variance itself, divided by the count of elements.")
       .input("X", "at least 2 dimensions")
       .optional_input("Scale", "[elements of a row]; 1 when left out")
       .optional_input("Bias", "[elements of a row]; 0 when left out")
@@ -200,9 +210,11 @@ void define_layer_norm(OpTable& ops) {
       .in_place("X", "Y")
       .on_gpu()
       .kernels<LayerNormKernel, float, double>();
-  backward.doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over the rows; X@GRAD = (G - the row's "
-               "mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = (X - Mean) / "
-               "deviation.")
+  backward
+      .doc(
+          "Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over the rows; X@GRAD = (G - the row's "
+          "mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = (X - Mean) / "
+          "deviation.")
       .input("X", "as in layer_norm")
       .optional_input("Scale", "as in layer_norm")
       .optional_input("Bias", "as in layer_norm; its values are not read")

@@ -14,14 +14,18 @@ struct LeakyRelu : LeakyReluAttributes {
   using LeakyReluAttributes::LeakyReluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return select(x > V(0), x, V(alpha) * x); }
+  PM_HD V operator()(V x) const {
+    return select(x > V(0), x, V(alpha) * x);
+  }
 };
 
 struct LeakyReluGrad : LeakyReluAttributes {
   using LeakyReluAttributes::LeakyReluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return select(x < V(0), V(alpha) * gradient, gradient); }
+  PM_HD V operator()(V x, V gradient) const {
+    return select(x < V(0), V(alpha) * gradient, gradient);
+  }
 };
 
 }  // namespace

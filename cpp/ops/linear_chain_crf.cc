@@ -106,9 +106,9 @@ struct LinearChainCrfGradKernel : Kernel {
       : alpha(init, "Alpha"), emission_exps(init, "EmissionExps"), transition_exps(init, "TransitionExps"),
         loss_gradient(init, "LogLikelihood@GRAD"), label(init, "Label"),
         emission_gradient(init, "Emission@GRAD", optional_port),
-        transition_gradient(init, "Transition@GRAD", optional_port),
-        spans(init, "Emission", "Length"), tags(transition_exps.shape()[1]), beta(init, spans.longest() * tags),
-        marginal(init, tags), pairs(init, tags * tags) {}
+        transition_gradient(init, "Transition@GRAD", optional_port), spans(init, "Emission", "Length"),
+        tags(transition_exps.shape()[1]), beta(init, spans.longest() * tags), marginal(init, tags),
+        pairs(init, tags * tags) {}
 
   void run(Device&) override {
     spans.refresh();
@@ -184,8 +184,7 @@ void infer_backward(InferContext& c) {
   require_same_dtype(c, "LogLikelihood@GRAD", "Emission");
   const Shape& gradient = c.shape("LogLikelihood@GRAD");
   require<ShapeError>(dims_agree(gradient.numel(0, gradient.rank()), count), "LogLikelihood@GRAD has shape ",
-                      gradient.str(),
-                      ", there are ", count, " sequences");
+                      gradient.str(), ", there are ", count, " sequences");
   gradients_like_inputs(c);
 }
 
@@ -197,7 +196,8 @@ void define_linear_chain_crf(OpTable& ops) {
                    "tags is the sum of its Emission and Transition, and P its share of all paths. An empty sequence "
                    "has 0.")
               .input("Emission", "rows [n, tags] in sequences (lod); with Length, [count, width, tags]")
-              .input("Transition", "[tags + 2, tags]: row 0 scores of the first tag, row 1 of the last, the rest "
+              .input("Transition",
+                     "[tags + 2, tags]: row 0 scores of the first tag, row 1 of the last, the rest "
                      "[from, to]")
               .input("Label", "int32 or int64, the tag of each row")
               .optional_input("Length", "int32 or int64, [count] or [count, 1]: the lengths of padded sequences")

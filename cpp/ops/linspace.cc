@@ -61,8 +61,9 @@ struct LinspaceKernel : Kernel {
 
 #ifdef PM_GPU
   void run(Device& device) override {
-    for_each_index(device, out.numel(), EvenlySpaced<T>{start.tensor.data, stop.tensor.data, start.tensor.dtype,
-                                                        stop.tensor.dtype, out.numel(), out.data()});
+    for_each_index(device, out.numel(),
+                   EvenlySpaced<T>{start.tensor.data, stop.tensor.data, start.tensor.dtype, stop.tensor.dtype,
+                                   out.numel(), out.data()});
   }
 #else
   // From both ends to the middle, so that the last number is Stop itself; a whole step is a fraction.

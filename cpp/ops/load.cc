@@ -10,7 +10,8 @@ void run_load(ControlRun& run) {
   const std::string& path = run.attr<std::string>("file_path");
   std::vector<Tensor> tensors = run.read_tensors(path);
   size_t count = run.op.output("Out").size();
-  require<OpError>(tensors.size() == count, "'", printable(path), "' holds ", tensors.size(), " tensors, Out has ", count);
+  require<OpError>(tensors.size() == count, "'", printable(path), "' holds ", tensors.size(), " tensors, Out has ",
+                   count);
   for (size_t i = 0; i < count; ++i) run.set_output("Out", i, tensor_variable(std::move(tensors[i])));
 }
 
@@ -31,14 +32,16 @@ AttrCheck only_false() {
 
 void define_load(OpTable& ops) {
   ops.add(with_attributes(OpSpec("load")
-              .doc("Out = the tensor in a file of PaddlePaddle's format. An executor does it only where it was made with files=True.")
-              .output("Out", "a tensor")
-              .attr("seek", int64_t{-1}, "must be -1: the whole file", between(-1, -1))
-              .attr("shape", std::vector<int64_t>{}, "unused: the file says it")));
-  ops.add(with_attributes(OpSpec("load_combine")
-              .doc("Out = the tensors in a file, in order. An executor does it only where it was made with files=True.")
-              .output_list("Out", "as many tensors as the file holds")
-              .attr("model_from_memory", false, "must be false", only_false())));
+                              .doc("Out = the tensor in a file of PaddlePaddle's format. An executor does it only "
+                                   "where it was made with files=True.")
+                              .output("Out", "a tensor")
+                              .attr("seek", int64_t{-1}, "must be -1: the whole file", between(-1, -1))
+                              .attr("shape", std::vector<int64_t>{}, "unused: the file says it")));
+  ops.add(with_attributes(
+      OpSpec("load_combine")
+          .doc("Out = the tensors in a file, in order. An executor does it only where it was made with files=True.")
+          .output_list("Out", "as many tensors as the file holds")
+          .attr("model_from_memory", false, "must be false", only_false())));
 }
 
 }  // namespace paddle_mini

@@ -56,10 +56,10 @@ void define_lod_tensor_to_array(OpTable& ops) {
               .input("RankTable", "of lod_rank_table, of the same sequences")
               .output("Out", "a tensor array of as many elements as the longest sequence has steps")
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op(
-                    "array_to_lod_tensor", {{"X", gradient_names(forward.output("Out"))},
-                                            {"RankTable", forward.input("RankTable")}},
-                    {{"Out", gradient_names(forward.input("X"))}})};
+                return std::vector<OpDesc>{
+                    make_op("array_to_lod_tensor",
+                            {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
+                            {{"Out", gradient_names(forward.input("X"))}})};
               })
               .cpu_only("takes sequences apart into steps of different sizes")
               .control(&run_lod_tensor_to_array));

@@ -7,22 +7,28 @@ namespace {
 
 struct Log10 {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::log10(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::log10(number); });
+  }
 };
 
 struct Log10Grad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient / (x * V(2.302585092994046)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient / (x * V(2.302585092994046));
+  }
 };
 
 }  // namespace
 
 void define_log10(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("log10").infer(infer_float_of_integers)
-              .doc("Out = log10(X), the logarithm to the base 10, element by element.")
-              .gradient("log10_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Log10>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64},
+               unary("log10")
+                   .infer(infer_float_of_integers)
+                   .doc("Out = log10(X), the logarithm to the base 10, element by element.")
+                   .gradient("log10_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+                   .on_gpu()
+                   .kernels<UnaryKernel<Log10>::For, float, double>()));
   ops.add(unary_gradient("log10_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (X log(10)).")
               .on_gpu()

@@ -7,22 +7,27 @@ namespace {
 
 struct Log1p {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::log1p(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::log1p(number); });
+  }
 };
 
 struct Log1pGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient / (x + V(1)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient / (x + V(1));
+  }
 };
 
 }  // namespace
 
 void define_log1p(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("log1p").infer(infer_float_of_integers)
-              .doc("Out = log(1 + X), right for small X, too, element by element.")
-              .gradient("log1p_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Log1p>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64}, unary("log1p")
+                                                 .infer(infer_float_of_integers)
+                                                 .doc("Out = log(1 + X), right for small X, too, element by element.")
+                                                 .gradient("log1p_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+                                                 .on_gpu()
+                                                 .kernels<UnaryKernel<Log1p>::For, float, double>()));
   ops.add(unary_gradient("log1p_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (1 + X).")
               .on_gpu()

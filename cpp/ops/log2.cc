@@ -7,22 +7,27 @@ namespace {
 
 struct Log2 {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::log2(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::log2(number); });
+  }
 };
 
 struct Log2Grad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient / (x * V(0.6931471805599453)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient / (x * V(0.6931471805599453));
+  }
 };
 
 }  // namespace
 
 void define_log2(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("log2").infer(infer_float_of_integers)
-              .doc("Out = log2(X), the logarithm to the base 2, element by element.")
-              .gradient("log2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Log2>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64}, unary("log2")
+                                                 .infer(infer_float_of_integers)
+                                                 .doc("Out = log2(X), the logarithm to the base 2, element by element.")
+                                                 .gradient("log2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+                                                 .on_gpu()
+                                                 .kernels<UnaryKernel<Log2>::For, float, double>()));
   ops.add(unary_gradient("log2_grad", Keeps::X)
               .doc("X@GRAD = Out@GRAD / (X log(2)).")
               .on_gpu()

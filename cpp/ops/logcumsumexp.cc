@@ -22,9 +22,7 @@ struct OrderedLines {
     if (init.attr<bool>("flatten")) lines.length = x.numel();
     else lines = AxisLines(x, init.attr<int32_t>("axis"));
   }
-  int64_t at(int64_t begin, int64_t j) const {
-    return begin + (reverse ? lines.length - 1 - j : j) * lines.inner;
-  }
+  int64_t at(int64_t begin, int64_t j) const { return begin + (reverse ? lines.length - 1 - j : j) * lines.inner; }
 };
 
 // A sum of w exp(e), kept as total exp(largest), so that no exponential overflows.

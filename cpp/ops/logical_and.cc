@@ -6,7 +6,9 @@ namespace {
 
 struct LogicalAnd {
   template <class V>
-  PM_HD V operator()(V x, V y) const { return select(x == V(0), V(0), select(y == V(0), V(0), V(1))); }
+  PM_HD V operator()(V x, V y) const {
+    return select(x == V(0), V(0), select(y == V(0), V(0), V(1)));
+  }
 };
 
 }  // namespace

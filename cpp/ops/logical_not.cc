@@ -6,7 +6,9 @@ namespace {
 
 struct LogicalNot {
   template <class V>
-  PM_HD V operator()(V x) const { return select(x == V(0), V(1), V(0)); }
+  PM_HD V operator()(V x) const {
+    return select(x == V(0), V(1), V(0));
+  }
 };
 
 }  // namespace

@@ -7,12 +7,16 @@ namespace {
 // min(X, 0) is taken out so that nothing overflows.
 struct Logsigmoid {
   template <class V>
-  PM_HD V operator()(V x) const { return minimum(x, V(0)) - log(V(1) + exp(-abs(x))); }
+  PM_HD V operator()(V x) const {
+    return minimum(x, V(0)) - log(V(1) + exp(-abs(x)));
+  }
 };
 
 struct LogsigmoidGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient / (V(1) + exp(x)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient / (V(1) + exp(x));
+  }
 };
 
 }  // namespace

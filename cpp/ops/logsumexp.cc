@@ -15,15 +15,21 @@ std::vector<bool> logsumexp_axes(const Context& c, const Shape& x) {
 
 struct LargestOf {
   template <class T>
-  PM_HD T operator()(T a, T b) const { return maximum(a, b); }
+  PM_HD T operator()(T a, T b) const {
+    return maximum(a, b);
+  }
 };
 struct ZeroIfInfinite {
   template <class V>
-  PM_HD V operator()(V v) const { return select(abs(v) == V(std::numeric_limits<number_of<V>>::infinity()), V(0), v); }
+  PM_HD V operator()(V v) const {
+    return select(abs(v) == V(std::numeric_limits<number_of<V>>::infinity()), V(0), v);
+  }
 };
 struct ExpApart {
   template <class T>
-  PM_HD double operator()(T x, T largest) const { return std::exp(x - largest); }
+  PM_HD double operator()(T x, T largest) const {
+    return std::exp(x - largest);
+  }
 };
 template <class T>
 struct LogOfSum {
@@ -34,7 +40,9 @@ struct LogOfSum {
 };
 struct SlopeOfLog {
   template <class T>
-  PM_HD T operator()(T x, T out, T gradient) const { return gradient * std::exp(x - out); }
+  PM_HD T operator()(T x, T out, T gradient) const {
+    return gradient * std::exp(x - out);
+  }
 };
 
 // The largest element is taken out of the sum, which then can't overflow; where it is infinite, nothing is.
@@ -47,8 +55,8 @@ struct LogsumexpKernel : Kernel {
   Scratch<double> sums;
 
   explicit LogsumexpKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), folds(x.shape(), logsumexp_axes(init, x.shape())),
-        largest(init, out.numel()), sums(init, out.numel()) {}
+      : x(init, "X"), out(init, "Out"), folds(x.shape(), logsumexp_axes(init, x.shape())), largest(init, out.numel()),
+        sums(init, out.numel()) {}
 
   void run(Device& device) override {
     int64_t n = out.numel();

@@ -21,9 +21,8 @@ Shape lookup_table_shape(const InferContext& c) {
 
 // Its records, which are .on_gpu(), and kernels are those of math/table_lookup.h.
 void define_lookup_table(OpTable& ops) {
-  define_table_lookup(ops, {"lookup_table", "Out[i..., :] = W[Ids[i..., 0]]",
-                            "[height, width]: the table", "[..., 1], int32 or int64", "[..., width]",
-                            &lookup_table_shape});
+  define_table_lookup(ops, {"lookup_table", "Out[i..., :] = W[Ids[i..., 0]]", "[height, width]: the table",
+                            "[..., 1], int32 or int64", "[..., width]", &lookup_table_shape});
 }
 
 }  // namespace paddle_mini

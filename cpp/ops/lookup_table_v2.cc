@@ -17,9 +17,9 @@ Shape lookup_table_v2_shape(const InferContext& c) {
 
 // Its records, which are .on_gpu(), and kernels are those of math/table_lookup.h.
 void define_lookup_table_v2(OpTable& ops) {
-  define_table_lookup(ops, {"lookup_table_v2", "Out[i...] = W[Ids[i...]]",
-                            "[height, ...]: the table", "any shape, int32 or int64",
-                            "shape of Ids, then W's axes after the first", &lookup_table_v2_shape});
+  define_table_lookup(ops, {"lookup_table_v2", "Out[i...] = W[Ids[i...]]", "[height, ...]: the table",
+                            "any shape, int32 or int64", "shape of Ids, then W's axes after the first",
+                            &lookup_table_v2_shape});
 }
 
 }  // namespace paddle_mini

@@ -10,7 +10,9 @@ namespace paddle_mini {
 namespace {
 
 template <class Context>
-int channel_axis(const Context& c) { return c.template attr<std::string>("data_format") == "NHWC" ? 3 : 1; }
+int channel_axis(const Context& c) {
+  return c.template attr<std::string>("data_format") == "NHWC" ? 3 : 1;
+}
 
 // The attributes, and the channels of one pixel as a line.
 template <class T>

@@ -172,7 +172,8 @@ struct LstmGradKernel : Kernel {
       const T* after = cell.data() + batches.rows[row] * size;
       for (int64_t k = 0; k < 3; ++k) {
         T* sum = bias_gradient.data() + (4 + k) * size;
-        map(device, size, [](auto s, auto a, auto b) { return s + a * b; }, sum, static_cast<const T*>(sum),
+        map(
+            device, size, [](auto s, auto a, auto b) { return s + a * b; }, sum, static_cast<const T*>(sum),
             g + (k + 1) * size, k == 2 ? after : before);
       }
     }
@@ -233,10 +234,11 @@ OpSpec& with_attributes(OpSpec& spec) {
 
 void define_lstm(OpTable& ops) {
   OpSpec forward("lstm"), backward("lstm_grad");
-  forward.doc("For each row of a sequence, h' and c' being those of the one before, with sums Input + Bias + h' "
-              "Weight: i, f = gate_activation(sum + w c'), Cell = f c' + i candidate_activation(sum), o = "
-              "gate_activation(sum + w Cell), Hidden = o cell_activation(Cell). The batches are of rows of "
-              "one step, the longest sequence first.");
+  forward.doc(
+      "For each row of a sequence, h' and c' being those of the one before, with sums Input + Bias + h' "
+      "Weight: i, f = gate_activation(sum + w c'), Cell = f c' + i candidate_activation(sum), o = "
+      "gate_activation(sum + w Cell), Hidden = o cell_activation(Cell). The batches are of rows of "
+      "one step, the longest sequence first.");
   with_attributes(with_ports(forward))
       .output("Hidden", "sequences of rows [size]")
       .output("Cell", "sequences of rows [size]")
@@ -244,8 +246,9 @@ void define_lstm(OpTable& ops) {
       .optional_output("BatchCellPreAct", "[rows, size]: cell_activation(Cell) in the order of the batches")
       .infer(infer_forward)
       .decides_lod()
-      .gradient("lstm_grad", {"Input", "H0", "C0", "Weight", "Bias", "Hidden", "Cell", "BatchGate", "BatchCellPreAct",
-                              "Hidden@GRAD", "Cell@GRAD"},
+      .gradient("lstm_grad",
+                {"Input", "H0", "C0", "Weight", "Bias", "Hidden", "Cell", "BatchGate", "BatchCellPreAct", "Hidden@GRAD",
+                 "Cell@GRAD"},
                 {"Input@GRAD", "H0@GRAD", "C0@GRAD", "Weight@GRAD", "Bias@GRAD"})
       .cpu_only("walks sequences of different lengths one step at a time")
       .kernels<LstmKernel, float, double>();

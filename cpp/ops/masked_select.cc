@@ -83,8 +83,8 @@ void require_mask(const InferContext& c) {
 void infer_masked_select(InferContext& c) {
   require_mask(c);
   Shape shape{-1};
-  if (const Variable* mask = c.value("Mask")) shape[0] = Selection(c.shape("X"),
-      c.shape("Mask")).count(mask->tensor.as<bool>());
+  if (const Variable* mask = c.value("Mask"))
+    shape[0] = Selection(c.shape("X"), c.shape("Mask")).count(mask->tensor.as<bool>());
   c.set_output("Y", c.input("X").dtype, shape);
 }
 

@@ -41,18 +41,20 @@ void infer_matmul_gradient(InferContext& c) {
 }  // namespace
 
 void define_matmul_v2(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, OpSpec("matmul_v2")
-              .doc("Out = X Y. The last two axes are matrices, those before them a stack, stretched as NumPy does. A "
-                   "vector X is a row and a vector Y a column.")
-              .input("X", "[..., m, k], or [k]")
-              .input("Y", "[..., k, n], or [k]")
-              .output("Out", "[..., m, n], without m where X is a vector and without n where Y is")
-              .attr("trans_x", false, "whether X is [..., k, m]")
-              .attr("trans_y", false, "whether Y is [..., n, k]")
-              .infer(infer_matmul)
-              .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<MatmulV2Kernel, float, double>()));
+  ops.add(
+      also({DType::Int32, DType::Int64},
+           OpSpec("matmul_v2")
+               .doc("Out = X Y. The last two axes are matrices, those before them a stack, stretched as NumPy does. A "
+                    "vector X is a row and a vector Y a column.")
+               .input("X", "[..., m, k], or [k]")
+               .input("Y", "[..., k, n], or [k]")
+               .output("Out", "[..., m, n], without m where X is a vector and without n where Y is")
+               .attr("trans_x", false, "whether X is [..., k, m]")
+               .attr("trans_y", false, "whether Y is [..., n, k]")
+               .infer(infer_matmul)
+               .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+               .on_gpu()
+               .kernels<MatmulV2Kernel, float, double>()));
   ops.add(OpSpec("matmul_v2_grad")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes it was stretched along.")
               .input("X", "as in matmul_v2")

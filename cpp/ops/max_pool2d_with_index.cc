@@ -92,8 +92,8 @@ struct MaxPoolWithIndex {
 
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
-          volumes(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init), true, true,
-                  planes.count, 1) {}
+          volumes(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init), true, true, planes.count, 1) {
+    }
     void run(Device& device) override {
       for_each_index(device, volumes.outputs(), LargestPlace<T>{volumes, x.data(), out.data(), mask.data()});
     }
@@ -191,8 +191,7 @@ struct MaxPoolWithIndexGrad {
     Planes<rank> planes;
 
     explicit For(KernelInit& init)
-        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-          planes(x_gradient.shape()) {}
+        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()) {}
 
     void run(Device&) override {
       int64_t size = planes.size(), outputs = planes.count ? mask.numel() / planes.count : 0;
@@ -254,9 +253,9 @@ template <int rank>
 void define_pooling(OpTable& ops, const std::string& type) {
   const char* shape = rank == 4 ? "[images, channels, height, width]" : "[images, channels, depth, height, width]";
   ops.add(max_pool_with_attributes<rank>(OpSpec(type)
-                                    .input("X", shape)
-                                    .output("Out", "X's shape, with the pixels of the output")
-                                    .output("Mask", "int32, shape of Out"))
+                                             .input("X", shape)
+                                             .output("Out", "X's shape, with the pixels of the output")
+                                             .output("Mask", "int32, shape of Out"))
               .doc("Out: the largest element of each window, or its first NaN. Mask: its place in the plane of its "
                    "channel, counted row by row; -1 where the window sees only padding.")
               .infer([](InferContext& c) {
@@ -268,10 +267,10 @@ void define_pooling(OpTable& ops, const std::string& type) {
               .on_gpu()
               .template kernels<MaxPoolWithIndex<rank>::template For, float, double>());
   ops.add(max_pool_with_attributes<rank>(OpSpec(type + "_grad")
-                                    .input("X", "as in the forward operator; its values are not read")
-                                    .input("Mask", "of the forward operator")
-                                    .input("Out@GRAD", "shape of Out")
-                                    .output("X@GRAD", "shape of X"))
+                                             .input("X", "as in the forward operator; its values are not read")
+                                             .input("Mask", "of the forward operator")
+                                             .input("Out@GRAD", "shape of Out")
+                                             .output("X@GRAD", "shape of X"))
               .doc("Each Out@GRAD is added to the element that Mask names.")
               .infer(max_pool_infer_gradient<rank>)
               .checks_data()

@@ -89,16 +89,17 @@ void define_meshgrid(OpTable& ops) {
                 }
               })
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op("meshgrid_grad",
-                                                   {{"X", forward.input("X")},
-                                                    {"outputs@GRAD", gradient_names(forward.output("Out"))}},
-                                                   {{"X@GRAD", gradient_names(forward.input("X"))}})};
+                return std::vector<OpDesc>{
+                    make_op("meshgrid_grad",
+                            {{"X", forward.input("X")}, {"outputs@GRAD", gradient_names(forward.output("Out"))}},
+                            {{"X@GRAD", gradient_names(forward.input("X"))}})};
               })
               .on_gpu()
               .kernel_for_any<MeshgridKernel>());
   ops.add(OpSpec("meshgrid_grad")
               .doc("X@GRAD[i] = the sum of outputs@GRAD[i] over all axes but axis i.")
-              .input_list("X", "as in meshgrid").reads_shape("X")
+              .input_list("X", "as in meshgrid")
+              .reads_shape("X")
               .input_list("outputs@GRAD", "the gradients of Out")
               .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .infer([](InferContext& c) {

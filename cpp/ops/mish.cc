@@ -14,7 +14,9 @@ struct Mish : MishAttributes {
   using MishAttributes::MishAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return x * tanh(select(x > V(threshold), x, log(V(1) + exp(x)))); }
+  PM_HD V operator()(V x) const {
+    return x * tanh(select(x > V(threshold), x, log(V(1) + exp(x))));
+  }
 };
 
 struct MishGrad : MishAttributes {

@@ -19,7 +19,9 @@ template <class T>
 struct MomentumIdle<MomentumStep<T>> {
   MomentumStep<T> step;
   template <class V>
-  PM_HD std::tuple<V, V> operator()(V p, V v) const { return step(p, v, V(T(0))); }
+  PM_HD std::tuple<V, V> operator()(V p, V v) const {
+    return step(p, v, V(T(0)));
+  }
 };
 
 template <class T>
@@ -52,7 +54,8 @@ struct MomentumKernel : TiledKernel {
   }
 
   void run_tile(Device& device, int64_t begin, int64_t end) override {
-    map(device, end - begin, step(), outputs(begin), param.data() + begin, velocity.data() + begin, grad.data() + begin);
+    map(device, end - begin, step(), outputs(begin), param.data() + begin, velocity.data() + begin,
+        grad.data() + begin);
   }
 
   // Every row moves: one that the gradient does not name has gradient 0, and its velocity decays.

@@ -10,8 +10,7 @@ struct MatrixSizes {
   int64_t m, k, n;
 
   MatrixSizes(const KernelInit& init, const Shape& x, const Shape& y)
-      : m(x.numel(0, init.attr<int32_t>("x_num_col_dims"))),
-        k(x.numel(init.attr<int32_t>("x_num_col_dims"), x.rank())),
+      : m(x.numel(0, init.attr<int32_t>("x_num_col_dims"))), k(x.numel(init.attr<int32_t>("x_num_col_dims"), x.rank())),
         n(y.numel(init.attr<int32_t>("y_num_col_dims"), y.rank())) {}
 };
 

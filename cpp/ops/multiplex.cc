@@ -82,8 +82,10 @@ VarInfo checked_out(const InferContext& c) {
   }
   const Shape& ids = c.shape("Ids");
   bool list = ids.rank() == 1 || (ids.rank() == 2 && dims_agree(ids[1], 1));
-  require<ShapeError>(list && dims_agree(ids[0], out.shape[0]), "Ids has shape ", ids.str(), ", one number for each "
-                      "of ", out.shape[0], " rows is needed");
+  require<ShapeError>(list && dims_agree(ids[0], out.shape[0]), "Ids has shape ", ids.str(),
+                      ", one number for each "
+                      "of ",
+                      out.shape[0], " rows is needed");
   return out;
 }
 
@@ -103,7 +105,8 @@ void define_multiplex(OpTable& ops) {
   ops.add(OpSpec("multiplex_grad")
               .doc("Row i of X@GRAD[Ids[i]] is that of Out@GRAD; all other rows are 0.")
               .input("Ids", "as in multiplex")
-              .input_list("X", "as in multiplex").reads_shape("X")
+              .input_list("X", "as in multiplex")
+              .reads_shape("X")
               .input("Out@GRAD", "shape of Out")
               .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .infer([](InferContext& c) {

@@ -80,7 +80,8 @@ struct NearestKernel : Kernel {
 
   explicit NearestKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), images(init, "X") {}
   void run(Device& device) override {
-    NearestPixel<T> pixel{images.depth, images.height, images.width, images.inner, images.align_corners, x.data(), out.data()};
+    NearestPixel<T> pixel{images.depth,         images.height, images.width, images.inner,
+                          images.align_corners, x.data(),      out.data()};
     for_each_index(device, out.numel(), pixel);
   }
 };
@@ -94,8 +95,8 @@ struct NearestGradKernel : Kernel {
   explicit NearestGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X") {}
   void run(Device& device) override {
-    NearestShares<T> shares{images.depth, images.height, images.width, images.inner, images.align_corners,
-                            out_gradient.data(), x_gradient.data()};
+    NearestShares<T> shares{images.depth,         images.height,       images.width,     images.inner,
+                            images.align_corners, out_gradient.data(), x_gradient.data()};
     for_each_index(device, x_gradient.numel(), shares);
   }
 };

@@ -93,7 +93,9 @@ struct NllLossKernel : Kernel {
 #ifdef PM_GPU
   void run(Device& device) override {
     int64_t n = rows.label.numel();
-    NllTerms<T> terms{{device, rows.label, rows.classes, rows.ignored}, rows.inner, x.data(),
+    NllTerms<T> terms{{device, rows.label, rows.classes, rows.ignored},
+                      rows.inner,
+                      x.data(),
                       rows.weight ? rows.weight.data() : nullptr};
     if (reduction == "none") {
       fill_n(device, total_weight.data(), 1, T(0));
@@ -143,9 +145,9 @@ struct NllLossGradKernel : Kernel {
 
 #ifdef PM_GPU
   void run(Device& device) override {
-    NllSlope<T> body{{device, rows.label, rows.classes, rows.ignored}, rows.inner, reduction == "none",
-                     reduction == "mean", rows.weight ? rows.weight.data() : nullptr, out_gradient.data(),
-                     total_weight.data(), x_gradient.data()};
+    NllSlope<T> body{
+        {device, rows.label, rows.classes, rows.ignored}, rows.inner,          reduction == "none", reduction == "mean",
+        rows.weight ? rows.weight.data() : nullptr,       out_gradient.data(), total_weight.data(), x_gradient.data()};
     for_each_index(device, x_gradient.numel(), body);
   }
 #else
@@ -205,8 +207,10 @@ OpSpec& with_nll_loss_attributes(OpSpec& spec) {
 
 void define_nll_loss(OpTable& ops) {
   OpSpec forward("nll_loss"), backward("nll_loss_grad");
-  forward.doc("Out = -X[label] Weight[label] for every row; 0 where the label is ignore_index. Total_weight is the sum "
-              "of the weights that count; without reduction it is 0. A label out of range is refused.")
+  forward
+      .doc(
+          "Out = -X[label] Weight[label] for every row; 0 where the label is ignore_index. Total_weight is the sum "
+          "of the weights that count; without reduction it is 0. A label out of range is refused.")
       .input("X", "[batch, classes] or [batch, classes, height, width]: logarithms of probabilities")
       .input("Label", "[batch] or [batch, height, width], int32 or int64")
       .optional_input("Weight", "[classes]; 1 when left out")

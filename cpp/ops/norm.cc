@@ -133,9 +133,7 @@ struct NormGradKernel : Kernel {
       T* to = x_gradient.data() + at;
       if (a.inner == 1) {
         T dot = static_cast<T>(map_sum(device, a.size, [](auto v, auto w) { return v * w; }, from, g)) / (*n * *n);
-        auto row = [pass, dot, root = *n](auto w, auto v) {
-          return pass(w, v, decltype(w)(dot), decltype(w)(root));
-        };
+        auto row = [pass, dot, root = *n](auto w, auto v) { return pass(w, v, decltype(w)(dot), decltype(w)(root)); };
         map(device, a.size, row, to, g, from);
         continue;
       }

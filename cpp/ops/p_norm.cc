@@ -72,8 +72,7 @@ struct PNormGradKernel : Kernel {
 
   explicit PNormGradKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        folds(x.shape(), p_norm_axes(init, x.shape())),
-        norm(init.attr<float>("porder"), init.attr<float>("epsilon")) {}
+        folds(x.shape(), p_norm_axes(init, x.shape())), norm(init.attr<float>("porder"), init.attr<float>("epsilon")) {}
 
   void run(Device& device) override {
     folds.map(device, NormSlope<T>{norm}, x_gradient.data(), x.data(), out.data(), out_gradient.data());

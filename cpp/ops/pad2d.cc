@@ -56,8 +56,8 @@ OpSpec pad2d_with_attributes(OpSpec spec) {
 
 void define_pad2d(OpTable& ops) {
   ops.add(pad2d_with_attributes(OpSpec("pad2d")
-                              .input("X", "[images, channels, height, width], or channels last")
-                              .output("Out", "X's dimensions, with the paddings"))
+                                    .input("X", "[images, channels, height, width], or channels last")
+                                    .output("Out", "X's dimensions, with the paddings"))
               .doc("Out = X with a border around each image: pad_value; X mirrored at its outermost pixels; or these "
                    "pixels repeated.")
               .infer([](InferContext& c) {
@@ -68,9 +68,9 @@ void define_pad2d(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<Pad2dKernel>());
   ops.add(pad2d_with_attributes(OpSpec("pad2d_grad")
-                              .shape_input("X", "as in pad2d")
-                              .input("Out@GRAD", "shape of Out")
-                              .output("X@GRAD", "shape of X"))
+                                    .shape_input("X", "as in pad2d")
+                                    .input("Out@GRAD", "shape of Out")
+                                    .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
               .infer([](InferContext& c) {
                 require_like_out(c, "X", shape_of(pad2d_walks_of(c.op(), c.shape("X"))));

@@ -74,8 +74,8 @@ OpSpec pad3d_with_attributes(OpSpec spec) {
 
 void define_pad3d(OpTable& ops) {
   ops.add(pad3d_with_attributes(OpSpec("pad3d")
-                              .input("X", "[images, channels, depth, height, width], or as data_format says")
-                              .output("Out", "X's dimensions, each with its paddings"))
+                                    .input("X", "[images, channels, depth, height, width], or as data_format says")
+                                    .output("Out", "X's dimensions, each with its paddings"))
               .doc("Out = X with a border around each volume: value; X mirrored at its outermost elements; these "
                    "elements repeated; or X again from its other end.")
               .infer([](InferContext& c) {
@@ -86,9 +86,9 @@ void define_pad3d(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<Pad3dKernel>());
   ops.add(pad3d_with_attributes(OpSpec("pad3d_grad")
-                              .shape_input("X", "as in pad3d")
-                              .input("Out@GRAD", "shape of Out")
-                              .output("X@GRAD", "shape of X"))
+                                    .shape_input("X", "as in pad3d")
+                                    .input("Out@GRAD", "shape of Out")
+                                    .output("X@GRAD", "shape of X"))
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
               .infer([](InferContext& c) {
                 require_like_out(c, "X", pad3d_out_shape(c));

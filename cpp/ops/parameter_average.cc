@@ -39,7 +39,9 @@ struct AverageNow {
     return {Lerp<T>{weight}(average, param), residue};
   }
   template <class P>
-  PM_DEVICE T operator()(T average, P param) const { return std::get<0>(move(average, T(0), cast_one<T>(param))); }
+  PM_DEVICE T operator()(T average, P param) const {
+    return std::get<0>(move(average, T(0), cast_one<T>(param)));
+  }
 };
 
 template <class T>
@@ -195,7 +197,8 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
       count = param.most(done - at);
       const T* p = param.read(at, count);
       for (int64_t i = at; i < at + count; ++i, ++p) {
-        std::tie(average_out[i], residue_out[i]) = before_compensated_step(weight_now, average_out[i], residue_out[i], *p);
+        std::tie(average_out[i], residue_out[i]) =
+            before_compensated_step(weight_now, average_out[i], residue_out[i], *p);
       }
     }
     done = 0;
@@ -247,8 +250,9 @@ void infer_parameter_average(InferContext& c) {
   }
   if (given("Block") || given("BlockOut") || given("Sums") || given("SumsOut")) {
     bool all = c.has_input("Block") && c.has_output("BlockOut") && c.has_input("Sums") && c.has_output("SumsOut");
-    require<ProgramError>(all && !given("Residue"), "Block, BlockOut, Sums and SumsOut are given all or none, and not "
-                                                    "with Residue");
+    require<ProgramError>(all && !given("Residue"),
+                          "Block, BlockOut, Sums and SumsOut are given all or none, and not "
+                          "with Residue");
     like_average("Block", "BlockOut");
     require_vector(c, "Sums", DType::Float64, kAverageSums);
     c.set_output("SumsOut", c.input("Sums"));
@@ -261,13 +265,14 @@ void infer_parameter_average(InferContext& c) {
 void define_parameter_average(OpTable& ops) {
   ops.add(
       OpSpec("parameter_average")
-          .doc("AverageOut = Average + Weight (Param - Average), rounded after each of the three operations. Weight 1 "
-               "gives Param itself, weight 0 leaves everything as it is. Where Roll is 1 the result goes to "
-               "PreviousOut, and Average stays. The Weight comes from average_weight, which knows the scheme; this "
-               "operator does not. With Residue what rounding adds is kept and taken off the next time. With Block and "
-               "Sums nothing is lost at all: a step adds the parameter, with a weight, to Block, which goes into "
-               "Average every 16 steps; the average is Average + (Sums[1] Average + Block) / Sums[0], and average_value "
-               "reads it. A parameter of float16 or bfloat16 has an average of float32.")
+          .doc(
+              "AverageOut = Average + Weight (Param - Average), rounded after each of the three operations. Weight 1 "
+              "gives Param itself, weight 0 leaves everything as it is. Where Roll is 1 the result goes to "
+              "PreviousOut, and Average stays. The Weight comes from average_weight, which knows the scheme; this "
+              "operator does not. With Residue what rounding adds is kept and taken off the next time. With Block and "
+              "Sums nothing is lost at all: a step adds the parameter, with a weight, to Block, which goes into "
+              "Average every 16 steps; the average is Average + (Sums[1] Average + Block) / Sums[0], and average_value "
+              "reads it. A parameter of float16 or bfloat16 has an average of float32.")
           .input("Param", "any shape")
           .input("Average", "shape of Param")
           .input("Weight", "one element, float32 or float64, between 0 and 1; rounded to Average's dtype")
@@ -275,14 +280,16 @@ void define_parameter_average(OpTable& ops) {
           .optional_input("Roll", "one element, int32: 1 where a generation ends")
           .optional_input("Residue", "shape of Param: what rounding has added so far")
           .optional_input("Block", "shape of Param: the weighted sum of the newest steps")
-          .optional_input("Sums", "[4] float64: the sum of all weights, minus that of the block's, the sum with which "
-                                  "the block ends, steps; zeros at first, and where Block is zeros")
+          .optional_input("Sums",
+                          "[4] float64: the sum of all weights, minus that of the block's, the sum with which "
+                          "the block ends, steps; zeros at first, and where Block is zeros")
           .output("AverageOut", "the variable of Average")
           .optional_output("PreviousOut", "the variable of Previous")
           .optional_output("ResidueOut", "the variable of Residue")
           .optional_output("BlockOut", "the variable of Block")
           .optional_output("SumsOut", "the variable of Sums")
-          .attr("check_finite", false, "whether NaN and infinity in Param are refused; with Block the step is taken back, elsewhere "
+          .attr("check_finite", false,
+                "whether NaN and infinity in Param are refused; with Block the step is taken back, elsewhere "
                 "parts before them are averaged")
           .infer(infer_parameter_average)
           .no_gradient("an average of parameters is not differentiated")

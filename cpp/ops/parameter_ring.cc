@@ -48,8 +48,11 @@ struct ParameterRingKernel : Kernel {
 
   void run(Device& device) override {
     if (ring.data() != ring_out.data()) copy_n(device, ring.data(), ring.numel(), ring_out.data());
-    IntoRing<T> step{param.data(), Uniform<int64_t>(counters, kUpdates), weight, ring_out.data(), param.numel(),
-                     ring.shape()[0], checks, device.fault, device.step};
+    IntoRing<T> step{param.data(),  Uniform<int64_t>(counters, kUpdates),
+                     weight,        ring_out.data(),
+                     param.numel(), ring.shape()[0],
+                     checks,        device.fault,
+                     device.step};
     for_each_index(device, param.numel(), step);
   }
 #else

@@ -17,7 +17,7 @@ namespace {
 pool_gpu::Volumes pool2d_volumes_of(const KernelInit& init, const Shape& x) {
   auto [height, width] = pooling_axes(init, x);
   bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
-  return {VolumeAxes{WindowAxis(), height, width}, adaptive, init.attr<bool>("exclusive"),
+  return {VolumeAxes{WindowAxis(), height, width},         adaptive,    init.attr<bool>("exclusive"),
           init.attr<std::string>("pooling_type") == "max", x[0] * x[1], 1};
 }
 
@@ -201,8 +201,10 @@ OpSpec& pool2d_with_attributes(OpSpec& spec) {
 
 void define_pool2d(OpTable& ops) {
   OpSpec forward("pool2d"), backward("pool2d_grad");
-  forward.doc("The largest element, or the mean, of each window that moves over the two last axes of X. Padding is "
-              "never the largest; NaN is.")
+  forward
+      .doc(
+          "The largest element, or the mean, of each window that moves over the two last axes of X. Padding is "
+          "never the largest; NaN is.")
       .input("X", "[images, channels, height, width]")
       .output("Out", "[images, channels, output height, output width]");
   pool2d_with_attributes(forward)

@@ -35,8 +35,11 @@ VolumeAxes pool3d_axes_of(const Context& c, const VolumeLayout& x) {
 pool_gpu::Volumes pool3d_volumes_of(const KernelInit& init, const Shape& x) {
   VolumeLayout layout(x, init.attr<std::string>("data_format"));
   bool last = layout.channels_last;
-  return {pool3d_axes_of(init, layout), pool3d_is_adaptive(init), init.attr<bool>("exclusive"),
-          init.attr<std::string>("pooling_type") == "max", last ? layout.images : layout.images * layout.channels,
+  return {pool3d_axes_of(init, layout),
+          pool3d_is_adaptive(init),
+          init.attr<bool>("exclusive"),
+          init.attr<std::string>("pooling_type") == "max",
+          last ? layout.images : layout.images * layout.channels,
           last ? layout.channels : 1};
 }
 
@@ -183,8 +186,8 @@ OpSpec pool3d_with_attributes(OpSpec spec) {
 
 void define_pool3d(OpTable& ops) {
   ops.add(pool3d_with_attributes(OpSpec("pool3d")
-                              .input("X", "[images, channels, depth, height, width], or channels last")
-                              .output("Out", "X's shape, with the depth, height and width of the output"))
+                                     .input("X", "[images, channels, depth, height, width], or channels last")
+                                     .output("Out", "X's shape, with the depth, height and width of the output"))
               .doc("The largest element, or the mean, of each window that moves over the volumes of X. Padding is "
                    "never the largest; NaN is.")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool3d_shape(c)); })
@@ -192,10 +195,10 @@ void define_pool3d(OpTable& ops) {
               .on_gpu()
               .kernels<Pool3dKernel, float, double>());
   ops.add(pool3d_with_attributes(OpSpec("pool3d_grad")
-                              .input("X", "as in pool3d")
-                              .input("Out", "of pool3d")
-                              .input("Out@GRAD", "shape of Out")
-                              .output("X@GRAD", "shape of X"))
+                                     .input("X", "as in pool3d")
+                                     .input("Out", "of pool3d")
+                                     .input("Out@GRAD", "shape of Out")
+                                     .output("X@GRAD", "shape of X"))
               .doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same "
                    "part.")
               .infer(pool3d_infer_gradient)

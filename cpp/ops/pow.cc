@@ -22,18 +22,26 @@ PM_HD T power_factor(double factor) {
 template <class T>
 struct SquareOf {
   template <class V>
-  PM_HD V operator()(V v) const { return v * v; }
+  PM_HD V operator()(V v) const {
+    return v * v;
+  }
   template <class V>
-  PM_HD V operator()(V v, V gradient) const { return gradient * V(2) * v; }
+  PM_HD V operator()(V v, V gradient) const {
+    return gradient * V(2) * v;
+  }
 };
 
 template <class T>
 struct PowerOf {
   T factor;
   template <class V>
-  PM_HD V operator()(V v) const { return power(v, V(factor)); }
+  PM_HD V operator()(V v) const {
+    return power(v, V(factor));
+  }
   template <class V>
-  PM_HD V operator()(V v, V gradient) const { return gradient * V(factor) * power(v, V(factor - T(1))); }
+  PM_HD V operator()(V v, V gradient) const {
+    return gradient * V(factor) * power(v, V(factor - T(1)));
+  }
 };
 
 #ifdef PM_GPU
@@ -129,12 +137,12 @@ void define_pow(OpTable& ops) {
               .on_gpu()
               .kernels<PowKernel, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient("pow_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
-              .optional_input("FactorTensor", "as in the forward operator")
-              .attr("factor", 1.0f, "as in the forward operator")
-              .infer(infer_pow_grad)
-              .on_gpu()
-              .kernels<PowGradKernel, float, double>()));
+                                                 .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
+                                                 .optional_input("FactorTensor", "as in the forward operator")
+                                                 .attr("factor", 1.0f, "as in the forward operator")
+                                                 .infer(infer_pow_grad)
+                                                 .on_gpu()
+                                                 .kernels<PowGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

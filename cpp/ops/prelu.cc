@@ -7,17 +7,23 @@ namespace {
 
 struct Prelu {
   template <class V>
-  PM_HD V operator()(V x, V alpha) const { return select(x > V(0), x, alpha * x); }
+  PM_HD V operator()(V x, V alpha) const {
+    return select(x > V(0), x, alpha * x);
+  }
 };
 
 struct PreluToX {
   template <class V>
-  PM_HD V operator()(V x, V alpha, V gradient) const { return select(x > V(0), gradient, alpha * gradient); }
+  PM_HD V operator()(V x, V alpha, V gradient) const {
+    return select(x > V(0), gradient, alpha * gradient);
+  }
 };
 
 struct PreluToAlpha {
   template <class V>
-  PM_HD V operator()(V x, V, V gradient) const { return select(x > V(0), V(0), x * gradient); }
+  PM_HD V operator()(V x, V, V gradient) const {
+    return select(x > V(0), V(0), x * gradient);
+  }
 };
 
 // X as three dimensions, in whose middle one Alpha lies.
@@ -78,8 +84,8 @@ void check_factors(const InferContext& c) {
   const Shape &x = c.shape("X"), &alpha = c.shape("Alpha");
   const std::string& mode = c.attr<std::string>("mode");
   int least = mode == "all" ? 0 : mode == "element" ? 1 : 2;
-  require<ShapeError>(x.rank() >= least, "X ", x.str(), " has rank ", x.rank(), ", mode '", mode,
-                      "' needs at least ", least);
+  require<ShapeError>(x.rank() >= least, "X ", x.str(), " has rank ", x.rank(), ", mode '", mode, "' needs at least ",
+                      least);
   int64_t factors = parts_of(x, c).factors;
   require<ShapeError>(dims_agree(alpha.numel(0, alpha.rank()), factors), "Alpha ", alpha.str(), " must have ", factors,
                       " elements for X ", x.str(), " and mode '", mode, "'");

@@ -35,7 +35,9 @@ void show_tensor(ControlRun& run, const Tensor& tensor) {
   if (run.attr<bool>("print_tensor_name")) out << "  name: " << run.op.input("In")[0] << "\n";
   if (run.attr<bool>("print_tensor_lod") && !tensor.lod.empty()) {
     out << "  lod:";
-    for (const auto& level : tensor.lod) for (size_t i = 0; i < level.size(); ++i) out << (i ? " " : " [") << level[i] << (i + 1 == level.size() ? "]" : "");
+    for (const auto& level : tensor.lod)
+      for (size_t i = 0; i < level.size(); ++i)
+        out << (i ? " " : " [") << level[i] << (i + 1 == level.size() ? "]" : "");
     out << "\n";
   }
   if (run.attr<bool>("print_tensor_shape")) out << "  shape: " << tensor.shape.str() << "\n";
@@ -80,8 +82,8 @@ void define_print(OpTable& ops) {
               .attr("print_phase", "BOTH", "when", one_of({"FORWARD", "BACKWARD", "BOTH"}))
               .attr("is_forward", true, "false: this shows a gradient")
               .gradient([](const OpDesc& forward) {
-                OpDesc op = make_op("print", {{"In", gradient_names(forward.output("Out"))}}, {{"Out", gradient_names(forward.input("In"))}},
-                                    forward.attrs);
+                OpDesc op = make_op("print", {{"In", gradient_names(forward.output("Out"))}},
+                                    {{"Out", gradient_names(forward.input("In"))}}, forward.attrs);
                 op.set_attr("is_forward", false);
                 return std::vector<OpDesc>{op};
               })

@@ -126,7 +126,8 @@ void define_put_along_axis(OpTable& ops) {
                                     c.shape("Value").str(), ", Index has ", c.shape("Index").str());
                 c.set_output("Result", c.input("Input"));
               })
-              .gradient("put_along_axis_grad", {"Input", "Index", "Value", "Result", "Result@GRAD"}, {"Input@GRAD", "Value@GRAD"})
+              .gradient("put_along_axis_grad", {"Input", "Index", "Value", "Result", "Result@GRAD"},
+                        {"Input@GRAD", "Value@GRAD"})
               .in_place("Input", "Result")
               .checks_data()
               .on_gpu()

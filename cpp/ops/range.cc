@@ -14,7 +14,8 @@ int64_t count_of(T start, T end, T step) {
   if constexpr (std::is_integral_v<T>) {
     if ((end > start) != (step > 0) || end == start) return 0;
     // In unsigned arithmetic: the distance may be more than T holds.
-    uint64_t distance = step > 0 ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
+    uint64_t distance = step > 0 ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start)
+                                 : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
     uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
     count = static_cast<double>((distance - 1) / stride + 1);
   }
@@ -48,8 +49,10 @@ void infer_range(InferContext& c) {
   }
   Shape shape{-1};
   if (c.value("Start")) {
-    shape[0] = dtype == DType::Int64 ? count_of<int64_t>(c) : dtype == DType::Int32 ? count_of<int32_t>(c)
-             : dtype == DType::Float64 ? count_of<double>(c) : count_of<float>(c);
+    shape[0] = dtype == DType::Int64     ? count_of<int64_t>(c)
+               : dtype == DType::Int32   ? count_of<int32_t>(c)
+               : dtype == DType::Float64 ? count_of<double>(c)
+                                         : count_of<float>(c);
   }
   c.set_output("Out", dtype, shape);
 }
@@ -58,7 +61,8 @@ void infer_range(InferContext& c) {
 
 void define_range(OpTable& ops) {
   ops.add(OpSpec("range")
-              .doc("Out = Start, Start + Step, Start + 2 Step, ... up to but without End. How many there are depends on data.")
+              .doc("Out = Start, Start + Step, Start + 2 Step, ... up to but without End. How many there are depends "
+                   "on data.")
               .input("Start", "one element")
               .input("End", "one element of Start's type")
               .input("Step", "one element of Start's type, not 0")

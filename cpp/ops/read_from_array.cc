@@ -20,7 +20,8 @@ void run_read_from_array(ControlRun& run) {
     return run.set_output("Out", 0, tensor_variable(std::move(value)));
   }
   // As a gradient: what was written at I and never read has a gradient of zeros.
-  require<OpError>(run.has_input("X_W"), "element ", i, " of X '", run.op.input("X")[0], "' has no value; it has ", count, " elements");
+  require<OpError>(run.has_input("X_W"), "element ", i, " of X '", run.op.input("X")[0], "' has no value; it has ",
+                   count, " elements");
   run.set_output("Out", 0, zeros_like(run.input("X_W")));
 }
 
@@ -34,8 +35,9 @@ void define_read_from_array(OpTable& ops) {
               .optional_input("X_W", "as the gradient of write_to_array: what was written, for zeros of its shape")
               .output("Out", "the element")
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op("write_to_array", {{"I", forward.input("I")}, {"X", gradient_names(forward.output("Out"))}},
-                                                   {{"Out", gradient_names(forward.input("X"))}})};
+                return std::vector<OpDesc>{
+                    make_op("write_to_array", {{"I", forward.input("I")}, {"X", gradient_names(forward.output("Out"))}},
+                            {{"Out", gradient_names(forward.input("X"))}})};
               })
               .control(&run_read_from_array));
 }

@@ -6,12 +6,16 @@ namespace {
 
 struct Reciprocal {
   template <class V>
-  PM_HD V operator()(V x) const { return V(1) / x; }
+  PM_HD V operator()(V x) const {
+    return V(1) / x;
+  }
 };
 
 struct ReciprocalGrad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return -gradient * out * out; }
+  PM_HD V operator()(V out, V gradient) const {
+    return -gradient * out * out;
+  }
 };
 
 }  // namespace

@@ -12,8 +12,8 @@ using Names = std::vector<std::string>;
 // Refuses what does not have a first dimension of `count` steps.
 void check_steps(const Variable& sequence, const char* port, const std::string& name, int64_t count) {
   bool fits = sequence.kind == VarKind::Tensor && sequence.tensor.shape.rank() > 0 && sequence.tensor.shape[0] == count;
-  require<ShapeError>(fits, port, " '", name, "' is ", name_of(sequence.kind), " ", sequence.info().str(), ", expected a tensor of ",
-                      count, " steps");
+  require<ShapeError>(fits, port, " '", name, "' is ", name_of(sequence.kind), " ", sequence.info().str(),
+                      ", expected a tensor of ", count, " steps");
 }
 
 // Step t of a sequence [T, ...]: the same bytes.
@@ -41,8 +41,9 @@ class Joined {
       std::memset(whole_.tensor.data, 0, whole_.tensor.bytes());
     }
     size_t bytes = whole_.tensor.bytes() / static_cast<size_t>(count);
-    require<ShapeError>(from.bytes() == bytes && from.dtype == whole_.tensor.dtype, "step ", t, " gives ", from.shape.str(), " ",
-                        name_of(from.dtype), ", other steps ", whole_.tensor.shape.str(), " together");
+    require<ShapeError>(from.bytes() == bytes && from.dtype == whole_.tensor.dtype, "step ", t, " gives ",
+                        from.shape.str(), " ", name_of(from.dtype), ", other steps ", whole_.tensor.shape.str(),
+                        " together");
     std::memcpy(static_cast<char*>(whole_.tensor.data) + static_cast<size_t>(t) * bytes, from.data, bytes);
   }
   bool has_value() const { return whole_.has_value(); }
@@ -56,19 +57,21 @@ class Joined {
 class Recurrence {
  public:
   explicit Recurrence(ControlRun& run)
-      : run_(run), inputs_(run.op.input("inputs")), initial_(run.op.input("initial_states")), outputs_(run.op.output("outputs")),
-        ex_states_(run.attr<Names>("ex_states")), states_(run.attr<Names>("states")), block_(run.block_attr("sub_block")) {
+      : run_(run), inputs_(run.op.input("inputs")), initial_(run.op.input("initial_states")),
+        outputs_(run.op.output("outputs")), ex_states_(run.attr<Names>("ex_states")),
+        states_(run.attr<Names>("states")), block_(run.block_attr("sub_block")) {
     require<ProgramError>(!inputs_.empty(), "inputs is missing: it says how many steps there are");
-    require<ProgramError>(initial_.size() == ex_states_.size() && states_.size() == ex_states_.size(), "initial_states has ",
-                          initial_.size(), " variables, ex_states ", ex_states_.size(), ", states ", states_.size());
+    require<ProgramError>(initial_.size() == ex_states_.size() && states_.size() == ex_states_.size(),
+                          "initial_states has ", initial_.size(), " variables, ex_states ", ex_states_.size(),
+                          ", states ", states_.size());
     for (size_t i = 0; i < inputs_.size(); ++i) {
       sequences_.push_back(run.share_input("inputs", i));
       const Tensor& tensor = sequences_.back().tensor;
       require<ShapeError>(sequences_.back().kind == VarKind::Tensor && tensor.shape.rank() > 0, "inputs '", inputs_[i],
                           "' has no dimension of steps");
       if (i == 0) count_ = tensor.shape[0];
-      require<ShapeError>(tensor.shape[0] == count_, "inputs '", inputs_[i], "' has ", tensor.shape[0], " steps, '", inputs_[0], "' has ",
-                          count_);
+      require<ShapeError>(tensor.shape[0] == count_, "inputs '", inputs_[i], "' has ", tensor.shape[0], " steps, '",
+                          inputs_[0], "' has ", count_);
     }
     require<ShapeError>(count_ > 0, "inputs '", inputs_[0], "' has no steps");
   }
@@ -118,11 +121,13 @@ class Backward : Recurrence {
  public:
   explicit Backward(ControlRun& run)
       : Recurrence(run), given_(run.op.input("outputs@GRAD")), written_(run.op.input("outputs")),
-        parameters_(run.op.input("parameters")), sums_(parameters_.size()), of_inputs_(inputs_.size()), carried_(states_.size()) {}
+        parameters_(run.op.input("parameters")), sums_(parameters_.size()), of_inputs_(inputs_.size()),
+        carried_(states_.size()) {}
 
   void operator()() {
     auto& frames = run_.input("step_scopes").frames;
-    require<OpError>(static_cast<int64_t>(frames.size()) == count_, "step_scopes has ", frames.size(), " steps, inputs have ", count_);
+    require<OpError>(static_cast<int64_t>(frames.size()) == count_, "step_scopes has ", frames.size(),
+                     " steps, inputs have ", count_);
     for (int64_t t = count_ - 1; t >= 0; --t) {
       Frame& step = *frames.back();
       enter(step, t);
@@ -216,29 +221,32 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_recurrent(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("recurrent")
-              .doc("Runs sub_block once for each step t: an input is there as inputs[t], under its own name; outputs[t] is what the "
-                   "block gives under the output's name.")
-              .input_list("inputs", "sequences [T, ...]")
-              .optional_input_list("initial_states", "states before the first step")
-              .optional_input_list("parameters", "other variables that the block reads")
-              .output_list("outputs", "sequences [T, ...]")
-              .optional_output("step_scopes", "what the gradient needs of each step")
-              .gradient("recurrent_grad", {"inputs", "initial_states", "parameters", "outputs", "step_scopes", "outputs@GRAD"},
-                        {"inputs@GRAD", "initial_states@GRAD", "parameters@GRAD"})
-              .control(&run_recurrent)));
+  ops.add(with_attributes(
+      OpSpec("recurrent")
+          .doc("Runs sub_block once for each step t: an input is there as inputs[t], under its own name; outputs[t] is "
+               "what the "
+               "block gives under the output's name.")
+          .input_list("inputs", "sequences [T, ...]")
+          .optional_input_list("initial_states", "states before the first step")
+          .optional_input_list("parameters", "other variables that the block reads")
+          .output_list("outputs", "sequences [T, ...]")
+          .optional_output("step_scopes", "what the gradient needs of each step")
+          .gradient("recurrent_grad",
+                    {"inputs", "initial_states", "parameters", "outputs", "step_scopes", "outputs@GRAD"},
+                    {"inputs@GRAD", "initial_states@GRAD", "parameters@GRAD"})
+          .control(&run_recurrent)));
   ops.add(with_attributes(OpSpec("recurrent_grad")
-              .doc("Gradient of recurrent: runs a gradient block for each step, the last one first.")
-              .input_list("inputs", "as recurrent's")
-              .optional_input_list("initial_states", "as recurrent's")
-              .optional_input_list("parameters", "as recurrent's")
-              .input_list("outputs", "as recurrent's")
-              .input("step_scopes", "what recurrent kept")
-              .optional_input_list("outputs@GRAD", "gradients of outputs")
-              .optional_output_list("inputs@GRAD", "gradients of inputs")
-              .optional_output_list("initial_states@GRAD", "gradients of initial_states")
-              .optional_output_list("parameters@GRAD", "gradients of parameters")
-              .control(&run_recurrent_grad)));
+                              .doc("Gradient of recurrent: runs a gradient block for each step, the last one first.")
+                              .input_list("inputs", "as recurrent's")
+                              .optional_input_list("initial_states", "as recurrent's")
+                              .optional_input_list("parameters", "as recurrent's")
+                              .input_list("outputs", "as recurrent's")
+                              .input("step_scopes", "what recurrent kept")
+                              .optional_input_list("outputs@GRAD", "gradients of outputs")
+                              .optional_output_list("inputs@GRAD", "gradients of inputs")
+                              .optional_output_list("initial_states@GRAD", "gradients of initial_states")
+                              .optional_output_list("parameters@GRAD", "gradients of parameters")
+                              .control(&run_recurrent_grad)));
 }
 
 }  // namespace paddle_mini

@@ -5,14 +5,16 @@
 namespace paddle_mini {
 
 void define_reduce_max(OpTable& ops) {
-  ops.add(fold_reduction("reduce_max", "reduce_max_grad", false)
-              .doc("The largest element of X over the axes in `dim`; NaN if there is one. Of no elements there is none.")
-              .on_gpu()
-              .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, fold_gradient("reduce_max_grad")
-              .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
-              .on_gpu()
-              .kernels<FoldGradKernel<ToExtreme>::For, float, double>()));
+  ops.add(
+      fold_reduction("reduce_max", "reduce_max_grad", false)
+          .doc("The largest element of X over the axes in `dim`; NaN if there is one. Of no elements there is none.")
+          .on_gpu()
+          .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
+  ops.add(also({DType::Int32, DType::Int64},
+               fold_gradient("reduce_max_grad")
+                   .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
+                   .on_gpu()
+                   .kernels<FoldGradKernel<ToExtreme>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

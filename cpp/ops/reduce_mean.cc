@@ -5,18 +5,19 @@
 namespace paddle_mini {
 
 void define_reduce_mean(OpTable& ops) {
-  ops.add(also({DType::Bool, DType::Int32, DType::Int64}, reduction("reduce_mean")
-              .doc("The mean of X over the axes in `dim`; of no elements it is NaN.")
-              .infer([](InferContext& c) { infer_reduction(c, c.input("X").dtype); })
-              .dtype_from_output("Out")
-              .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<ReduceKernel<Reduce::Mean>::For, float, double>()));
+  ops.add(also({DType::Bool, DType::Int32, DType::Int64},
+               reduction("reduce_mean")
+                   .doc("The mean of X over the axes in `dim`; of no elements it is NaN.")
+                   .infer([](InferContext& c) { infer_reduction(c, c.input("X").dtype); })
+                   .dtype_from_output("Out")
+                   .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+                   .on_gpu()
+                   .kernels<ReduceKernel<Reduce::Mean>::For, float, double>()));
   ops.add(also({DType::Bool}, reduction_gradient("reduce_mean_grad")
-              .reads_shape("X")
-              .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
-              .on_gpu()
-              .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>()));
+                                  .reads_shape("X")
+                                  .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
+                                  .on_gpu()
+                                  .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

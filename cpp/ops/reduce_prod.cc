@@ -7,17 +7,22 @@ namespace {
 
 struct Product {
   template <class T>
-  PM_HD static T first() { return T(1); }
+  PM_HD static T first() {
+    return T(1);
+  }
   template <class T>
-  PM_HD T operator()(T a, T b) const { return a * b; }
+  PM_HD T operator()(T a, T b) const {
+    return a * b;
+  }
 };
 
 // NaN where a factor is 0, as in PaddlePaddle.
 struct ToFactor {
   template <class T>
-  PM_HD T operator()(T x, T out, T gradient) const { return gradient * out / x; }
+  PM_HD T operator()(T x, T out, T gradient) const {
+    return gradient * out / x;
+  }
 };
-
 
 }  // namespace
 
@@ -27,9 +32,9 @@ void define_reduce_prod(OpTable& ops) {
               .on_gpu()
               .kernels<FoldKernel<Product>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, fold_gradient("reduce_prod_grad")
-              .doc("X@GRAD = Out@GRAD Out / X, which is NaN where X is 0.")
-              .on_gpu()
-              .kernels<FoldGradKernel<ToFactor>::For, float, double>()));
+                                                 .doc("X@GRAD = Out@GRAD Out / X, which is NaN where X is 0.")
+                                                 .on_gpu()
+                                                 .kernels<FoldGradKernel<ToFactor>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -6,13 +6,17 @@ namespace {
 
 struct Relu {
   template <class V>
-  PM_HD V operator()(V x) const { return maximum(x, V(0)); }
+  PM_HD V operator()(V x) const {
+    return maximum(x, V(0));
+  }
 };
 
 // X > 0 exactly where Out > 0, so the output is all that the gradient keeps.
 struct ReluGrad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return select(out > V(0), gradient, V(0)); }
+  PM_HD V operator()(V out, V gradient) const {
+    return select(out > V(0), gradient, V(0));
+  }
 };
 
 }  // namespace

@@ -14,7 +14,9 @@ struct Relu6 : Relu6Attributes {
   using Relu6Attributes::Relu6Attributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return minimum(maximum(x, V(0)), V(threshold)); }
+  PM_HD V operator()(V x) const {
+    return minimum(maximum(x, V(0)), V(threshold));
+  }
 };
 
 struct Relu6Grad : Relu6Attributes {

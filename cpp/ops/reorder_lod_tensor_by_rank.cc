@@ -41,10 +41,10 @@ void define_reorder_lod_tensor_by_rank(OpTable& ops) {
               .input("RankTable", "of lod_rank_table")
               .output("Out", "shape of X")
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op(
-                    "reorder_lod_tensor_by_rank_grad",
-                    {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
-                    {{"Out", gradient_names(forward.input("X"))}})};
+                return std::vector<OpDesc>{
+                    make_op("reorder_lod_tensor_by_rank_grad",
+                            {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
+                            {{"Out", gradient_names(forward.input("X"))}})};
               })
               .cpu_only("puts sequences in the order of a table that the host keeps")
               .control(&run_reorder));

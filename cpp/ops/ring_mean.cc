@@ -35,8 +35,8 @@ struct RingMeanKernel : Kernel {
   // Summed anew each time, so nothing drifts; as a + (p - a) / n, so no number grows.
 #ifdef PM_GPU
   void run(Device& device) override {
-    MeanOfRing<T> mean{param.data(), ring.data(), Uniform<int64_t>(counters, kUpdates), out.data(), out.numel(),
-                       ring.shape()[0]};
+    MeanOfRing<T> mean{param.data(), ring.data(), Uniform<int64_t>(counters, kUpdates),
+                       out.data(),   out.numel(), ring.shape()[0]};
     for_each_index(device, out.numel(), mean);
   }
 #else

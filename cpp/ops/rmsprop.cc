@@ -12,7 +12,9 @@ struct RmspropIdle {
   RmspropStep<T> step;
 
   template <class V, class... More>
-  PM_HD auto operator()(V param, More... more) const { return step(param, more..., V(T(0))); }
+  PM_HD auto operator()(V param, More... more) const {
+    return step(param, more..., V(T(0)));
+  }
 };
 
 template <class T, bool idle>

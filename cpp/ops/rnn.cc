@@ -16,10 +16,10 @@ struct Stack {
   bool drops;
 
   Stack(const OpDesc& op, const Shape& x)
-      : size{rnn_mode(attr_of<std::string>(op, "mode")), x[0], x[1], attr_of<int32_t>(op, "hidden_size")},
-        input(x[2]), layers(attr_of<int32_t>(op, "num_layers")), directions(attr_of<bool>(op, "is_bidirec") ? 2 : 1),
-        dropout(attr_of<float>(op, "dropout_prob")),
-        drops(dropout > 0 && !attr_of<bool>(op, "is_test") && layers > 1) {}
+      : size{rnn_mode(attr_of<std::string>(op, "mode")), x[0], x[1], attr_of<int32_t>(op, "hidden_size")}, input(x[2]),
+        layers(attr_of<int32_t>(op, "num_layers")), directions(attr_of<bool>(op, "is_bidirec") ? 2 : 1),
+        dropout(attr_of<float>(op, "dropout_prob")), drops(dropout > 0 && !attr_of<bool>(op, "is_test") && layers > 1) {
+  }
 
   int64_t states() const { return size.mode == RnnMode::Lstm ? 2 : 1; }
   int64_t runs() const { return layers * directions; }
@@ -66,12 +66,16 @@ struct RnnPorts {
   RnnLayer<T> layer(T* reserve, int64_t layer, int64_t direction) const {
     int64_t run = layer * stack.directions + direction, biases = 2 * stack.runs();
     const T* cell = first[stack.states() - 1].data() + state_at(run);
-    return {stack.size, stack.input_of(layer), direction == 1, has_lengths ? lengths.data() : nullptr,
+    return {stack.size,
+            stack.input_of(layer),
+            direction == 1,
+            has_lengths ? lengths.data() : nullptr,
             {weights[2 * run].data(), weights[2 * run + 1].data(), weights[biases + 2 * run].data(),
              weights[biases + 2 * run + 1].data()},
             layer == 0 ? x.data() : dropped(reserve, layer - 1),
             layer_kept(reserve, layer) + direction * stack.size.kept() * stack.size.rows(),
-            first[0].data() + state_at(run), cell};
+            first[0].data() + state_at(run),
+            cell};
   }
 
   void drop(int64_t n, const uint8_t* mask, const T* from, T* to) const {
@@ -140,9 +144,8 @@ struct RnnGradKernel : Kernel {
   explicit RnnGradKernel(KernelInit& init)
       : p(init), out(init, "Out"), reserve(init, "Reserve"), out_gradient(init, "Out@GRAD"),
         mask(init, "DropoutState", optional_port), last_gradients(in_list<T>(init, "State@GRAD")),
-        x_gradient(init, "Input@GRAD", optional_port),
-        between{Scratch<T>(init, p.stack.layers > 1 ? out.numel() : 0),
-                Scratch<T>(init, p.stack.layers > 2 ? out.numel() : 0)},
+        x_gradient(init, "Input@GRAD", optional_port), between{Scratch<T>(init, p.stack.layers > 1 ? out.numel() : 0),
+                                                               Scratch<T>(init, p.stack.layers > 2 ? out.numel() : 0)},
         states(init, 2 * p.stack.size.batch * p.stack.size.hidden),
         scratch(init, RnnLayer<T>::scratch_size(p.stack.size, p.stack.widest_input(), true)) {
     for (size_t i = 0; i < p.first.size(); ++i) first_gradients.push_back(init.output("PreState@GRAD", i));
@@ -266,9 +269,11 @@ void infer_backward(InferContext& c) {
 
 OpSpec& with_inputs(OpSpec& spec) {
   return spec.input("Input", "[time, batch, elements]")
-      .input_list("PreState", "the first state [layers * directions, batch, hidden_size]; of LSTM the first cell "
+      .input_list("PreState",
+                  "the first state [layers * directions, batch, hidden_size]; of LSTM the first cell "
                   "too")
-      .input_list("WeightList", "for each layer and direction W_i [gates * hidden_size, elements of its input], W_h "
+      .input_list("WeightList",
+                  "for each layer and direction W_i [gates * hidden_size, elements of its input], W_h "
                   "[gates * hidden_size, hidden_size]; then for each b_i, b_h [gates * hidden_size]")
       .optional_input("SequenceLength", "[batch], int32 or int64: steps of each sequence; the rest is padding");
 }
@@ -288,9 +293,10 @@ OpSpec& with_attributes(OpSpec& spec) {
 
 void define_rnn(OpTable& ops) {
   OpSpec forward("rnn"), backward("rnn_grad");
-  forward.doc("Layers of recurrent cells. LSTM, gates i f c~ o: c = f c' + i c~, h = o tanh(c). GRU, gates r z c~: c~ "
-              "= tanh(W_i x + b_i + r (W_h h' + b_h)), h = (1 - z) c~ + z h'. RNN_TANH, RNN_RELU: h = activation(W_i x "
-              "+ b_i + W_h h' + b_h).");
+  forward.doc(
+      "Layers of recurrent cells. LSTM, gates i f c~ o: c = f c' + i c~, h = o tanh(c). GRU, gates r z c~: c~ "
+      "= tanh(W_i x + b_i + r (W_h h' + b_h)), h = (1 - z) c~ + z h'. RNN_TANH, RNN_RELU: h = activation(W_i x "
+      "+ b_i + W_h h' + b_h).");
   with_inputs(forward)
       .output("Out", "[time, batch, directions * hidden_size]: the last layer's states; padding is 0")
       .optional_output("DropoutState", "shape of Out, uint8: 1 where an element between two layers was kept")
@@ -298,8 +304,9 @@ void define_rnn(OpTable& ops) {
       .output("Reserve", "what the gradient reads of all layers");
   with_attributes(forward)
       .infer(infer_forward)
-      .gradient("rnn_grad", {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList",
-                             "Out@GRAD", "State@GRAD"},
+      .gradient("rnn_grad",
+                {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList", "Out@GRAD",
+                 "State@GRAD"},
                 {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
       .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
       .kernels<RnnKernel, float, double>();

@@ -26,7 +26,8 @@ AxisWalks roll_walks_of(const OpDesc& op, const Shape& x) {
 
 struct RollKernel : AxisCopyKernel {
   explicit RollKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"), roll_walks_of(settled(init, kRollAttrs), init.input("X")->tensor.shape)) {}
+      : AxisCopyKernel(init.input("X"), init.output("Out"),
+                       roll_walks_of(settled(init, kRollAttrs), init.input("X")->tensor.shape)) {}
 };
 
 template <class T>

@@ -6,7 +6,9 @@ namespace {
 
 struct Round {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::round(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::round(number); });
+  }
 };
 
 }  // namespace

@@ -49,8 +49,7 @@ struct RowConvKernel : Kernel {
   Out<T> out;
   Lookahead lookahead;
 
-  explicit RowConvKernel(KernelInit& init)
-      : x(init, "X"), filter(init, "Filter"), out(init, "Out"), lookahead(init) {}
+  explicit RowConvKernel(KernelInit& init) : x(init, "X"), filter(init, "Filter"), out(init, "Out"), lookahead(init) {}
   void run(Device& device) override {
     std::fill_n(out.data(), out.numel(), T(0));
     lookahead.each([&](int64_t row, int64_t tap) {

@@ -6,12 +6,16 @@ namespace {
 
 struct Rsqrt {
   template <class V>
-  PM_HD V operator()(V x) const { return V(1) / sqrt(x); }
+  PM_HD V operator()(V x) const {
+    return V(1) / sqrt(x);
+  }
 };
 
 struct RsqrtGrad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return gradient * V(-0.5) * out * out * out; }
+  PM_HD V operator()(V out, V gradient) const {
+    return gradient * V(-0.5) * out * out * out;
+  }
 };
 
 }  // namespace

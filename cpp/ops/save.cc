@@ -9,8 +9,8 @@ void run_save(ControlRun& run) {
   std::vector<const Variable*> tensors;
   for (size_t i = 0; i < run.op.input("X").size(); ++i) {
     tensors.push_back(&run.input("X", i));
-    require<OpError>(tensors.back()->kind == VarKind::Tensor, "X '", run.op.input("X")[i], "' is ", name_of(tensors.back()->kind),
-                     ", tensors can be saved");
+    require<OpError>(tensors.back()->kind == VarKind::Tensor, "X '", run.op.input("X")[i], "' is ",
+                     name_of(tensors.back()->kind), ", tensors can be saved");
   }
   run.write_tensors(run.attr<std::string>("file_path"), tensors);
 }
@@ -27,15 +27,18 @@ OpSpec with_attributes(OpSpec spec) {
 
 void define_save(OpTable& ops) {
   ops.add(with_attributes(OpSpec("save")
-              .doc("Writes X to a file in PaddlePaddle's format. An executor does it only where it was made with files=True.")
-              .input("X", "a tensor")));
-  ops.add(with_attributes(OpSpec("save_combine")
-              .doc("Writes tensors to one file, one after the other. An executor does it only where it was made with files=True.")
-              .input_list("X", "tensors")
-              .optional_output("Y", "nothing is written to it")
-              .attr("save_to_memory", false, "must be false", [](const std::string& name, const AttrValue& value) {
-                require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' must be false");
-              })));
+                              .doc("Writes X to a file in PaddlePaddle's format. An executor does it only where it was "
+                                   "made with files=True.")
+                              .input("X", "a tensor")));
+  ops.add(with_attributes(
+      OpSpec("save_combine")
+          .doc("Writes tensors to one file, one after the other. An executor does it only where it was made with "
+               "files=True.")
+          .input_list("X", "tensors")
+          .optional_output("Y", "nothing is written to it")
+          .attr("save_to_memory", false, "must be false", [](const std::string& name, const AttrValue& value) {
+            require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' must be false");
+          })));
 }
 
 }  // namespace paddle_mini

@@ -11,7 +11,9 @@ template <class T>
 struct Scaled {
   T scale, bias;
   template <class V>
-  PM_HD V operator()(V v) const { return v * V(scale) + V(bias); }
+  PM_HD V operator()(V v) const {
+    return v * V(scale) + V(bias);
+  }
 };
 
 template <class T>
@@ -48,28 +50,29 @@ struct ScaleKernel : Kernel {
 
 void define_scale(OpTable& ops) {
   ops.add(also({DType::Bool}, OpSpec("scale")
-              .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
-              .input("X", "any shape; a tensor or selected rows")
-              .optional_input("ScaleTensor", "one element: used instead of `scale`")
-              .output("Out", "shape of X")
-              .attr("scale", 1.0f, "factor")
-              .attr("bias", 0.0f, "added after, or before, scaling")
-              .attr("bias_after_scale", true, "whether the bias is added after scaling")
-              .takes_rows("X")
-              .infer([](InferContext& c) {
-                if (c.has_input("ScaleTensor")) require_scalar(c, "ScaleTensor");
-                c.set_output("Out", c.input("X"));
-              })
-              .gradient([](const OpDesc& forward) {
-                OpDesc op = make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
-                                    {{"Out", gradient_names(forward.input("X"))}}, forward.attrs);
-                if (!forward.input("ScaleTensor").empty()) op.inputs.push_back({"ScaleTensor", forward.input("ScaleTensor")});
-                op.set_attr("bias", 0.0f);
-                return std::vector<OpDesc>{op};
-              })
-              .in_place("X", "Out")
-              .on_gpu()
-              .kernels<ScaleKernel, float, double, int32_t, int64_t>()));
+                                  .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
+                                  .input("X", "any shape; a tensor or selected rows")
+                                  .optional_input("ScaleTensor", "one element: used instead of `scale`")
+                                  .output("Out", "shape of X")
+                                  .attr("scale", 1.0f, "factor")
+                                  .attr("bias", 0.0f, "added after, or before, scaling")
+                                  .attr("bias_after_scale", true, "whether the bias is added after scaling")
+                                  .takes_rows("X")
+                                  .infer([](InferContext& c) {
+                                    if (c.has_input("ScaleTensor")) require_scalar(c, "ScaleTensor");
+                                    c.set_output("Out", c.input("X"));
+                                  })
+                                  .gradient([](const OpDesc& forward) {
+                                    OpDesc op = make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
+                                                        {{"Out", gradient_names(forward.input("X"))}}, forward.attrs);
+                                    if (!forward.input("ScaleTensor").empty())
+                                      op.inputs.push_back({"ScaleTensor", forward.input("ScaleTensor")});
+                                    op.set_attr("bias", 0.0f);
+                                    return std::vector<OpDesc>{op};
+                                  })
+                                  .in_place("X", "Out")
+                                  .on_gpu()
+                                  .kernels<ScaleKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -15,8 +15,7 @@ struct ScatterRows {
   IndexIn ids;
   int64_t height, width;
 
-  ScatterRows(const KernelInit& init, const Shape& x)
-      : ids(init, "Ids"), height(x[0]), width(x.numel(1, x.rank())) {}
+  ScatterRows(const KernelInit& init, const Shape& x) : ids(init, "Ids"), height(x[0]), width(x.numel(1, x.rank())) {}
 
   void refuse(int64_t value, int64_t at) const {
     fail<OpError>("Ids has ", value, " at position ", at, ": X has ", height, " rows, so they run from 0 to ",

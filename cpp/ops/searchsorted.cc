@@ -57,8 +57,8 @@ struct SearchsortedKernel : Kernel {
 #ifdef PM_GPU
   void run(Device& device) override {
     bool wide = out.tensor.dtype != DType::Int32;
-    for_each_index(device, values.numel(), SortedPlace<T>{sequences.data(), values.data(), out.tensor.data, length,
-                                                          width, right, wide});
+    for_each_index(device, values.numel(),
+                   SortedPlace<T>{sequences.data(), values.data(), out.tensor.data, length, width, right, wide});
   }
 #else
   void run(Device&) override {

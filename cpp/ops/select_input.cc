@@ -13,16 +13,18 @@ void run_select_input(ControlRun& run) {
 }  // namespace
 
 void define_select_input(OpTable& ops) {
-  ops.add(OpSpec("select_input")
-              .doc("Out = X[Mask]. The other variables of X may be without value, as those of a branch that did not run.")
-              .input_list("X", "variables of any kind")
-              .input("Mask", "one int32 or int64: which of X")
-              .output("Out", "as the one that is chosen")
-              .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op("select_output", {{"X", gradient_names(forward.output("Out"))}, {"Mask", forward.input("Mask")}},
-                                                   {{"Out", gradient_names(forward.input("X"))}})};
-              })
-              .control(&run_select_input));
+  ops.add(
+      OpSpec("select_input")
+          .doc("Out = X[Mask]. The other variables of X may be without value, as those of a branch that did not run.")
+          .input_list("X", "variables of any kind")
+          .input("Mask", "one int32 or int64: which of X")
+          .output("Out", "as the one that is chosen")
+          .gradient([](const OpDesc& forward) {
+            return std::vector<OpDesc>{make_op(
+                "select_output", {{"X", gradient_names(forward.output("Out"))}, {"Mask", forward.input("Mask")}},
+                {{"Out", gradient_names(forward.input("X"))}})};
+          })
+          .control(&run_select_input));
 }
 
 }  // namespace paddle_mini

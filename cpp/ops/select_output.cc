@@ -19,8 +19,9 @@ void define_select_output(OpTable& ops) {
               .input("Mask", "one int32 or int64: which of Out")
               .optional_output_list("Out", "variables, one of which becomes X")
               .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{make_op("select_input", {{"X", gradient_names(forward.output("Out"))}, {"Mask", forward.input("Mask")}},
-                                                   {{"Out", gradient_names(forward.input("X"))}})};
+                return std::vector<OpDesc>{make_op(
+                    "select_input", {{"X", gradient_names(forward.output("Out"))}, {"Mask", forward.input("Mask")}},
+                    {{"Out", gradient_names(forward.input("X"))}})};
               })
               .control(&run_select_output));
 }

@@ -40,7 +40,8 @@ void define_select_rows(OpTable& ops) {
               .doc("Out = the rows of a table that selected rows name, as selected rows: what of a table a device that "
                    "does not hold it needs for average_rows.")
               .input("X", "[rows, ...]")
-              .input("Rows", "selected rows of a table of X's shape, such as X's gradient; their values are not looked at")
+              .input("Rows",
+                     "selected rows of a table of X's shape, such as X's gradient; their values are not looked at")
               .output("Out", "selected rows: those of Rows, with values from X")
               .takes_rows("Rows")
               .infer(infer_select_rows)

@@ -7,14 +7,17 @@ namespace {
 struct SeluAttributes {
   float scale, alpha;
 
-  explicit SeluAttributes(const KernelInit& init) : scale(init.attr<float>("scale")), alpha(init.attr<float>("alpha")) {}
+  explicit SeluAttributes(const KernelInit& init)
+      : scale(init.attr<float>("scale")), alpha(init.attr<float>("alpha")) {}
 };
 
 struct Selu : SeluAttributes {
   using SeluAttributes::SeluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return V(scale) * select(x > V(0), x, V(alpha) * (exp(x) - V(1))); }
+  PM_HD V operator()(V x) const {
+    return V(scale) * select(x > V(0), x, V(alpha) * (exp(x) - V(1)));
+  }
 };
 
 struct SeluGrad : SeluAttributes {

@@ -49,7 +49,8 @@ struct Context {
     each_row([&](int64_t row, int64_t first, int64_t end, int64_t from) {
       if (end == first) return;
       T* to = x_gradient + from * width;
-      map(device, (end - first) * width, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
+      map(
+          device, (end - first) * width, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
           columns_gradient + row * columns() + first * width);
     });
   }

@@ -19,8 +19,7 @@ RowRuns runs_of(const KernelInit& init) {
 }
 
 struct SequenceExpandKernel : RowRunsKernel {
-  explicit SequenceExpandKernel(KernelInit& init)
-      : RowRunsKernel(init.input("X"), init.output("Out"), runs_of(init)) {}
+  explicit SequenceExpandKernel(KernelInit& init) : RowRunsKernel(init.input("X"), init.output("Out"), runs_of(init)) {}
 };
 
 template <class T>

@@ -113,7 +113,8 @@ struct SequencePoolGradKernel : Kernel {
       std::fill(to + begin * width, to + end * width, T(0));
       if (pool == Pool::First) std::copy_n(gradient, width, to + begin * width);
       else if (pool == Pool::Last) std::copy_n(gradient, width, to + (end - 1) * width);
-      else for (int64_t k = 0; k < width; ++k) to[row_at(i, k) * width + k] = gradient[k];
+      else
+        for (int64_t k = 0; k < width; ++k) to[row_at(i, k) * width + k] = gradient[k];
     }
   }
   bool may_refuse() const override { return pool == Pool::Max; }
@@ -156,8 +157,9 @@ void infer_pool_grad(InferContext& c) {
 }
 
 OpSpec& with_attributes(OpSpec& spec) {
-  return spec.attr("pooltype", "AVERAGE", "SUM, AVERAGE, SQRT (the sum by the root of the length), MAX, LAST or FIRST",
-                   one_of(pool_names()))
+  return spec
+      .attr("pooltype", "AVERAGE", "SUM, AVERAGE, SQRT (the sum by the root of the length), MAX, LAST or FIRST",
+            one_of(pool_names()))
       .attr("pad_value", 0.0f, "what Out has for a sequence without rows")
       .attr("is_test", false, "whether MaxIndex stays empty");
 }

@@ -17,8 +17,8 @@ using Ints = std::vector<int32_t>;
 using Longs = std::vector<int64_t>;
 
 const TensorAttrs kSetValuePorts{{"starts", nullptr, "StartsTensorList"},
-                         {"ends", nullptr, "EndsTensorList"},
-                         {"steps", nullptr, "StepsTensorList"}};
+                                 {"ends", nullptr, "EndsTensorList"},
+                                 {"steps", nullptr, "StepsTensorList"}};
 
 Ints ints_of(const OpDesc& op, const char* name) {
   Ints list;
@@ -33,7 +33,10 @@ OpDesc slice_of(const OpDesc& op) {
   Ints axes = ints_of(op, "axes"), steps = ints_of(op, "steps");
   if (steps.empty()) steps.assign(axes.size(), 1);
   return make_op("strided_slice", {}, {},
-                 {{"axes", axes}, {"starts", ints_of(op, "starts")}, {"ends", ints_of(op, "ends")}, {"strides", steps},
+                 {{"axes", axes},
+                  {"starts", ints_of(op, "starts")},
+                  {"ends", ints_of(op, "ends")},
+                  {"strides", steps},
                   {"decrease_axis", ints_of(op, "decrease_axes")}});
 }
 
@@ -105,8 +108,8 @@ Shape listed_shape(const OpDesc& op) {
   Shape shape(attr_of<Longs>(op, "shape"));
   int64_t count = static_cast<int64_t>(listed_values(op).size());
   for (int64_t dim : shape) require<ProgramError>(dim >= 0, "attribute 'shape' has the dimension ", dim);
-  require<ProgramError>(shape.numel() == count, "there are ", count, " values, shape ", shape.str(),
-                        " needs ", shape.numel());
+  require<ProgramError>(shape.numel() == count, "there are ", count, " values, shape ", shape.str(), " needs ",
+                        shape.numel());
   return shape;
 }
 
@@ -139,12 +142,13 @@ struct SetValueKernel : Kernel {
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
-        op(settled(init, kSetValuePorts)),
-        walks(slice_walks(slice_of(op), input.shape(), true)), part(part_shape(op, walks)),
-        part_loop(walks), value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
+        op(settled(init, kSetValuePorts)), walks(slice_walks(slice_of(op), input.shape(), true)),
+        part(part_shape(op, walks)), part_loop(walks),
+        value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
         listed_count(value ? 0 : listed_shape(init.op()).numel()), stretched(init, part.numel())
 #ifdef PM_GPU
-        , uploaded(init, listed_count)
+        ,
+        uploaded(init, listed_count)
 #endif
   {
     if (value) return;
@@ -181,10 +185,9 @@ struct SetValueGradKernel : Kernel {
 
   explicit SetValueGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
-        value_gradient(init, "ValueTensor@GRAD", optional_port),
-        op(settled(init, kSetValuePorts)),
-        walks(slice_walks(slice_of(op), out_gradient.shape(), true)), part(part_shape(op, walks)),
-        part_loop(walks), value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
+        value_gradient(init, "ValueTensor@GRAD", optional_port), op(settled(init, kSetValuePorts)),
+        walks(slice_walks(slice_of(op), out_gradient.shape(), true)), part(part_shape(op, walks)), part_loop(walks),
+        value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
         cut(init, value_gradient ? part.numel() : 0) {}
 
   void run(Device& device) override {
@@ -261,24 +264,26 @@ void define_set_value(OpTable& ops) {
               .updates("Input", "Out")
               .on_gpu()
               .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
-  ops.add(also({DType::Bool}, set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
-              .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
-                   "summed over what the value was stretched to.")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                const VarInfo& out = c.input("Out@GRAD");
-                c.set_output("Input@GRAD", out);
-                if (c.has_output("ValueTensor@GRAD")) {
-                  require_same_dtype(c, "Out@GRAD", "ValueTensor");
-                  c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
-                }
-                auto op = settled(c, kSetValuePorts);
-                if (!op) return;
-                Shape part = part_shape(*op, slice_walks(slice_of(*op), out.shape, true));
-                if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);
-              })
-              .on_gpu()
-              .kernels<SetValueGradKernel, float, double, int32_t, int64_t>()));
+  ops.add(
+      also({DType::Bool},
+           set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
+               .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
+                    "summed over what the value was stretched to.")
+               .infer([](InferContext& c) {
+                 require_tensors(c);
+                 const VarInfo& out = c.input("Out@GRAD");
+                 c.set_output("Input@GRAD", out);
+                 if (c.has_output("ValueTensor@GRAD")) {
+                   require_same_dtype(c, "Out@GRAD", "ValueTensor");
+                   c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
+                 }
+                 auto op = settled(c, kSetValuePorts);
+                 if (!op) return;
+                 Shape part = part_shape(*op, slice_walks(slice_of(*op), out.shape, true));
+                 if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);
+               })
+               .on_gpu()
+               .kernels<SetValueGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

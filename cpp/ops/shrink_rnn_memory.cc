@@ -30,8 +30,8 @@ void run_shrink_rnn_memory_grad(ControlRun& run) {
     const Tensor& from = held->tensor;
     Shape like = from.shape;
     if (like.rank() == x.shape.rank()) like[0] = x.shape[0];
-    bool fits = held->kind == VarKind::Tensor && from.dtype == x.dtype && like == x.shape &&
-        from.shape[0] <= x.shape[0];
+    bool fits =
+        held->kind == VarKind::Tensor && from.dtype == x.dtype && like == x.shape && from.shape[0] <= x.shape[0];
     require<ShapeError>(fits, "Out@GRAD is ", held->info().str(), ", X is ", x.shape.str(), " ", name_of(x.dtype));
     given = from.bytes();
     if (given) std::memcpy(gradient.data, from.data, given);

@@ -6,12 +6,16 @@ namespace {
 
 struct Sigmoid {
   template <class V>
-  PM_HD V operator()(V x) const { return V(1) / (V(1) + exp(-x)); }
+  PM_HD V operator()(V x) const {
+    return V(1) / (V(1) + exp(-x));
+  }
 };
 
 struct SigmoidGrad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return gradient * out * (V(1) - out); }
+  PM_HD V operator()(V out, V gradient) const {
+    return gradient * out * (V(1) - out);
+  }
 };
 
 }  // namespace

@@ -32,7 +32,9 @@ struct Ignored {
 
 // 1 / (labels that count); of none, 1: then there is nothing to divide.
 template <class T>
-PM_HD T one_by(int64_t count) { return T(1) / static_cast<T>(count > 1 ? count : 1); }
+PM_HD T one_by(int64_t count) {
+  return T(1) / static_cast<T>(count > 1 ? count : 1);
+}
 
 #ifdef PM_GPU
 template <class T>
@@ -143,9 +145,8 @@ struct SigmoidCrossEntropyGradKernel : Kernel {
   Scale<T> scale;
 
   explicit SigmoidCrossEntropyGradKernel(KernelInit& init)
-      : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port),
-        out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        ignored(init.attr<int32_t>("ignore_index")), scale(init) {}
+      : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port), out_gradient(init, "Out@GRAD"),
+        x_gradient(init, "X@GRAD"), ignored(init.attr<int32_t>("ignore_index")), scale(init) {}
 
   void run(Device& device) override {
     ScaledSigmoid<T, SigmoidSlope> f{ignored, scale.of(device, ignored, label)};
@@ -184,8 +185,8 @@ void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
               .gradient("sigmoid_cross_entropy_with_logits_grad", {"X", "Label", "pos_weight", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<SigmoidCrossEntropyKernel, float, double>());
-  ops.add(with_ignore_attributes(with_weight(
-              pair_loss_gradient("sigmoid_cross_entropy_with_logits", kSigmoidPorts), "X@GRAD"))
+  ops.add(with_ignore_attributes(with_weight(pair_loss_gradient("sigmoid_cross_entropy_with_logits", kSigmoidPorts),
+                                             "X@GRAD"))
               .doc("X@GRAD = (sigmoid(X) - Label) Out@GRAD, with pos_weight (1 - Label - pos_weight sigmoid(-X)) "
                    "Out@GRAD; 0 where the label is ignored, divided as Out was.")
               .on_gpu()

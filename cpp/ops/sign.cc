@@ -6,7 +6,9 @@ namespace {
 
 struct Sign {
   template <class V>
-  PM_HD V operator()(V x) const { return sign(x); }
+  PM_HD V operator()(V x) const {
+    return sign(x);
+  }
 };
 
 }  // namespace

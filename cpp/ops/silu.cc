@@ -6,7 +6,9 @@ namespace {
 
 struct Silu {
   template <class V>
-  PM_HD V operator()(V x) const { return x / (V(1) + exp(-x)); }
+  PM_HD V operator()(V x) const {
+    return x / (V(1) + exp(-x));
+  }
 };
 
 struct SiluGrad {

@@ -6,12 +6,16 @@ namespace {
 
 struct Sin {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::sin(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::sin(number); });
+  }
 };
 
 struct SinGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return gradient * each_lane(x, [](auto number) { return std::cos(number); }); }
+  PM_HD V operator()(V x, V gradient) const {
+    return gradient * each_lane(x, [](auto number) { return std::cos(number); });
+  }
 };
 
 }  // namespace

@@ -6,7 +6,9 @@ namespace {
 
 struct Sinh {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::sinh(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::sinh(number); });
+  }
 };
 
 struct SinhGrad {

@@ -17,11 +17,15 @@ namespace {
 // Logits lie this far below the largest at most: PaddlePaddle's kernel cuts them off there, so that
 // no logarithm is below it and no loss above it but for the logarithm of the sum.
 template <class V>
-V shifted(V logit, V largest) { return no_less(logit - largest, number_of<V>(-64)); }
+V shifted(V logit, V largest) {
+  return no_less(logit - largest, number_of<V>(-64));
+}
 
 // The logarithm of 0, which only probabilities that are given can be, is -1e20: losses stay numbers.
 template <class V>
-V finite_softmax_cross_entropy_log(V probability) { return maximum(log(probability), V(number_of<V>(-1e20))); }
+V finite_softmax_cross_entropy_log(V probability) {
+  return maximum(log(probability), V(number_of<V>(-1e20)));
+}
 #endif
 
 template <class T>
@@ -44,9 +48,13 @@ struct SoftmaxCrossEntropyKernel : Kernel {
 
 #ifdef PM_GPU
   void run(Device& device) override {
-    softmax_cross_entropy_gpu::Forward<T> body{
-        {axis.outer, axis.classes, axis.inner}, labels.hard_labels(device, axis.classes), labels.soft_data(),
-        use_softmax, logits.data(), softmax.data(), loss.data()};
+    softmax_cross_entropy_gpu::Forward<T> body{{axis.outer, axis.classes, axis.inner},
+                                               labels.hard_labels(device, axis.classes),
+                                               labels.soft_data(),
+                                               use_softmax,
+                                               logits.data(),
+                                               softmax.data(),
+                                               loss.data()};
     launch(device, body.blocks(), body);
   }
 #else
@@ -140,9 +148,14 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
 
 #ifdef PM_GPU
   void run(Device& device) override {
-    softmax_cross_entropy_gpu::Backward<T> body{
-        labels.hard_labels(device, axis.classes), labels.soft_data(), use_softmax, axis.classes, axis.inner,
-        softmax.data(), loss_gradient.data(), logits_gradient.data()};
+    softmax_cross_entropy_gpu::Backward<T> body{labels.hard_labels(device, axis.classes),
+                                                labels.soft_data(),
+                                                use_softmax,
+                                                axis.classes,
+                                                axis.inner,
+                                                softmax.data(),
+                                                loss_gradient.data(),
+                                                logits_gradient.data()};
     for_each_index(device, logits_gradient.numel(), body);
   }
 #else
@@ -195,7 +208,8 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
 
 void require_integers(const InferContext& c, const char* port) {
   DType dtype = c.input(port).dtype;
-  require<ShapeError>(!is_floating(dtype) && dtype != DType::Bool, port, " is ", name_of(dtype), ", it must be integers");
+  require<ShapeError>(!is_floating(dtype) && dtype != DType::Bool, port, " is ", name_of(dtype),
+                      ", it must be integers");
 }
 
 // Label: the shape of the logits, with one class along the axis unless labels are soft.
@@ -242,11 +256,12 @@ OpSpec& with_softmax_cross_entropy_attributes(OpSpec& spec) {
 
 void define_softmax_with_cross_entropy(OpTable& ops) {
   OpSpec forward("softmax_with_cross_entropy"), backward("softmax_with_cross_entropy_grad");
-  forward.doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
-              "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
+  forward
+      .doc(
+          "Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
+          "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
       .input("Logits", "any shape with at least one dimension")
-      .input("Label",
-             "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
+      .input("Label", "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
       .output("Softmax", "shape of Logits")
       .output("Loss", "shape of Logits with 1 along the axis");
   with_softmax_cross_entropy_attributes(forward)
@@ -256,8 +271,10 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
       .checks_data()
       .on_gpu()
       .kernels<SoftmaxCrossEntropyKernel, float, double>();
-  backward.doc("Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
-               "Softmax * Loss@GRAD.")
+  backward
+      .doc(
+          "Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
+          "Softmax * Loss@GRAD.")
       .input("Label", "as in softmax_with_cross_entropy")
       .input("Softmax", "of softmax_with_cross_entropy")
       .input("Loss@GRAD", "shape of Loss")

@@ -6,7 +6,9 @@ namespace {
 
 struct Softsign {
   template <class V>
-  PM_HD V operator()(V x) const { return x / (V(1) + abs(x)); }
+  PM_HD V operator()(V x) const {
+    return x / (V(1) + abs(x));
+  }
 };
 
 struct SoftsignGrad {

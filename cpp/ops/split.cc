@@ -38,7 +38,7 @@ std::vector<int64_t> lengths_of(const OpDesc& op, int64_t size, size_t count) {
 struct SplitKernel : SplitOrConcatKernel {
   explicit SplitKernel(KernelInit& init)
       : SplitOrConcatKernel(init.input("X"), outputs_of(init, "Out"), numels(init),
-                    init.input("X")->tensor.shape.numel(0, axis_of(settled(init, kPorts), init)), false) {}
+                            init.input("X")->tensor.shape.numel(0, axis_of(settled(init, kPorts), init)), false) {}
 
   static int axis_of(const OpDesc& op, const KernelInit& init) {
     return normal_axis(attr_of<int32_t>(op, "axis"), init.input("X")->tensor.shape.rank(), "axis");

@@ -6,12 +6,16 @@ namespace {
 
 struct Sqrt {
   template <class V>
-  PM_HD V operator()(V x) const { return sqrt(x); }
+  PM_HD V operator()(V x) const {
+    return sqrt(x);
+  }
 };
 
 struct SqrtGrad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return V(number_of<V>(0.5)) * gradient / out; }
+  PM_HD V operator()(V out, V gradient) const {
+    return V(number_of<V>(0.5)) * gradient / out;
+  }
 };
 
 }  // namespace

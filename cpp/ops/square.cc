@@ -7,12 +7,16 @@ namespace {
 
 struct Square {
   template <class V>
-  PM_HD V operator()(V x) const { return x * x; }
+  PM_HD V operator()(V x) const {
+    return x * x;
+  }
 };
 
 struct SquareGrad {
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return V(2) * x * gradient; }
+  PM_HD V operator()(V x, V gradient) const {
+    return V(2) * x * gradient;
+  }
 };
 
 }  // namespace
@@ -23,10 +27,11 @@ void define_square(OpTable& ops) {
               .gradient("square_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<UnaryKernel<Square>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("square_grad", Keeps::X)
-              .doc("X@GRAD = 2 X Out@GRAD.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64},
+               unary_gradient("square_grad", Keeps::X)
+                   .doc("X@GRAD = 2 X Out@GRAD.")
+                   .on_gpu()
+                   .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -17,9 +17,7 @@ struct SquaredL2NormKernel : Kernel {
   Out<T> out;
 
   explicit SquaredL2NormKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-  void run(Device& device) override {
-    sum_of(device, x.numel(), Squared{}, x.data(), out.data());
-  }
+  void run(Device& device) override { sum_of(device, x.numel(), Squared{}, x.data(), out.data()); }
 };
 
 template <class T>
@@ -29,9 +27,7 @@ struct SquaredL2NormGradKernel : Kernel {
 
   explicit SquaredL2NormGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
-  void run(Device& device) override {
-    map(device, x.numel(), Twice<T>{out_gradient}, x_gradient.data(), x.data());
-  }
+  void run(Device& device) override { map(device, x.numel(), Twice<T>{out_gradient}, x_gradient.data(), x.data()); }
 };
 
 }  // namespace

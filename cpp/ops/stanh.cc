@@ -15,7 +15,9 @@ struct Stanh : StanhAttributes {
   using StanhAttributes::StanhAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return V(outer) * tanh(V(inner) * x); }
+  PM_HD V operator()(V x) const {
+    return V(outer) * tanh(V(inner) * x);
+  }
 };
 
 struct StanhGrad : StanhAttributes {

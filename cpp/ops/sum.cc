@@ -95,8 +95,7 @@ struct SumKernel : Kernel {
     const std::vector<int64_t>& touched = x.variable().rows;
     for (size_t i = 0; i < touched.size(); ++i) {
       T* to = out.data() + touched[i] * width;
-      map(device, width, Plus{}, to, static_cast<const T*>(to),
-          x.data() + static_cast<int64_t>(i) * width);
+      map(device, width, Plus{}, to, static_cast<const T*>(to), x.data() + static_cast<int64_t>(i) * width);
     }
   }
 };
@@ -117,7 +116,8 @@ void infer_sum(InferContext& c) {
                         ", tensors and selected rows can be added");
     require<ShapeError>(x.dtype == out.dtype, "X[", i, "] is ", name_of(x.dtype), ", X[0] is ", name_of(out.dtype));
     if (is_left_out(x, shape)) continue;
-    require<ShapeError>(same_shape(x.shape, shape), "X[", i, "] has shape ", x.shape.str(), ", the others have ", shape.str());
+    require<ShapeError>(same_shape(x.shape, shape), "X[", i, "] has shape ", x.shape.str(), ", the others have ",
+                        shape.str());
     require<ShapeError>(!is_rows || x.shape.rank() > 0, "X[", i, "] are rows of a table without dimensions");
     require<ShapeError>(!is_rows || is_floating(x.dtype), "X[", i, "] is ", name_of(x.dtype),
                         ", selected rows must be floating");
@@ -132,24 +132,27 @@ void infer_sum(InferContext& c) {
 }  // namespace
 
 void define_sum(OpTable& ops) {
-  ops.add(OpSpec("sum")
-              .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor "
-                   "among them they are added to it and Out is a tensor.")
-              .input_list("X", "tensors or selected rows of one shape and element type; a tensor without elements may have any shape")
-              .output("Out", "shape of each X")
-              .takes_rows("X")
-              .infer(infer_sum)
-              .gradient([](const OpDesc& forward) {
-                std::vector<OpDesc> result;
-                for (const std::string& name : forward.input("X")) {
-                  result.push_back(make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
-                                           {{"Out", gradient_names({name})}}, {{"scale", 1.0f}}));
-                }
-                return result;
-              })
-              .in_place("X", "Out")
-              .on_gpu()
-              .kernels<SumKernel, float, double, int32_t, int64_t>());
+  ops.add(
+      OpSpec("sum")
+          .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor "
+               "among them they are added to it and Out is a tensor.")
+          .input_list(
+              "X",
+              "tensors or selected rows of one shape and element type; a tensor without elements may have any shape")
+          .output("Out", "shape of each X")
+          .takes_rows("X")
+          .infer(infer_sum)
+          .gradient([](const OpDesc& forward) {
+            std::vector<OpDesc> result;
+            for (const std::string& name : forward.input("X")) {
+              result.push_back(make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
+                                       {{"Out", gradient_names({name})}}, {{"scale", 1.0f}}));
+            }
+            return result;
+          })
+          .in_place("X", "Out")
+          .on_gpu()
+          .kernels<SumKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -14,7 +14,9 @@ struct Swish : SwishAttributes {
   using SwishAttributes::SwishAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return x / (V(1) + exp(V(-beta) * x)); }
+  PM_HD V operator()(V x) const {
+    return x / (V(1) + exp(V(-beta) * x));
+  }
 };
 
 struct SwishGrad : SwishAttributes {

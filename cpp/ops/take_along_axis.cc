@@ -4,8 +4,9 @@
 namespace paddle_mini {
 namespace {
 
-constexpr AlongRule kTakeAlongAxisRule{"Input", "Input@GRAD", "Result", "Result@GRAD", true,
-                          [](const OpDesc& op) -> int64_t { return attr_of<int32_t>(op, "Axis"); }};
+constexpr AlongRule kTakeAlongAxisRule{
+    "Input",       "Input@GRAD", "Result",
+    "Result@GRAD", true,         [](const OpDesc& op) -> int64_t { return attr_of<int32_t>(op, "Axis"); }};
 
 }  // namespace
 

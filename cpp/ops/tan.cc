@@ -6,7 +6,9 @@ namespace {
 
 struct Tan {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) { return std::tan(number); }); }
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return std::tan(number); });
+  }
 };
 
 struct TanGrad {

@@ -6,12 +6,16 @@ namespace {
 
 struct Tanh {
   template <class V>
-  PM_HD V operator()(V x) const { return tanh(x); }
+  PM_HD V operator()(V x) const {
+    return tanh(x);
+  }
 };
 
 struct TanhGrad {
   template <class V>
-  PM_HD V operator()(V out, V gradient) const { return gradient * (V(1) - out * out); }
+  PM_HD V operator()(V out, V gradient) const {
+    return gradient * (V(1) - out * out);
+  }
 };
 
 }  // namespace

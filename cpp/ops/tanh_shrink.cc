@@ -6,7 +6,9 @@ namespace {
 
 struct TanhShrink {
   template <class V>
-  PM_HD V operator()(V x) const { return x - tanh(x); }
+  PM_HD V operator()(V x) const {
+    return x - tanh(x);
+  }
 };
 
 struct TanhShrinkGrad {

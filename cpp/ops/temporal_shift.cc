@@ -113,8 +113,8 @@ OpSpec temporal_shift_with_attributes(OpSpec spec) {
 
 void define_temporal_shift(OpTable& ops) {
   ops.add(temporal_shift_with_attributes(OpSpec("temporal_shift")
-                              .input("X", "[videos seg_num, channels, height, width], or channels last")
-                              .output("Out", "shape of X"))
+                                             .input("X", "[videos seg_num, channels, height, width], or channels last")
+                                             .output("Out", "shape of X"))
               .doc("With c channels and r = shift_ratio, frame t of a video has in its first c r channels what frame "
                    "t - 1 has there, in those up to 2 c r what frame t + 1 has, zeros where there is no such frame, "
                    "and its own in the others (Lin et al. 2019).")
@@ -122,9 +122,8 @@ void define_temporal_shift(OpTable& ops) {
               .gradient("temporal_shift_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<TemporalShift<false>::For, float, double>());
-  ops.add(temporal_shift_with_attributes(OpSpec("temporal_shift_grad")
-                              .input("Out@GRAD", "shape of Out")
-                              .output("X@GRAD", "shape of X"))
+  ops.add(temporal_shift_with_attributes(
+              OpSpec("temporal_shift_grad").input("Out@GRAD", "shape of Out").output("X@GRAD", "shape of X"))
               .doc("X@GRAD = Out@GRAD, shifted back.")
               .infer(same_frames("Out@GRAD", "X@GRAD"))
               .on_gpu()

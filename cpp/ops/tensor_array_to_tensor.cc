@@ -16,7 +16,8 @@ struct Joint {
 
   Joint(const std::vector<Tensor>& elements, int axis_attr, bool stack) {
     require<OpError>(!elements.empty(), "X has no elements");
-    for (size_t i = 0; i < elements.size(); ++i) require<OpError>(elements[i].data, "element ", i, " of X has no value");
+    for (size_t i = 0; i < elements.size(); ++i)
+      require<OpError>(elements[i].data, "element ", i, " of X has no value");
     const Tensor& first = elements[0];
     int axis = normal_axis(axis_attr, first.shape.rank() + (stack ? 1 : 0), "attribute 'axis'");
     int64_t along = 0;
@@ -24,8 +25,9 @@ struct Joint {
       const Tensor& element = elements[i];
       Shape like = element.shape;
       if (!stack && like.rank() == first.shape.rank()) like[axis] = first.shape[axis];
-      require<ShapeError>(element.dtype == first.dtype && like == first.shape, "element ", i, " of X is ", element.shape.str(), " ",
-                          name_of(element.dtype), ", element 0 is ", first.shape.str(), " ", name_of(first.dtype));
+      require<ShapeError>(element.dtype == first.dtype && like == first.shape, "element ", i, " of X is ",
+                          element.shape.str(), " ", name_of(element.dtype), ", element 0 is ", first.shape.str(), " ",
+                          name_of(first.dtype));
       widths.push_back(static_cast<size_t>(element.shape.numel(axis, element.shape.rank())) * size_of(element.dtype));
       sizes.push_back(stack ? 1 : static_cast<int32_t>(element.shape[axis]));
       along += sizes.back();
@@ -53,7 +55,8 @@ void run_join(ControlRun& run) {
   const std::vector<Tensor>& elements = run.input("X").array;
   Joint joint(elements, run.attr<int32_t>("axis"), run.attr<bool>("use_stack"));
   Tensor out = new_tensor(elements[0].dtype, joint.shape);
-  joint.each_piece(elements, static_cast<char*>(out.data), [](char* element, char* joined, size_t bytes) { std::memcpy(joined, element, bytes); });
+  joint.each_piece(elements, static_cast<char*>(out.data),
+                   [](char* element, char* joined, size_t bytes) { std::memcpy(joined, element, bytes); });
   Tensor index = new_tensor(DType::Int32, Shape{static_cast<int64_t>(elements.size())});
   std::memcpy(index.data, joint.sizes.data(), index.bytes());
   run.set_output("Out", 0, tensor_variable(out));
@@ -67,7 +70,8 @@ void run_join_grad(ControlRun& run) {
   bool fits = out_grad.dtype == gradients.array[0].dtype && out_grad.shape == joint.shape;
   require<ShapeError>(fits, "Out@GRAD is ", run.input("Out@GRAD").info().str(), ", Out was ", joint.shape.str());
   for (Tensor& element : gradients.array) element = new_tensor(element.dtype, element.shape);
-  joint.each_piece(gradients.array, static_cast<char*>(out_grad.data), [](char* element, char* joined, size_t bytes) { std::memcpy(element, joined, bytes); });
+  joint.each_piece(gradients.array, static_cast<char*>(out_grad.data),
+                   [](char* element, char* joined, size_t bytes) { std::memcpy(element, joined, bytes); });
   run.set_output("X@GRAD", 0, std::move(gradients));
 }
 

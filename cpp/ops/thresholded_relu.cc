@@ -14,14 +14,18 @@ struct ThresholdedRelu : ThresholdedReluAttributes {
   using ThresholdedReluAttributes::ThresholdedReluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x) const { return select(x <= V(threshold), V(0), x); }
+  PM_HD V operator()(V x) const {
+    return select(x <= V(threshold), V(0), x);
+  }
 };
 
 struct ThresholdedReluGrad : ThresholdedReluAttributes {
   using ThresholdedReluAttributes::ThresholdedReluAttributes;
 
   template <class V>
-  PM_HD V operator()(V x, V gradient) const { return select(x > V(threshold), gradient, V(0)); }
+  PM_HD V operator()(V x, V gradient) const {
+    return select(x > V(threshold), gradient, V(0));
+  }
 };
 
 }  // namespace

@@ -25,9 +25,10 @@ void define_top_k_v2(OpTable& ops) {
               .gradient("top_k_v2_grad", {"X", "Indices", "K", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<BestKernel<best_of_top_k_v2>::For, float, double, int32_t, int64_t>());
-  ops.add(with_top_k_v2_attributes(with_tensor_ports(taking_best_gradient<best_of_top_k_v2>("top_k_v2_grad"), best_ports()))
-              .on_gpu()
-              .kernels<BestGradKernel<best_of_top_k_v2>::For, float, double, int32_t, int64_t>());
+  ops.add(
+      with_top_k_v2_attributes(with_tensor_ports(taking_best_gradient<best_of_top_k_v2>("top_k_v2_grad"), best_ports()))
+          .on_gpu()
+          .kernels<BestGradKernel<best_of_top_k_v2>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -62,7 +62,9 @@ struct TraceElement {
   struct Put {
     T* to;
     template <class A>
-    PM_DEVICE void operator()(int64_t o, A sum) const { to[o] = static_cast<T>(sum); }
+    PM_DEVICE void operator()(int64_t o, A sum) const {
+      to[o] = static_cast<T>(sum);
+    }
   };
   template <class T>
   struct Spread {
@@ -178,16 +180,16 @@ void define_trace(OpTable& ops) {
               .on_gpu()
               .kernels<TraceKernel, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, trace_with_attributes(OpSpec("trace_grad"))
-              .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
-              .shape_input("Input", "as in trace")
-              .input("Out@GRAD", "shape of Out")
-              .output("Input@GRAD", "shape of Input")
-              .infer([](InferContext& c) {
-                require_like_out(c, "Input", trace_out_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
-              .kernels<TraceGradKernel, float, double>()));
+                                                 .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
+                                                 .shape_input("Input", "as in trace")
+                                                 .input("Out@GRAD", "shape of Out")
+                                                 .output("Input@GRAD", "shape of Input")
+                                                 .infer([](InferContext& c) {
+                                                   require_like_out(c, "Input", trace_out_shape(c));
+                                                   gradients_like_inputs(c);
+                                                 })
+                                                 .on_gpu()
+                                                 .kernels<TraceGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -6,10 +6,12 @@ namespace {
 
 struct Trunc {
   template <class V>
-  PM_HD V operator()(V x) const { return each_lane(x, [](auto number) {
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) {
       if constexpr (std::is_integral_v<decltype(number)>) return number;
       else return std::trunc(number);
-    }); }
+    });
+  }
 };
 
 }  // namespace

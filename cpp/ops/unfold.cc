@@ -213,8 +213,8 @@ OpSpec gradient(const char* type) {
 
 void define_unfold(OpTable& ops) {
   ops.add(unfold_with_attributes(OpSpec("unfold")
-                              .input("X", "[images, channels, height, width]")
-                              .output("Y", "[images, channels patch height patch width, patches]"))
+                                     .input("X", "[images, channels, height, width]")
+                                     .output("Y", "[images, channels patch height patch width, patches]"))
               .doc("Column p of Y holds the pixels of patch p, channel by channel and row by row; zeros where it lies "
                    "outside of the image.")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, unfolded(c)); })

@@ -38,8 +38,8 @@ void infer_uniform_random(InferContext& c) {
   require<ProgramError>(low <= high, "attribute 'min' is ", low, ", which is not at most 'max', ", high);
   int64_t count = c.attr<int32_t>("diag_num"), step = c.attr<int32_t>("diag_step");
   bool fits = count == 0 || !shape.known() || (count - 1) * (step + 1) < shape.numel();
-  require<ProgramError>(fits, "attribute 'diag_num' is ", count,
-                        ": so many elements, ", step + 1, " apart, do not fit into ", shape.str());
+  require<ProgramError>(fits, "attribute 'diag_num' is ", count, ": so many elements, ", step + 1,
+                        " apart, do not fit into ", shape.str());
   c.set_output("Out", c.dtype_attr("dtype"), shape);
 }
 

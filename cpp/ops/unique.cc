@@ -80,8 +80,9 @@ UniqueItems find_unique(const T* data, const Items& items, bool sorted) {
 void write_numbers(Variable* to, const std::vector<int64_t>& numbers) {
   if (!to) return;
   if (to->tensor.dtype == DType::Int64) std::copy(numbers.begin(), numbers.end(), to->tensor.as<int64_t>());
-  else std::transform(numbers.begin(), numbers.end(), to->tensor.as<int32_t>(),
-                      [](int64_t n) { return static_cast<int32_t>(n); });
+  else
+    std::transform(numbers.begin(), numbers.end(), to->tensor.as<int32_t>(),
+                   [](int64_t n) { return static_cast<int32_t>(n); });
 }
 
 template <class T>

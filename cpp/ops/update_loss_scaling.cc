@@ -84,9 +84,10 @@ struct UpdateLossScalingKernel : Kernel {
 
   void run(Device& device) override {
     together(device, [&] { clear(device); });
-    for_each_index(device, 1, ScalingStep<T>{found, uniform_or(stop, always_stops), scale.data(), good.data(),
-                                             bad.data(), scale_out.data(), good_out.data(), bad_out.data(),
-                                             good_needed, bad_needed, growth, fall});
+    for_each_index(device, 1,
+                   ScalingStep<T>{found, uniform_or(stop, always_stops), scale.data(), good.data(), bad.data(),
+                                  scale_out.data(), good_out.data(), bad_out.data(), good_needed, bad_needed, growth,
+                                  fall});
   }
 
   void clear(Device& device) {

@@ -31,9 +31,7 @@ struct LogitRows {
     const Shape& shape = init.input("Logits")->tensor.shape;
     return shape[shape.rank() - 1];
   }
-  int64_t at(int64_t s, int64_t t) const {
-    return spans.padded() ? padded_at(s, t) : (spans.begin(s) + t) * classes;
-  }
+  int64_t at(int64_t s, int64_t t) const { return spans.padded() ? padded_at(s, t) : (spans.begin(s) + t) * classes; }
   // In WarpCTCGrad, which is padded always.
   int64_t padded_at(int64_t s, int64_t t) const { return (t * spans.count() + s) * classes; }
 };
@@ -52,9 +50,9 @@ struct WarpCtcKernel : Kernel {
   explicit WarpCtcKernel(KernelInit& init)
       : logits(init, "Logits"), label(init, "Label"), loss(init, "Loss"), gradient(init, "WarpCTCGrad"), rows(init),
         labels(init, "Label", "LabelLength"), blank(init.attr<int32_t>("blank")),
-            log_y(init, rows.spans.longest() * rows.classes),
-        alpha(init, rows.spans.longest() * most_states()), beta(init, most_states()), next_beta(init, most_states()),
-        sums(init, rows.classes), states(init, most_states()) {}
+        log_y(init, rows.spans.longest() * rows.classes), alpha(init, rows.spans.longest() * most_states()),
+        beta(init, most_states()), next_beta(init, most_states()), sums(init, rows.classes),
+        states(init, most_states()) {}
 
   int64_t most_states() const { return 2 * labels.longest() + 1; }
 
@@ -206,8 +204,7 @@ void infer_forward(InferContext& c) {
   require<ShapeError>(dims_agree(count, sizes.count), "Label has ", count, " sequences, Logits has ", sizes.count);
   int32_t blank = c.attr<int32_t>("blank");
   require<ProgramError>(blank >= 0 && (sizes.classes < 0 || blank < sizes.classes), "attribute 'blank' is ", blank,
-                        ", there are ",
-                        sizes.classes, " classes");
+                        ", there are ", sizes.classes, " classes");
   c.set_output("Loss", c.input("Logits").dtype, Shape{sizes.count, 1});
   c.set_output("WarpCTCGrad", c.input("Logits").dtype, Shape{sizes.longest, sizes.count, sizes.classes});
 }
@@ -217,12 +214,10 @@ void infer_backward(InferContext& c) {
   Shape made{sizes.longest, sizes.count, sizes.classes};
   for (const char* port : {"WarpCTCGrad", "Loss@GRAD"}) require_same_dtype(c, port, "Logits");
   require<ShapeError>(shapes_agree(c.shape("WarpCTCGrad"), made), "WarpCTCGrad has shape ",
-                      c.shape("WarpCTCGrad").str(),
-                      ", it must be ", made.str());
+                      c.shape("WarpCTCGrad").str(), ", it must be ", made.str());
   const Shape& gradient = c.shape("Loss@GRAD");
   require<ShapeError>(dims_agree(gradient.numel(0, gradient.rank()), sizes.count), "Loss@GRAD has shape ",
-                      gradient.str(),
-                      ", there are ", sizes.count, " sequences");
+                      gradient.str(), ", there are ", sizes.count, " sequences");
   gradients_like_inputs(c);
 }
 
@@ -235,8 +230,10 @@ OpSpec& with_attributes(OpSpec& spec) {
 
 void define_warpctc(OpTable& ops) {
   OpSpec forward("warpctc"), backward("warpctc_grad");
-  forward.doc("Loss = -log of the probability, by softmax(Logits), of all ways in which rows can spell Label with "
-              "repeats and blanks between. A label that is too long for its rows has loss 0 and no gradient.")
+  forward
+      .doc(
+          "Loss = -log of the probability, by softmax(Logits), of all ways in which rows can spell Label with "
+          "repeats and blanks between. A label that is too long for its rows has loss 0 and no gradient.")
       .input("Logits", "[n, classes] in sequences (lod); with LogitsLength, [longest, count, classes]")
       .input("Label", "int32 or int64 [m, 1] in as many sequences; with LabelLength, [count, width]")
       .optional_input("LogitsLength", "int32 or int64: how many rows of each sequence count")

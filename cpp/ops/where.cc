@@ -8,7 +8,9 @@ namespace {
 
 struct Chosen {
   template <class T>
-  PM_HD T operator()(bool condition, T x, T y) const { return condition ? x : y; }
+  PM_HD T operator()(bool condition, T x, T y) const {
+    return condition ? x : y;
+  }
 };
 
 template <class T>

@@ -63,9 +63,10 @@ class WhileGrad {
   void begin() {
     const auto& outside = run_.op.input("Out@GRAD");
     const auto& inside = run_.attr<std::vector<std::string>>("original_output_grad");
-    require<ProgramError>(outside.size() == inside.size(), "Out@GRAD has ", outside.size(), " variables, original_output_grad ",
-                          inside.size());
-    require<ProgramError>(wanted_.size() <= inputs_.size(), "X@GRAD has ", wanted_.size(), " variables, X ", inputs_.size());
+    require<ProgramError>(outside.size() == inside.size(), "Out@GRAD has ", outside.size(),
+                          " variables, original_output_grad ", inside.size());
+    require<ProgramError>(wanted_.size() <= inputs_.size(), "X@GRAD has ", wanted_.size(), " variables, X ",
+                          inputs_.size());
     for (size_t i = 0; i < outside.size(); ++i) {
       const Variable* gradient = outside[i] == kEmptyName ? nullptr : run_.find(run_.frame, outside[i]);
       if (gradient && gradient->has_value()) entering_[inside[i]] = *gradient;
@@ -120,17 +121,18 @@ void run_while_grad(ControlRun& run) {
 }  // namespace
 
 void define_while(OpTable& ops) {
-  ops.add(OpSpec("while")
-              .doc("Runs sub_block while Condition holds. The block sees the variables around it by name and changes them; "
-                   "it must set Condition.")
-              .optional_input_list("X", "the variables that the block reads")
-              .input("Condition", "one bool")
-              .output_list("Out", "the variables that the block writes, Condition among them")
-              .optional_output("StepScopes", "what the gradient needs of each step")
-              .required_attr("sub_block", AttrType::Block, "the block")
-              .attr("is_test", false, "keep nothing for a gradient")
-              .gradient("while_grad", {"X", "Out", "Out@GRAD", "StepScopes"}, {"X@GRAD"})
-              .control(&run_while));
+  ops.add(
+      OpSpec("while")
+          .doc("Runs sub_block while Condition holds. The block sees the variables around it by name and changes them; "
+               "it must set Condition.")
+          .optional_input_list("X", "the variables that the block reads")
+          .input("Condition", "one bool")
+          .output_list("Out", "the variables that the block writes, Condition among them")
+          .optional_output("StepScopes", "what the gradient needs of each step")
+          .required_attr("sub_block", AttrType::Block, "the block")
+          .attr("is_test", false, "keep nothing for a gradient")
+          .gradient("while_grad", {"X", "Out", "Out@GRAD", "StepScopes"}, {"X@GRAD"})
+          .control(&run_while));
   ops.add(OpSpec("while_grad")
               .doc("Gradient of while: runs a gradient block for each step, the last one first.")
               .input_list("X", "as while's")

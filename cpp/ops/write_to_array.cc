@@ -18,7 +18,8 @@ void run_write_to_array(ControlRun& run) {
   Variable* held = run.find(run.frame, run.op.output("Out")[0]);
   bool is_array = held && held->kind == VarKind::TensorArray;
   int64_t most = kMostAfterEnd + (is_array ? static_cast<int64_t>(held->array.size()) : 0);
-  require<OpError>(i >= 0 && i < most, "I is ", i, ", expected one in [0, ", most, "): Out has ", most - kMostAfterEnd, " elements");
+  require<OpError>(i >= 0 && i < most, "I is ", i, ", expected one in [0, ", most, "): Out has ", most - kMostAfterEnd,
+                   " elements");
   if (!is_array) {
     Variable fresh;
     fresh.kind = VarKind::TensorArray;
@@ -47,7 +48,9 @@ void define_write_to_array(OpTable& ops) {
               .output("Out", "a tensor array; what it holds already stays")
               .gradient([](const OpDesc& forward) {
                 return std::vector<OpDesc>{make_op("read_from_array",
-                                                   {{"I", forward.input("I")}, {"X", gradient_names(forward.output("Out"))}, {"X_W", forward.input("X")}},
+                                                   {{"I", forward.input("I")},
+                                                    {"X", gradient_names(forward.output("Out"))},
+                                                    {"X_W", forward.input("X")}},
                                                    {{"Out", gradient_names(forward.input("X"))}})};
               })
               .control(&run_write_to_array));

@@ -34,9 +34,7 @@ int guarded(const char* function, F f) noexcept {
     return failed(PADDLE_OPTIMIZER_NO_MEMORY, function, error.what());
   } catch (const std::bad_alloc&) {
     return failed(PADDLE_OPTIMIZER_NO_MEMORY, function, "out of memory");
-  } catch (const std::exception& error) {
-    return failed(PADDLE_OPTIMIZER_ERROR, function, error.what());
-  } catch (...) {
+  } catch (const std::exception& error) { return failed(PADDLE_OPTIMIZER_ERROR, function, error.what()); } catch (...) {
     return failed(PADDLE_OPTIMIZER_ERROR, function, "unknown failure");
   }
 }
@@ -159,8 +157,8 @@ const void* paddle_optimizer_param(const paddle_optimizer* o, size_t* num_bytes)
   return parameter;
 }
 
-int paddle_optimizer_get_rows(const paddle_optimizer* o, paddle_element_type type, const int64_t* rows,
-                              size_t num_rows, void* values, size_t num_bytes) {
+int paddle_optimizer_get_rows(const paddle_optimizer* o, paddle_element_type type, const int64_t* rows, size_t num_rows,
+                              void* values, size_t num_bytes) {
   return PM_GUARDED({
     Handle object(o);
     check_type(*object, type);

@@ -8,10 +8,11 @@ namespace paddle_mini {
 namespace {
 
 // The message of each kind and of each policy, in the order of their enums.
-const char* const kKindNames[] = {"sgd", "adadelta", "adagrad", "adam", "adamax", "rmsprop", "ftrl", "lamb", "lars",
-                                  "decayed_adagrad", "dpsgd", "proximal_gd", "proximal_adagrad"};
-const char* const kPolicyNames[] = {"const_lr", "linear_lr", "poly_lr", "caffe_poly_lr", "exp_lr", "discexp_lr",
-                                    "manual_lr", "pass_manual_lr", "noam_lr", "cosine_lr"};
+const char* const kKindNames[] = {
+    "sgd",  "adadelta", "adagrad",         "adam",  "adamax",      "rmsprop",         "ftrl",
+    "lamb", "lars",     "decayed_adagrad", "dpsgd", "proximal_gd", "proximal_adagrad"};
+const char* const kPolicyNames[] = {"const_lr",   "linear_lr", "poly_lr",        "caffe_poly_lr", "exp_lr",
+                                    "discexp_lr", "manual_lr", "pass_manual_lr", "noam_lr",       "cosine_lr"};
 
 class Fields {
  public:
@@ -189,8 +190,9 @@ WeightRule read_average(const ConfigMessage& m) {
   rule.every = m.integer("every");
   rule.start_step = m.integer("start_step");
   bool counts = rule.window_min >= 1 && rule.window_max >= rule.window_min && rule.every >= 1 && rule.start_step >= 0;
-  require<ProgramError>(counts, "averaging: window_min and `every` are at least 1, window_max at least window_min, "
-                                "start_step at least 0");
+  require<ProgramError>(counts,
+                        "averaging: window_min and `every` are at least 1, window_max at least window_min, "
+                        "start_step at least 0");
   rule.window_rate = f.above("window_rate", 0);
   rule.decay = f.part("decay");
   rule.exponent = f.least("exponent", 0);

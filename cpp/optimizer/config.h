@@ -13,7 +13,19 @@ namespace paddle_mini {
 
 // In the order of the enum in optimizer.proto, which begins with 1.
 enum class OptimizerKind {
-  Sgd, Adadelta, Adagrad, Adam, Adamax, Rmsprop, Ftrl, Lamb, Lars, DecayedAdagrad, Dpsgd, ProximalGd, ProximalAdagrad
+  Sgd,
+  Adadelta,
+  Adagrad,
+  Adam,
+  Adamax,
+  Rmsprop,
+  Ftrl,
+  Lamb,
+  Lars,
+  DecayedAdagrad,
+  Dpsgd,
+  ProximalGd,
+  ProximalAdagrad
 };
 inline constexpr int kOptimizerKinds = 13;
 const char* name_of(OptimizerKind kind);

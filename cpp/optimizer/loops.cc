@@ -16,7 +16,9 @@ Device& processor() {
 }
 
 template <class F, class T>
-void run1(int64_t n, const F& f, T* p, const T* g) { map(processor(), n, f, p, static_cast<const T*>(p), g); }
+void run1(int64_t n, const F& f, T* p, const T* g) {
+  map(processor(), n, f, p, static_cast<const T*>(p), g);
+}
 template <class F, class T>
 void run2(int64_t n, const F& f, T* p, T* const* k, const T* g) {
   map(processor(), n, f, std::tuple(p, k[0]), static_cast<const T*>(p), static_cast<const T*>(k[0]), g);
@@ -121,7 +123,9 @@ void dpsgd(int64_t n, T* p, T* const*, const T* g, StepNumbers<T>& x) {
 }
 
 template <class T>
-Proximal<T> proximal(const StepNumbers<T>& x) { return {x.rate, T(x.hyper->l1), T(x.hyper->l2)}; }
+Proximal<T> proximal(const StepNumbers<T>& x) {
+  return {x.rate, T(x.hyper->l1), T(x.hyper->l2)};
+}
 
 template <class T>
 void proximal_gd(int64_t n, T* p, T* const*, const T* g, StepNumbers<T>& x) {
@@ -135,14 +139,19 @@ void proximal_adagrad(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& 
 
 template <class T>
 void clip(int64_t n, T limit, const T* g, T* out) {
-  map(processor(), n, [limit](auto g) {
-    using V = decltype(g);
-    return minimum(maximum(g, V(-limit)), V(limit));
-  }, out, g);
+  map(
+      processor(), n,
+      [limit](auto g) {
+        using V = decltype(g);
+        return minimum(maximum(g, V(-limit)), V(limit));
+      },
+      out, g);
 }
 
 template <class T>
-void scale(int64_t n, T factor, const T* g, T* out) { map(processor(), n, Times<T>{factor}, out, g); }
+void scale(int64_t n, T factor, const T* g, T* out) {
+  map(processor(), n, Times<T>{factor}, out, g);
+}
 
 template <class T>
 void add_l2(int64_t n, T rate, const T* p, const T* g, T* out) {
@@ -162,10 +171,13 @@ void add_scaled(int64_t n, T scale, const T* delta, T* p) {
 }
 template <class T>
 void fade(int64_t n, T kept, T taken, T* p) {
-  map(processor(), n, [kept, taken](auto p) {
-    using V = decltype(p);
-    return sign(p) * maximum(V(kept) * abs(p) - V(taken), V(T(0)));
-  }, p, static_cast<const T*>(p));
+  map(
+      processor(), n,
+      [kept, taken](auto p) {
+        using V = decltype(p);
+        return sign(p) * maximum(V(kept) * abs(p) - V(taken), V(T(0)));
+      },
+      p, static_cast<const T*>(p));
 }
 template <class T>
 void add_to_block(int64_t n, T weight, const T* p, T* block) {
@@ -190,7 +202,9 @@ double squares(int64_t n, T scale, const T* x) {
   return scale == T(1) ? map_sum(processor(), n, Squared{}, x) : map_sum(processor(), n, ScaledSquare<T>{scale}, x);
 }
 template <class T>
-bool finite(int64_t n, const T* x) { return all_finite(n, x); }
+bool finite(int64_t n, const T* x) {
+  return all_finite(n, x);
+}
 
 void exp_of(int64_t n, double* x) {
   map(processor(), n, [](auto v) { return exp(v); }, x, static_cast<const double*>(x));
@@ -200,8 +214,20 @@ template <class T>
 constexpr Loops<T> table() {
   return {{sgd<T>, adadelta<T>, adagrad<T>, adam<T>, adamax<T>, rmsprop<T>, ftrl<T>, lamb<T>, lars<T>,
            decayed_adagrad<T>, dpsgd<T>, proximal_gd<T>, proximal_adagrad<T>},
-          lamb_move<T>, clip<T>, scale<T>, add_l2<T>, add_l1<T>, shrink<T>, add_scaled<T>, fade<T>, add_to_block<T>,
-          end_block<T>, catch_up_one_row<T>, end_row<T>, squares<T>, finite<T>};
+          lamb_move<T>,
+          clip<T>,
+          scale<T>,
+          add_l2<T>,
+          add_l1<T>,
+          shrink<T>,
+          add_scaled<T>,
+          fade<T>,
+          add_to_block<T>,
+          end_block<T>,
+          catch_up_one_row<T>,
+          end_row<T>,
+          squares<T>,
+          finite<T>};
 }
 
 }  // namespace

@@ -94,9 +94,7 @@ class TypedOptimizer : public ParameterOptimizer {
   void move_lamb(const StepNumbers<T>& numbers);
   void add_to_averages(int64_t at, int64_t n);
   const T* prepare(int64_t at, int64_t n, const T* gradient, T* out) const;
-  bool prepares() const {
-    return config_.clip_norm > 0 || config_.clip_value > 0 || config_.l1 > 0 || config_.l2 > 0;
-  }
+  bool prepares() const { return config_.clip_norm > 0 || config_.clip_value > 0 || config_.l1 > 0 || config_.l2 > 0; }
   void reserve_whole();
   bool needs_squares() const;
   void advance_powers();

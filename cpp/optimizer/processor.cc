@@ -15,7 +15,8 @@ PM_LEVELS
 namespace {
 
 const LoopTables* tables_of(const std::string& level) {
-#define PM_LEVEL_OF(name) if (level == #name) return paddle_mini_loops_##name();
+#define PM_LEVEL_OF(name) \
+  if (level == #name) return paddle_mini_loops_##name();
   PM_LEVELS
 #undef PM_LEVEL_OF
   return nullptr;

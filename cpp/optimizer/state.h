@@ -18,9 +18,13 @@ class StateWriter {
   StateWriter(void* memory, size_t size) : at_(static_cast<char*>(memory)), begin_(at_), end_(at_ + size) {}
 
   template <class V>
-  void write(const V& value) { append(&value, sizeof value); }
+  void write(const V& value) {
+    append(&value, sizeof value);
+  }
   template <class T>
-  void write_all(const Array<T>& array) { append(array.data(), static_cast<size_t>(array.size()) * sizeof(T)); }
+  void write_all(const Array<T>& array) {
+    append(array.data(), static_cast<size_t>(array.size()) * sizeof(T));
+  }
   void finish();  // the checksum
 
  private:
@@ -32,9 +36,13 @@ class StateWriter {
 class StateSize {
  public:
   template <class V>
-  void write(const V&) { bytes_ += sizeof(V); }
+  void write(const V&) {
+    bytes_ += sizeof(V);
+  }
   template <class T>
-  void write_all(const Array<T>& array) { bytes_ += static_cast<size_t>(array.size()) * sizeof(T); }
+  void write_all(const Array<T>& array) {
+    bytes_ += static_cast<size_t>(array.size()) * sizeof(T);
+  }
   size_t with_checksum() const { return bytes_ + sizeof(uint64_t); }
 
  private:
@@ -59,7 +67,9 @@ class StateReader {
     require<ProgramError>(found == wanted, "the state has ", what, " ", found, ", it must be ", wanted);
   }
   template <class T>
-  void read_all(Array<T>& array) { take(array.data(), static_cast<size_t>(array.size()) * sizeof(T)); }
+  void read_all(Array<T>& array) {
+    take(array.data(), static_cast<size_t>(array.size()) * sizeof(T));
+  }
   void finish() const;  // ProgramError when there is more
 
  private:

@@ -39,8 +39,7 @@ void take_tensor(Message* type, const Door& door, VarDesc* var) {
 void write_tensor(const VarDesc& var, const Door& door, Message* type, upb_Arena* arena) {
   const auto& f = format();
   Message* around = new_submessage(type, door.field, arena);
-  Message* tensor =
-      door.is_direct() ? around : new_submessage(around, door.tensor, arena);
+  Message* tensor = door.is_direct() ? around : new_submessage(around, door.tensor, arena);
   write(tensor, f.tensor_dtype, var.dtype, arena);
   write(tensor, f.tensor_dims, var.dims, arena);
   if (!door.is_direct()) write_unless(0, around, door.lod_level, var.lod_level, arena);
@@ -96,9 +95,7 @@ std::vector<T> take_all(Message* m, Field list, const char* joint, Take take_one
   for (size_t i = 0; i < size; ++i) {
     try {
       all.push_back(take_one(element(m, list, i)));
-    } catch (const ProgramError& e) {
-      fail<ProgramError>(list.name(), "[", i, "]", joint, e.what());
-    }
+    } catch (const ProgramError& e) { fail<ProgramError>(list.name(), "[", i, "]", joint, e.what()); }
   }
   clear(m, list);
   return all;
@@ -121,8 +118,7 @@ BlockDesc take_block(Message* m, upb_Arena* arena) {
   block.idx = take<int32_t>(m, f.block_idx);
   block.parent_idx = take<int32_t>(m, f.block_parent);
   take_unless_default(m, f.block_forward, &block.forward_block_idx);
-  block.vars = take_all<VarDesc>(m, f.block_vars, ": ",
-                                 [&](Message* v) { return take_var(v, arena); });
+  block.vars = take_all<VarDesc>(m, f.block_vars, ": ", [&](Message* v) { return take_var(v, arena); });
   block.ops = take_all<OpDesc>(m, f.block_ops, ": ", [&](Message* o) { return take_op(o, arena); });
   block.unknown = bytes_of(m, f.block, arena);
   return block;
@@ -185,8 +181,8 @@ ProgramDesc decode_program(std::string_view file) {
   Arena arena = new_arena();
   Message* m = parse_complete(bytes, f.program, arena.get());
   ProgramDesc program;
-  program.blocks = take_all<BlockDesc>(m, f.program_blocks, ".",
-                                       [&](Message* b) { return take_block(b, arena.get()); });
+  program.blocks =
+      take_all<BlockDesc>(m, f.program_blocks, ".", [&](Message* b) { return take_block(b, arena.get()); });
   require<ProgramError>(!program.blocks.empty(), "the bytes are not a ProgramDesc: no blocks");
   take_versions(m, &program);
   take_unless_default(m, f.program_provenance, &program.provenance);
@@ -219,8 +215,7 @@ TensorDesc decode_tensor_desc(std::string_view bytes) {
   const auto& f = format();
   Arena arena = new_arena();
   const Message* m = parse_complete(bytes, f.tensor, arena.get());
-  return TensorDesc{read<int32_t>(m, f.tensor_dtype),
-                    read<std::vector<int64_t>>(m, f.tensor_dims)};
+  return TensorDesc{read<int32_t>(m, f.tensor_dtype), read<std::vector<int64_t>>(m, f.tensor_dims)};
 }
 
 std::string encode_tensor_desc(const TensorDesc& desc) {

@@ -12,7 +12,9 @@ namespace paddle_mini::wire {
 template <class T>
 struct List : std::false_type {};
 template <class T>
-struct List<std::vector<T>> : std::true_type { using Element = T; };
+struct List<std::vector<T>> : std::true_type {
+  using Element = T;
+};
 
 ScalarValue read_scalar(const Message* m);
 Message* write_scalar(const ScalarValue& scalar, upb_Arena* arena);
@@ -28,8 +30,7 @@ T from(Value v) {
   else if constexpr (std::is_same_v<T, BlockIndex>) return BlockIndex{v.int32_val};
   else if constexpr (std::is_same_v<T, VarName>) return VarName{string_of(v)};
   else if constexpr (std::is_same_v<T, std::complex<double>>)
-    return {get(v.msg_val, format().complex_r).double_val,
-            get(v.msg_val, format().complex_i).double_val};
+    return {get(v.msg_val, format().complex_r).double_val, get(v.msg_val, format().complex_i).double_val};
   else return read_scalar(v.msg_val);
 }
 
@@ -62,9 +63,7 @@ T read(const Message* m, Field f) {
     const upb_Array* array = get(m, f).array_val;
     const size_t size = array ? upb_Array_Size(array) : 0;
     list.reserve(size);
-    for (size_t i = 0; i < size; ++i) {
-      list.push_back(from<typename List<T>::Element>(upb_Array_Get(array, i)));
-    }
+    for (size_t i = 0; i < size; ++i) { list.push_back(from<typename List<T>::Element>(upb_Array_Get(array, i))); }
     return list;
   } else {
     return from<T>(get(m, f));
@@ -140,8 +139,7 @@ template <class Thing, class Same>
 void refuse_two_meanings(const std::vector<Thing>& things, const char* what, Same same) {
   std::vector<const Thing*> sorted;
   for (const Thing& thing : things) sorted.push_back(&thing);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Thing* a, const Thing* b) { return a->name < b->name; });
+  std::sort(sorted.begin(), sorted.end(), [](const Thing* a, const Thing* b) { return a->name < b->name; });
   for (size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i - 1]->name != sorted[i]->name || same(*sorted[i - 1], *sorted[i])) continue;
     fail<ProgramError>(what, " '", printable(sorted[i]->name), "' is there twice");
@@ -150,8 +148,7 @@ void refuse_two_meanings(const std::vector<Thing>& things, const char* what, Sam
 
 // The payload that `type` names is the only one present; a list may be empty, and then is absent.
 template <size_t N>
-void check_payload(const Message* m, const std::array<Field, N>& payload, size_t type,
-                   const char* type_name) {
+void check_payload(const Message* m, const std::array<Field, N>& payload, size_t type, const char* type_name) {
   const auto is_present = [&](Field f) { return f.is_list() ? size_of_list(m, f) > 0 : has(m, f); };
   for (size_t i = 0; i < N; ++i) {
     if (i == type || !is_present(payload[i])) continue;
@@ -165,16 +162,15 @@ template <class Variant, size_t... I>
 Variant read_payload(const Message* m, const std::array<Field, sizeof...(I)>& payload, size_t type,
                      std::index_sequence<I...>) {
   Variant value;
-  ((I == type && (value.template emplace<I>(
-                      read<std::variant_alternative_t<I, Variant>>(m, payload[I])), true)) || ...);
+  ((I == type && (value.template emplace<I>(read<std::variant_alternative_t<I, Variant>>(m, payload[I])), true)) ||
+   ...);
   return value;
 }
 
 inline ScalarValue read_scalar(const Message* m) {
   const auto& f = format();
   const size_t type = static_cast<size_t>(get(m, f.scalar_type).int32_val - 1);
-  static const char* const names[] = {"a BOOLEAN scalar", "a LONG scalar", "a FLOAT64 scalar",
-                                      "a COMPLEX128 scalar"};
+  static const char* const names[] = {"a BOOLEAN scalar", "a LONG scalar", "a FLOAT64 scalar", "a COMPLEX128 scalar"};
   check_payload(m, f.scalar_payload, type, names[type]);
   require<ProgramError>(!upb_Message_HasUnknown(m), "has a scalar with fields of a later format");
   return read_payload<ScalarValue>(m, f.scalar_payload, type, std::make_index_sequence<4>());

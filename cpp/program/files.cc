@@ -53,7 +53,7 @@ Descriptor open_file(const std::string& path, int flags, mode_t mode = 0) {
 
 // The mode of what is at a path, or -1 where nothing is. A file can't take the place of what is not one.
 int mode_at(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (lstat(path.c_str(), &info) != 0) return -1;
   if (S_ISLNK(info.st_mode)) return -1;
   require<ProgramError>(S_ISREG(info.st_mode), "can't write '", printable(path), "': it is not a regular file");
@@ -62,14 +62,16 @@ int mode_at(const std::string& path) {
 
 bool is_unfinished(std::string_view name) {
   constexpr size_t kBegin = sizeof kBeside - 1, kEnd = sizeof kUnfinished - 1;
-  return name.size() == kBegin + 16 + kEnd && name.substr(0, kBegin) == kBeside && name.substr(kBegin + 16) == kUnfinished &&
+  return name.size() == kBegin + 16 + kEnd && name.substr(0, kBegin) == kBeside &&
+         name.substr(kBegin + 16) == kUnfinished &&
          name.substr(kBegin, 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 // A file on its way: locked as long as this lives, removed at its end unless it has its name. Or none, for one that goes.
 class Unfinished {
  public:
-  explicit Unfinished(const NewFile& file) : path_(file.path), folder_(folder_of(file.path)), mode_(mode_at(file.path)) {
+  explicit Unfinished(const NewFile& file)
+      : path_(file.path), folder_(folder_of(file.path)), mode_(mode_at(file.path)) {
     if (!file.pieces) return;
     while (!create()) continue;
     try {
@@ -98,16 +100,19 @@ class Unfinished {
   // False when another process removed the file as a leftover, between its creation and its lock.
   bool create() {
     beside_ = folder_ + "/" + unfinished_name();
-    Descriptor made = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_ < 0 ? 0666 : static_cast<mode_t>(mode_));
+    Descriptor made =
+        open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_ < 0 ? 0666 : static_cast<mode_t>(mode_));
     if (made < 0) {
       int error = errno;
       if (error == EEXIST) return false;
       bool missing = error == ENOENT && !is_there(folder_);
-      require<ProgramError>(!missing, "can't open '", printable(path_), "': there is no folder '", printable(folder_), "'");
+      require<ProgramError>(!missing, "can't open '", printable(path_), "': there is no folder '", printable(folder_),
+                            "'");
       refuse("open", path_, error);
     }
-    struct stat info {};
-    bool taken = (flock(made, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(made, &info) != 0 || info.st_nlink == 0;
+    struct stat info{};
+    bool taken =
+        (flock(made, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || fstat(made, &info) != 0 || info.st_nlink == 0;
     if (!taken) descriptor_ = std::move(made);
     return !taken;
   }
@@ -129,14 +134,14 @@ class Unfinished {
 }  // namespace
 
 bool is_there(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0;
 }
 
 void read_file(const std::string& path, const std::function<char*(size_t)>& allocate, size_t most) {
   Descriptor file = open_file(path, O_RDONLY);
   if (file < 0) refuse("open", path, errno);
-  struct stat info {};
+  struct stat info{};
   bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
   require<ProgramError>(regular, "'", printable(path), "' is not a regular file");
   size_t size = std::min(static_cast<size_t>(info.st_size), most);
@@ -191,7 +196,7 @@ void remove_unfinished(const std::string& folder) {
     if (!is_unfinished(entry->d_name)) continue;
     std::string path = folder + "/" + entry->d_name;
     Descriptor left = open_file(path, O_RDONLY | O_NOFOLLOW);
-    struct stat info {};
+    struct stat info{};
     bool ours = left >= 0 && fstat(left, &info) == 0 && S_ISREG(info.st_mode);
     if (ours && flock(left, LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
   }

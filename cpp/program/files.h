@@ -38,9 +38,7 @@ auto from_file(const std::string& path, const Read& read) {
     return read(std::string_view(bytes));
   } catch (const ShapeError& e) {
     fail<ShapeError>("'", printable(path), "': ", e.what());
-  } catch (const ProgramError& e) {
-    fail<ProgramError>("'", printable(path), "': ", e.what());
-  }
+  } catch (const ProgramError& e) { fail<ProgramError>("'", printable(path), "': ", e.what()); }
 }
 
 using Pieces = std::vector<std::string_view>;  // one after the other

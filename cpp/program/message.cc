@@ -31,8 +31,8 @@ std::string missing_field(const Message* m, const Checklist& list) {
     if (!field.is_list() && !has(m, field)) continue;
     for (size_t i = 0, n = field.is_list() ? size_of_list(m, field) : 1; i < n; ++i) {
       const Value value = get(m, field);
-      const std::string missing = missing_field(
-          field.is_list() ? upb_Array_Get(value.array_val, i).msg_val : value.msg_val, *below);
+      const std::string missing =
+          missing_field(field.is_list() ? upb_Array_Get(value.array_val, i).msg_val : value.msg_val, *below);
       if (missing.empty()) continue;
       const std::string index = field.is_list() ? text("[", i, "]") : "";
       return text(field.name(), index, ".", missing);
@@ -51,8 +51,8 @@ Checklists all_checklists(const upb_MessageDef* root) {
 
 upb_DefPool* load_framework_desc() {
   Arena arena = new_arena();
-  const auto* files = checked(google_protobuf_FileDescriptorSet_parse(
-      reinterpret_cast<const char*>(kFrameworkDesc), kFrameworkDescSize, arena.get()));
+  const auto* files = checked(google_protobuf_FileDescriptorSet_parse(reinterpret_cast<const char*>(kFrameworkDesc),
+                                                                      kFrameworkDescSize, arena.get()));
   size_t count = 0;
   const auto* const* file = google_protobuf_FileDescriptorSet_file(files, &count);
   upb_DefPool* pool = checked(upb_DefPool_New());
@@ -111,9 +111,8 @@ Message* parse(std::string_view bytes, const Kind& kind, upb_Arena* arena) {
   const upb_MiniTable* table = upb_MessageDef_MiniTable(kind.def);
   Message* m = checked(upb_Message_New(table, arena));
   if (bytes.empty()) return m;
-  const auto status = upb_Decode(
-      bytes.data(), bytes.size(), m, table, nullptr,
-      kUpb_DecodeOption_AliasString | kUpb_DecodeOption_AlwaysValidateUtf8, arena);
+  const auto status = upb_Decode(bytes.data(), bytes.size(), m, table, nullptr,
+                                 kUpb_DecodeOption_AliasString | kUpb_DecodeOption_AlwaysValidateUtf8, arena);
   require<ProgramError>(status == kUpb_DecodeStatus_Ok, "the bytes are not a ", kind.name, ": ",
                         status == kUpb_DecodeStatus_Malformed ? "cut off or not this format"
                                                               : upb_DecodeStatus_String(status));
@@ -124,8 +123,7 @@ Message* parse_complete(std::string_view bytes, const Kind& kind, upb_Arena* are
   require<ProgramError>(!bytes.empty(), "the bytes are not a ", kind.name, ": empty");
   Message* m = parse(bytes, kind, arena);
   const std::string missing = missing_field(m, format().checklists.at(kind.def));
-  require<ProgramError>(missing.empty(), "the bytes are not a ", kind.name, ": ", missing,
-                        " is missing");
+  require<ProgramError>(missing.empty(), "the bytes are not a ", kind.name, ": ", missing, " is missing");
   return m;
 }
 

@@ -60,8 +60,7 @@ struct Kind {
   const upb_MessageDef* def;
   const char* name;
   Kind(upb_DefPool* pool, const char* of)
-      : def(upb_DefPool_FindMessageByName(pool, text("paddle.framework.proto.", of).c_str())),
-        name(of) {
+      : def(upb_DefPool_FindMessageByName(pool, text("paddle.framework.proto.", of).c_str())), name(of) {
     require<ProgramError>(def, "framework.desc has no message ", of);
   }
   Field field(const char* of) const {
@@ -93,10 +92,9 @@ struct Door {
 struct Format {
   upb_DefPool* pool = load_framework_desc();  // never freed: definitions live with the process
   Kind program{pool, "ProgramDesc"}, version{pool, "Version"}, version_map{pool, "OpVersionMap"},
-      version_pair{pool, "OpVersionMap.OpVersionPair"}, op_version{pool, "OpVersion"},
-      block{pool, "BlockDesc"}, op{pool, "OpDesc"}, slot{pool, "OpDesc.Var"},
-      attr{pool, "OpDesc.Attr"}, scalar{pool, "Scalar"}, complex{pool, "Complex"},
-      var{pool, "VarDesc"}, var_type{pool, "VarType"}, tensor{pool, "VarType.TensorDesc"},
+      version_pair{pool, "OpVersionMap.OpVersionPair"}, op_version{pool, "OpVersion"}, block{pool, "BlockDesc"},
+      op{pool, "OpDesc"}, slot{pool, "OpDesc.Var"}, attr{pool, "OpDesc.Attr"}, scalar{pool, "Scalar"},
+      complex{pool, "Complex"}, var{pool, "VarDesc"}, var_type{pool, "VarType"}, tensor{pool, "VarType.TensorDesc"},
       lod_tensor{pool, "VarType.LoDTensorDesc"}, array{pool, "VarType.LoDTensorArrayDesc"};
 
   Field program_blocks = program.field("blocks"), program_version = program.field("version"),
@@ -108,34 +106,28 @@ struct Format {
   Field block_idx = block.field("idx"), block_parent = block.field("parent_idx"),
         block_forward = block.field("forward_block_idx"), block_vars = block.field("vars"),
         block_ops = block.field("ops");
-  Field op_type = op.field("type"), op_inputs = op.field("inputs"),
-        op_outputs = op.field("outputs"), op_attrs = op.field("attrs"),
-        op_is_target = op.field("is_target");
+  Field op_type = op.field("type"), op_inputs = op.field("inputs"), op_outputs = op.field("outputs"),
+        op_attrs = op.field("attrs"), op_is_target = op.field("is_target");
   Field slot_name = slot.field("parameter"), slot_arguments = slot.field("arguments");
   Field attr_name = attr.field("name"), attr_type = attr.field("type");
   std::array<Field, std::variant_size_v<AttrValue>> attr_payload = {
-      attr.field("i"),         attr.field("f"),         attr.field("s"),
-      attr.field("ints"),      attr.field("floats"),    attr.field("strings"),
-      attr.field("b"),         attr.field("bools"),     attr.field("block_idx"),
-      attr.field("l"),         attr.field("blocks_idx"), attr.field("longs"),
-      attr.field("float64s"),  attr.field("var_name"),  attr.field("vars_name"),
-      attr.field("float64"),   attr.field("scalar"),    attr.field("scalars")};
-  Field scalar_type = scalar.field("type"), complex_r = complex.field("r"),
-        complex_i = complex.field("i");
-  std::array<Field, std::variant_size_v<ScalarValue>> scalar_payload = {
-      scalar.field("b"), scalar.field("i"), scalar.field("r"), scalar.field("c")};
-  Field var_name = var.field("name"), type_of_var = var.field("type"),
-        var_persistable = var.field("persistable"), var_check_feed = var.field("need_check_feed"),
-        var_is_parameter = var.field("is_parameter"),
+      attr.field("i"),         attr.field("f"),        attr.field("s"),          attr.field("ints"),
+      attr.field("floats"),    attr.field("strings"),  attr.field("b"),          attr.field("bools"),
+      attr.field("block_idx"), attr.field("l"),        attr.field("blocks_idx"), attr.field("longs"),
+      attr.field("float64s"),  attr.field("var_name"), attr.field("vars_name"),  attr.field("float64"),
+      attr.field("scalar"),    attr.field("scalars")};
+  Field scalar_type = scalar.field("type"), complex_r = complex.field("r"), complex_i = complex.field("i");
+  std::array<Field, std::variant_size_v<ScalarValue>> scalar_payload = {scalar.field("b"), scalar.field("i"),
+                                                                        scalar.field("r"), scalar.field("c")};
+  Field var_name = var.field("name"), type_of_var = var.field("type"), var_persistable = var.field("persistable"),
+        var_check_feed = var.field("need_check_feed"), var_is_parameter = var.field("is_parameter"),
         var_stop_gradient = var.field("stop_gradient");
   Field kind_of_type = var_type.field("type");
   Field tensor_dtype = tensor.field("data_type"), tensor_dims = tensor.field("dims");
   std::array<Door, 3> doors = {
-      Door{VarKind::Tensor, var_type.field("lod_tensor"), lod_tensor.field("tensor"),
-           lod_tensor.field("lod_level")},
+      Door{VarKind::Tensor, var_type.field("lod_tensor"), lod_tensor.field("tensor"), lod_tensor.field("lod_level")},
       Door{VarKind::SelectedRows, var_type.field("selected_rows"), Field(), Field()},
-      Door{VarKind::TensorArray, var_type.field("tensor_array"), array.field("tensor"),
-           array.field("lod_level")}};
+      Door{VarKind::TensorArray, var_type.field("tensor_array"), array.field("tensor"), array.field("lod_level")}};
   Checklists checklists = all_checklists(program.def);
 };
 

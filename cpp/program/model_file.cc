@@ -25,7 +25,8 @@ uint32_t number_at(std::string_view bytes, size_t position) {
 // Bits in which two starts differ: few where a start is damaged, many where a file has none.
 int distance(std::string_view a, std::string_view b) {
   int bits = 0;
-  for (size_t i = 0; i < b.size(); ++i) bits += i < a.size() ? __builtin_popcount(static_cast<unsigned char>(a[i] ^ b[i])) : 8;
+  for (size_t i = 0; i < b.size(); ++i)
+    bits += i < a.size() ? __builtin_popcount(static_cast<unsigned char>(a[i] ^ b[i])) : 8;
   return bits;
 }
 
@@ -37,8 +38,10 @@ ModelFile open_model(std::string_view file) {
     if (file.substr(0, kStart) != expected) continue;
     size_t size = with_parameters ? kLong : kShort;
     bool whole = file.size() > size && crc32c(file.substr(kShort)) == number_at(file, kStart);
-    require<ProgramError>(whole, "the bytes are not a ProgramDesc as it was written: the file is cut off or damaged, its checksum "
-                          "does not match");
+    require<ProgramError>(
+        whole,
+        "the bytes are not a ProgramDesc as it was written: the file is cut off or damaged, its checksum "
+        "does not match");
     ModelFile model{file.substr(size), true, std::nullopt};
     if (with_parameters) model.parameters = number_at(file, kShort);
     return model;
@@ -59,7 +62,8 @@ std::string model_front(std::string_view program, std::optional<uint32_t> parame
 
 std::string model_beside(const std::string& parameters_path) {
   constexpr std::string_view kParameters = ".pdiparams";
-  bool fits = parameters_path.size() > kParameters.size() && parameters_path.compare(parameters_path.size() - kParameters.size(), std::string::npos, kParameters) == 0;
+  bool fits = parameters_path.size() > kParameters.size() &&
+              parameters_path.compare(parameters_path.size() - kParameters.size(), std::string::npos, kParameters) == 0;
   return fits ? parameters_path.substr(0, parameters_path.size() - kParameters.size()) + ".pdmodel" : "";
 }
 
@@ -72,10 +76,11 @@ std::optional<uint32_t> checksum_beside(const std::string& parameters_path) {
 }
 
 void require_parameters(std::optional<uint32_t> expected, uint32_t found) {
-  require<ProgramError>(!expected || *expected == found,
-                        "these are not the parameters that were saved with the program beside them: they are damaged, were changed "
-                        "by another tool, or a save was interrupted. Save both again, or, if they are meant, load them with "
-                        "check=False (pm_run --no-check)");
+  require<ProgramError>(
+      !expected || *expected == found,
+      "these are not the parameters that were saved with the program beside them: they are damaged, were changed "
+      "by another tool, or a save was interrupted. Save both again, or, if they are meant, load them with "
+      "check=False (pm_run --no-check)");
 }
 
 void write_parameters(const std::string& path, std::string_view bytes) {

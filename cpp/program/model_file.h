@@ -17,7 +17,7 @@ namespace paddle_mini {
 
 struct ModelFile {
   std::string_view program;
-  bool is_checked = false;             // it has a checksum, which is right
+  bool is_checked = false;  // it has a checksum, which is right
   std::optional<uint32_t> parameters;  // checksum of the parameters' file
 };
 

@@ -28,8 +28,8 @@ void keep_unknown(Message* m, Field list, Field name, upb_Arena* arena) {
 }
 
 template <class Things, class Write>
-void write_list(Message* m, Field list, const Kind& kind, Field name, const Things& things,
-                upb_Arena* arena, Write write_thing) {
+void write_list(Message* m, Field list, const Kind& kind, Field name, const Things& things, upb_Arena* arena,
+                Write write_thing) {
   std::unordered_map<std::string, Message*> kept;
   for (size_t i = 0, n = size_of_list(m, list); i < n; ++i) {
     kept.emplace(read<std::string>(element(m, list, i), name), element(m, list, i));
@@ -66,11 +66,9 @@ Attr read_attr(const Message* m) {
   const auto type = static_cast<size_t>(get(m, f.attr_type).int32_val);
   try {
     check_payload(m, f.attr_payload, type, name_of(static_cast<AttrType>(type)));
-    attr.value = read_payload<AttrValue>(
-        m, f.attr_payload, type, std::make_index_sequence<std::variant_size_v<AttrValue>>());
-  } catch (const ProgramError& e) {
-    fail<ProgramError>("attribute '", printable(attr.name), "' ", e.what());
-  }
+    attr.value =
+        read_payload<AttrValue>(m, f.attr_payload, type, std::make_index_sequence<std::variant_size_v<AttrValue>>());
+  } catch (const ProgramError& e) { fail<ProgramError>("attribute '", printable(attr.name), "' ", e.what()); }
   return attr;
 }
 
@@ -86,8 +84,7 @@ OpDesc take_op(Message* m, upb_Arena* arena) {
   const size_t count = size_of_list(m, f.op_attrs);
   op.attrs.reserve(count);
   for (size_t i = 0; i < count; ++i) op.attrs.push_back(read_attr(element(m, f.op_attrs, i)));
-  refuse_two_meanings(op.attrs, "attribute",
-                      [](const Attr& a, const Attr& b) { return a.value == b.value; });
+  refuse_two_meanings(op.attrs, "attribute", [](const Attr& a, const Attr& b) { return a.value == b.value; });
   keep_unknown(m, f.op_attrs, f.attr_name, arena);
   take_unless_default(m, f.op_is_target, &op.is_target);
   op.unknown = bytes_of(m, f.op, arena);
@@ -107,8 +104,7 @@ Message* write_op(const OpDesc& op, upb_Arena* arena) {
   write_list(m, f.op_attrs, f.attr, f.attr_name, op.attrs, arena, [&](Message* to, const Attr& a) {
     write(to, f.attr_name, a.name, arena);
     write(to, f.attr_type, static_cast<int32_t>(a.value.index()), arena);
-    std::visit([&](const auto& x) { write(to, f.attr_payload[a.value.index()], x, arena); },
-               a.value);
+    std::visit([&](const auto& x) { write(to, f.attr_payload[a.value.index()], x, arena); }, a.value);
   });
   write_unless(false, m, f.op_is_target, op.is_target, arena);
   return m;

@@ -29,8 +29,8 @@ class Reader {
     return value;
   }
   std::string_view take(uint64_t count, const char* what) {
-    require<ProgramError>(count <= bytes_.size() - position_, "the file is cut off: ", what, " needs ", count, " bytes, ",
-                          bytes_.size() - position_, " are left");
+    require<ProgramError>(count <= bytes_.size() - position_, "the file is cut off: ", what, " needs ", count,
+                          " bytes, ", bytes_.size() - position_, " are left");
     std::string_view part = bytes_.substr(position_, count);
     position_ += count;
     return part;
@@ -83,7 +83,8 @@ Tensor read_tensor(std::string_view bytes, size_t& position) {
   auto size = reader.number<int32_t>("a tensor's description");
   require<ProgramError>(size > 0 && size <= 1024, "a tensor's description has ", size, " bytes");
   TensorDesc desc = decode_tensor_desc(reader.take(static_cast<uint64_t>(size), "a tensor's description"));
-  require<ProgramError>(is_dtype(desc.dtype), "a tensor has elements of type ", type_name(desc.dtype), ", which is not supported");
+  require<ProgramError>(is_dtype(desc.dtype), "a tensor has elements of type ", type_name(desc.dtype),
+                        ", which is not supported");
   Shape shape(desc.dims);
   require<ProgramError>(shape.known(), "a tensor in a file has shape ", shape.str());
   auto dtype = static_cast<DType>(desc.dtype);

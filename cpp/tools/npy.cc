@@ -16,9 +16,9 @@ struct Row {
   const char* descr;
   DType dtype;
 };
-constexpr Row kDescrs[] = {{"<f4", DType::Float32}, {"<f8", DType::Float64}, {"<i4", DType::Int32}, {"<i8", DType::Int64},
-                           {"|b1", DType::Bool},    {"|u1", DType::UInt8},   {"|i1", DType::Int8},  {"<i2", DType::Int16},
-                           {"<f2", DType::Float16}};
+constexpr Row kDescrs[] = {{"<f4", DType::Float32}, {"<f8", DType::Float64}, {"<i4", DType::Int32},
+                           {"<i8", DType::Int64},   {"|b1", DType::Bool},    {"|u1", DType::UInt8},
+                           {"|i1", DType::Int8},    {"<i2", DType::Int16},   {"<f2", DType::Float16}};
 
 DType dtype_of_descr(const std::string& descr) {
   for (const Row& row : kDescrs) {
@@ -34,7 +34,8 @@ std::string find(const std::string& header, const char* pattern) {
 }
 
 Tensor parse(std::string_view bytes) {
-  require<ProgramError>(bytes.size() >= 12 && bytes.substr(0, 6) == std::string_view(kMagic, 6), "this is not an .npy file");
+  require<ProgramError>(bytes.size() >= 12 && bytes.substr(0, 6) == std::string_view(kMagic, 6),
+                        "this is not an .npy file");
   bool wide = bytes[6] > 1;  // from version 2 on the header's length has four bytes
   uint32_t length = 0;
   std::memcpy(&length, &bytes[8], wide ? 4 : 2);

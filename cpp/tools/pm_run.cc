@@ -61,10 +61,10 @@ int64_t positive(const std::string& option, const std::string& digits) {
 
 Options parse(const std::vector<std::string>& words) {
   Options options;
-  std::map<std::string, std::string*> files = {{"--params", &options.params},   {"--startup", &options.startup},
-                                               {"--out", &options.out},         {"--save-params", &options.save_params},
-                                               {"--params-for", &options.params_for}, {"--place", &options.place},
-                                               {"--save-for", &options.save_for}};
+  std::map<std::string, std::string*> files = {
+      {"--params", &options.params},           {"--startup", &options.startup},       {"--out", &options.out},
+      {"--save-params", &options.save_params}, {"--params-for", &options.params_for}, {"--place", &options.place},
+      {"--save-for", &options.save_for}};
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     auto value = [&]() -> const std::string& {
@@ -121,11 +121,12 @@ std::vector<std::string> own_fetches(const VerifiedProgram& program) {
 // Step `step`'s rows of an array, as a view.
 Tensor rows_of_step(const Tensor& array, int64_t step, int64_t batch, const std::string& name) {
   if (batch == 0) return array;
-  require<ShapeError>(array.shape.rank() > 0 && array.shape[0] >= batch, "feed '", name, "' ", array.shape.str(), " has fewer than ",
-                      batch, " rows");
+  require<ShapeError>(array.shape.rank() > 0 && array.shape[0] >= batch, "feed '", name, "' ", array.shape.str(),
+                      " has fewer than ", batch, " rows");
   int64_t first = step % (array.shape[0] / batch) * batch;
   Tensor part = array;
-  part.data = static_cast<char*>(array.data) + static_cast<size_t>(first) * (array.bytes() / static_cast<size_t>(array.shape[0]));
+  part.data = static_cast<char*>(array.data) +
+              static_cast<size_t>(first) * (array.bytes() / static_cast<size_t>(array.shape[0]));
   part.shape[0] = batch;
   return part;
 }
@@ -134,7 +135,8 @@ Tensor rows_of_step(const Tensor& array, int64_t step, int64_t batch, const std:
 void require_same_rows(const std::vector<std::string>& names, const std::vector<Tensor>& arrays) {
   auto rows = [&](size_t i) { return arrays[i].shape.rank() ? arrays[i].shape[0] : 0; };
   for (size_t i = 1; i < arrays.size(); ++i) {
-    require<ShapeError>(rows(i) == rows(0), "feed '", names[i], "' has ", rows(i), " rows, '", names[0], "' has ", rows(0));
+    require<ShapeError>(rows(i) == rows(0), "feed '", names[i], "' has ", rows(i), " rows, '", names[0], "' has ",
+                        rows(0));
   }
 }
 
@@ -211,12 +213,11 @@ class Run {
     Session session(program, scope_, placement_, names, fetches);
     for (int64_t step = 0; step < options_.steps; ++step) {
       std::vector<Tensor> feeds;
-      for (size_t i = 0; i < arrays.size(); ++i) feeds.push_back(rows_of_step(arrays[i], step, options_.batch, names[i]));
+      for (size_t i = 0; i < arrays.size(); ++i)
+        feeds.push_back(rows_of_step(arrays[i], step, options_.batch, names[i]));
       try {
         session.run(feeds, devices_, asked_to_stop);
-      } catch (const Interrupted&) {
-        return false;
-      }
+      } catch (const Interrupted&) { return false; }
       print_step(session, fetches, step);
       if (stop_asked) return false;
     }
@@ -246,7 +247,8 @@ class Run {
   void save(const ProgramDesc& desc) const {
     ProgramDesc other;
     if (!options_.save_for.empty()) other = read(options_.save_for);
-    write_parameters(options_.save_params, parameter_bytes(*scope_, parameter_file_order(options_.save_for.empty() ? desc : other)));
+    write_parameters(options_.save_params,
+                     parameter_bytes(*scope_, parameter_file_order(options_.save_for.empty() ? desc : other)));
   }
 
   const Options& options_;

@@ -20,7 +20,7 @@ class Digits:
             random = np.random.RandomState(seed)
             order, noisy = random.permutation(len(images)), settings["train"] + settings["validation"]
             own = classes[order].copy()
-            chosen = random.permutation(noisy)[:round(wrong * noisy)]
+            chosen = random.permutation(noisy)[: round(wrong * noisy)]
             own[chosen] = (own[chosen] + random.randint(1, 10, len(chosen))) % 10
             x.append((images[order] / scale).astype("float32"))
             label.append(own)
@@ -35,14 +35,15 @@ class Digits:
         for _ in range(epochs):
             order = np.argsort(random.rand(seeds, n), 1)
             for first in range(0, n - size + 1, size):
-                now = order[:, first:first + size]
+                now = order[:, first : first + size]
                 yield {"x": self.train_x[every, now], "label": self.train_label[every, now][:, :, None]}
 
     def judge(self, logits):
         """Error in percent and log-loss on the test images, log-loss on the validation images, each [seeds]."""
         found = []
-        for part, label in zip(np.split(logits.astype(float), [self.validation_x.shape[1]], 1),
-                               (self.validation_label, self.test_label)):
+        for part, label in zip(
+            np.split(logits.astype(float), [self.validation_x.shape[1]], 1), (self.validation_label, self.test_label)
+        ):
             loss = -np.take_along_axis(log_softmax(part, 2), label[:, :, None], 2).mean((1, 2))
             found.append((100 * (part.argmax(2) != label).mean(1), loss))
         return np.array([found[1][0], found[1][1], found[0][1]])

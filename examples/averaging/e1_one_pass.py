@@ -2,6 +2,7 @@
 """Polyak and Juditsky 1992; Xu 2011; Bach and Moulines 2013. x has independent inputs with the variances 1/i^power,
 y = x . truth + noise of variance 1, and w begins at 0, about `distance` away from the truth. Every number is the excess
 risk (w - truth)' Sigma (w - truth) as a multiple of d/n, which is what theory gives the exact solver."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -72,29 +73,42 @@ def judge(report, case, rows):
     uniform, last, exact = row[AVERAGED, "Uniform()"], row[AVERAGED, "last iterate"], row[AVERAGED, "exact"]
     best = min((one for one in rows if one["arm"] == "last iterate"), key=lambda one: one["mean"])
     name = "e1, variances 1/i^{}, distance {:g}".format(*case)
-    report.criterion(name, "uniform average of the constant step at most 1.5 x the exact solver",
-                     f"{uniform['mean'] / exact['mean']:.2f} x", uniform["mean"] <= 1.5 * exact["mean"])
-    report.criterion(name, "at least 10 x below its own last iterate, intervals apart",
-                     f"{last['mean'] / uniform['mean']:.1f} x",
-                     last["mean"] >= 10 * uniform["mean"] and clearly_below(uniform, last))
-    report.criterion(name, "below the best last iterate of all schedules, intervals apart",
-                     f"{uniform['mean']:.2f} ± {uniform['ci95']:.2f} against {best['mean']:.2f} ± {best['ci95']:.2f} "
-                     f"({best['learning rate']})", clearly_below(uniform, best))
+    report.criterion(
+        name,
+        "uniform average of the constant step at most 1.5 x the exact solver",
+        f"{uniform['mean'] / exact['mean']:.2f} x",
+        uniform["mean"] <= 1.5 * exact["mean"],
+    )
+    report.criterion(
+        name,
+        "at least 10 x below its own last iterate, intervals apart",
+        f"{last['mean'] / uniform['mean']:.1f} x",
+        last["mean"] >= 10 * uniform["mean"] and clearly_below(uniform, last),
+    )
+    report.criterion(
+        name,
+        "below the best last iterate of all schedules, intervals apart",
+        f"{uniform['mean']:.2f} ± {uniform['ci95']:.2f} against {best['mean']:.2f} ± {best['ci95']:.2f} "
+        f"({best['learning rate']})",
+        clearly_below(uniform, best),
+    )
 
 
 def run(settings, report):
     n, d, seeds = settings["samples"], settings["dimensions"], settings["seeds"]
     feed = {"x": np.ones((seeds, 1, d), "f"), "y": np.ones((seeds, 1), "f"), "rate": np.full((1, 6), 1e-3, "f")}
-    cost = costs(lambda some: Models(least_squares(seeds, 6, d), pm.optimizer.SGD(1.0), some), e1_schemes(n), feed,
-                 settings["turns"])
+    cost = costs(
+        lambda some: Models(least_squares(seeds, 6, d), pm.optimizer.SGD(1.0), some), e1_schemes(n), feed, settings["turns"]
+    )
     rows, paths = {}, {}
     for case in map(tuple, settings["cases"]):
         arms, exact, paths[case] = one_pass(settings, *case)
         rows[case] = []
         for schedule in dict.fromkeys(name for name, _ in arms):
             own = {arm: values for (name, arm), values in arms.items() if name == schedule}
-            rows[case] += rows_of({**own, "exact": exact}, cost, variances=f"1/i^{case[0]}", distance=case[1],
-                                  **{"learning rate": schedule})
+            rows[case] += rows_of(
+                {**own, "exact": exact}, cost, variances=f"1/i^{case[0]}", distance=case[1], **{"learning rate": schedule}
+            )
     report.table("e1_one_pass", [row for found in rows.values() for row in found])
     for case, found in rows.items():
         judge(report, case, found)
@@ -106,8 +120,14 @@ def run(settings, report):
                 band(axis, marks, found[:, :, 0] * d / n, label=f"{AVERAGED}: {label}", linestyle=style)
             band(axis, marks, path[None][:, :, 3] * d / n, label="1/(R²+λt): last iterate", linestyle=":", color="0.4")
             axis.plot(marks, d / marks, color="black", linewidth=0.8, label="exact solver, in theory")
-            axis.set(xscale="log", yscale="log", ylim=(1e-3, 5), xlabel="samples seen",
-                     title=f"variances 1/i^{power}, {distance:g} from the truth")
+            axis.set(
+                xscale="log",
+                yscale="log",
+                ylim=(1e-3, 5),
+                xlabel="samples seen",
+                title=f"variances 1/i^{power}, {distance:g} from the truth",
+            )
         np.atleast_1d(axes)[0].set_ylabel("excess risk")
         np.atleast_1d(axes)[0].legend(fontsize=7)
+
     report.figure("e1_one_pass", draw, columns=len(paths), size=(4.2, 3.8), sharey=True)

@@ -1,6 +1,7 @@
 # E2: diabetes: whatever the step size, gradient descent with a constant step and an average ends at least squares.
 """442 patients, 10 measurements (Efron et al. 2004), standardized on the training part. The trajectories of all splits
 and step sizes run side by side, with the same order of samples for all step sizes of a split."""
+
 import numpy as np
 from sklearn.datasets import load_diabetes
 
@@ -49,14 +50,19 @@ def judge(report, rows):
     for row in rows:
         if row["set"] == "test" and row["arm"].startswith("Tail") and row["rate x R²"] in (0.05, 0.1, 0.25, 0.5):
             gain, half, gap = row["minus last"], row["minus last ci95"], row["minus exact"]
-            report.criterion(f"e2, rate {row['rate x R²']}/R²",
-                             "average of the second half below the last iterate, paired interval below 0",
-                             f"{gain:.4f} ± {half:.4f}, in {row['lower than last']:.0%} of the splits", gain + half < 0)
-            report.criterion(f"e2, rate {row['rate x R²']}/R²", "within .003 of least squares", f"{gap:+.4f}",
-                             abs(gap) <= 0.003)
+            report.criterion(
+                f"e2, rate {row['rate x R²']}/R²",
+                "average of the second half below the last iterate, paired interval below 0",
+                f"{gain:.4f} ± {half:.4f}, in {row['lower than last']:.0%} of the splits",
+                gain + half < 0,
+            )
+            report.criterion(f"e2, rate {row['rate x R²']}/R²", "within .003 of least squares", f"{gap:+.4f}", abs(gap) <= 0.003)
         if row["set"] == "test" and row["arm"] == "Uniform()" and row["rate x R²"] == 0.02:
-            report.told("e2, rate 0.02/R²", "uniform average minus last iterate",
-                        f"{row['minus last']:+.4f} ± {row['minus last ci95']:.4f}")
+            report.told(
+                "e2, rate 0.02/R²",
+                "uniform average minus last iterate",
+                f"{row['minus last']:+.4f} ± {row['minus last ci95']:.4f}",
+            )
 
 
 def run(settings, report):
@@ -66,15 +72,20 @@ def run(settings, report):
     found = train(splits, rates, settings["passes"], schemes)
     members = 2 * len(rates)
     feed = {"x": np.ones((count, 1, 10), "f"), "y": np.ones((count, 1), "f"), "rate": np.full((1, members), 1e-3, "f")}
-    cost = costs(lambda some: Models(least_squares(count, members, 10), pm.optimizer.SGD(1.0), some), schemes, feed,
-                 settings["turns"])
+    cost = costs(
+        lambda some: Models(least_squares(count, members, 10), pm.optimizer.SGD(1.0), some), schemes, feed, settings["turns"]
+    )
     rows, curves = [], {}
     for which, x, y in (("test", splits.test_x, splits.test_y), ("train", splits.train_x, splits.train_y)):
         errors = {scheme: splits.errors(w, x, y) for scheme, w in found.items()}
         exact = splits.errors(splits.exact[:, None], x, y)[:, 0]
         for column, rate in enumerate(rates):
-            arms = {"last iterate": errors[None][:, column], "linear decay": errors[None][:, len(rates) + column],
-                    **{repr(scheme): errors[scheme][:, column] for scheme in schemes}, "exact": exact}
+            arms = {
+                "last iterate": errors[None][:, column],
+                "linear decay": errors[None][:, len(rates) + column],
+                **{repr(scheme): errors[scheme][:, column] for scheme in schemes},
+                "exact": exact,
+            }
             rows += rows_of(arms, cost, set=which, **{"rate x R²": rate})
             if which == "test":
                 for name, values in arms.items():
@@ -88,4 +99,5 @@ def run(settings, report):
             band(axis, rates, np.stack(curves[name], 1), label="least squares" if name == "exact" else name, **style)
         axis.set(xscale="log", ylim=(0.49, 0.75), xlabel="step size x R²", ylabel="test error", title="diabetes")
         axis.legend()
+
     report.figure("e2_diabetes", draw)

@@ -4,16 +4,19 @@ average is kept four ways in one program: in bfloat16; in float32, of the bfloat
 ParameterAverage does, also with compensated=True; in float32, of the float32 parameter. The reference is the average of
 the float32 parameter in float64, outside. Errors are root mean squares, as a share of what averaging changes: average
 minus last parameter."""
+
 import numpy as np
 
 import paddle_mini as pm
 from paddle_mini.averaging import Exponential
 
 # The variables that hold them, and bytes a parameter.
-ARMS = {"bfloat16 average": ("naive", 2),
-        "float32 average of the bfloat16 parameter": ("rounded_average_0", 8),
-        "the same, compensated": ("rounded_average_1", 8),
-        "float32 average of the float32 parameter": ("exact_average_0", 8)}
+ARMS = {
+    "bfloat16 average": ("naive", 2),
+    "float32 average of the bfloat16 parameter": ("rounded_average_0", 8),
+    "the same, compensated": ("rounded_average_1", 8),
+    "float32 average of the float32 parameter": ("exact_average_0", 8),
+}
 FLOAT32, BFLOAT16 = 5, 22
 
 
@@ -24,7 +27,7 @@ class Rounding:
         self.optimizer, self.exact, self.rounded = optimizer, exact, rounded
 
     def backward(self, loss, *arguments):
-        (_, gradient), = self.optimizer.backward(loss, *arguments)
+        ((_, gradient),) = self.optimizer.backward(loss, *arguments)
         return [(self.exact, gradient), (self.rounded, gradient)]
 
     def apply_gradients(self, pairs):
@@ -35,7 +38,8 @@ class Rounding:
 
 def cast(program, x, out, dtype):
     return program.global_block().append_op(
-        "cast", {"X": x}, {"Out": out}, {"in_dtype": FLOAT32 + BFLOAT16 - dtype, "out_dtype": dtype})
+        "cast", {"X": x}, {"Out": out}, {"in_dtype": FLOAT32 + BFLOAT16 - dtype, "out_dtype": dtype}
+    )
 
 
 class Follower:
@@ -76,8 +80,10 @@ class Follower:
     def averages(self):
         values = {name: self.value(variable) for name, (variable, _) in ARMS.items()}
         # NumPy has no bfloat16: its bits come as uint16.
-        return {name: (value.astype("uint32") << 16).view("float32") if value.dtype == np.uint16 else value
-                for name, value in values.items()}
+        return {
+            name: (value.astype("uint32") << 16).view("float32") if value.dtype == np.uint16 else value
+            for name, value in values.items()
+        }
 
 
 def drifting(settings, decay, steps):
@@ -107,16 +113,21 @@ def judge(report, rows):
     found = {(row["decay"], row["arm"]): row for row in rows}
     naive, plain, compensated, _ = (found[0.999, arm]["after a jump from 1 to 2"] for arm in ARMS)
     true = 2 - 0.999 ** (rows[len(ARMS)]["steps"] - 1)
-    report.criterion("e4", "decay .999: the bfloat16 average stays at 1 after the parameter has jumped to 2",
-                     f"{naive:.4f}", naive == 1)
-    report.criterion("e4", "the float32 average of the bfloat16 parameter arrives, up to two last digits of float32",
-                     f"{abs(true - plain):.1e} away, compensated {abs(true - compensated):.1e}",
-                     max(abs(true - plain), abs(true - compensated)) < 2.5e-7)
+    report.criterion(
+        "e4", "decay .999: the bfloat16 average stays at 1 after the parameter has jumped to 2", f"{naive:.4f}", naive == 1
+    )
+    report.criterion(
+        "e4",
+        "the float32 average of the bfloat16 parameter arrives, up to two last digits of float32",
+        f"{abs(true - plain):.1e} away, compensated {abs(true - compensated):.1e}",
+        max(abs(true - plain), abs(true - compensated)) < 2.5e-7,
+    )
     key = "error / what averaging changes"
-    least, most = min(row[key] for row in rows if row["arm"].startswith("bfloat16")), max(
-        row[key] for row in rows if row["arm"].endswith("float32 parameter"))
-    report.criterion("e4", "float32 averages err by less than 1e-3 of what averaging changes", f"{most:.1e}",
-                     most < 1e-3)
+    least, most = (
+        min(row[key] for row in rows if row["arm"].startswith("bfloat16")),
+        max(row[key] for row in rows if row["arm"].endswith("float32 parameter")),
+    )
+    report.criterion("e4", "float32 averages err by less than 1e-3 of what averaging changes", f"{most:.1e}", most < 1e-3)
     report.criterion("e4", "bfloat16 averages err by more than averaging changes", f"at least {least:.1f} x", least > 1)
 
 
@@ -125,8 +136,16 @@ def run(settings, report):
     for decay, steps in settings["decays"]:
         errors, paths[decay] = drifting(settings, decay, steps), jump(decay, steps)
         for name, (_, size) in ARMS.items():
-            rows.append({"decay": decay, "steps": steps, "arm": name, "error / what averaging changes": errors[name],
-                         "after a jump from 1 to 2": paths[decay][name][-1], "bytes/parameter": size})
+            rows.append(
+                {
+                    "decay": decay,
+                    "steps": steps,
+                    "arm": name,
+                    "error / what averaging changes": errors[name],
+                    "after a jump from 1 to 2": paths[decay][name][-1],
+                    "bytes/parameter": size,
+                }
+            )
     report.table("e4_precision", rows)
     judge(report, rows)
 
@@ -135,4 +154,5 @@ def run(settings, report):
             axis.plot(np.linspace(0, dict(settings["decays"])[0.999], 51), paths[0.999][name], style, label=name)
         axis.set(xlabel="step", ylabel="average", title="decay .999, after the parameter has jumped from 1 to 2")
         axis.legend(loc="center right")
+
     report.figure("e4_precision", draw)

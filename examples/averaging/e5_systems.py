@@ -1,6 +1,7 @@
 # E5: what can go wrong around training leaves averages and parameters the same bits.
 """The network of stopped_training.py has dropout, Adam, a falling learning rate and four averages; processes of it are
 killed, go on from a checkpoint, or go on from the saved program."""
+
 import json
 import pathlib
 import signal
@@ -84,10 +85,19 @@ def run(own, report):
         wanted, averages = sums(training.values()), sums(training.averages())
         alone = {name: value for name, value in sums(plain.values()).items() if name in plain.parameters}
         compare("training with averages is training without", {name: wanted[name] for name in alone}, alone)
-        compare("killed (-9) within a window and gone on with", killed_and_gone_on_with(folder, own["killed at"]),
-                {**wanted, **averages}, **cost)
+        compare(
+            "killed (-9) within a window and gone on with",
+            killed_and_gone_on_with(folder, own["killed at"]),
+            {**wanted, **averages},
+            **cost,
+        )
         compare("the saved program goes on in a fresh process", result(start("program", folder)), wanted)
         before, after = evaluation_that_raises(training)
-        compare("an evaluation that raises", after, before, **{"cost of": "apply and restore"},
-                ms=milliseconds(lambda: training.average.apply(training.exe, training.scope).__exit__()))
+        compare(
+            "an evaluation that raises",
+            after,
+            before,
+            **{"cost of": "apply and restore"},
+            ms=milliseconds(lambda: training.average.apply(training.exe, training.scope).__exit__()),
+        )
     report.table("e5_systems", rows)

@@ -1,6 +1,7 @@
 # E6: a large table of which a step changes few rows: their averages are brought up to date when rows change.
 """The same training twice: with sparse gradients, where only rows that are named are averaged, and with dense ones,
 where every step averages the whole table. Both give the same averages; what they cost is timed."""
+
 import time
 
 import numpy as np
@@ -55,7 +56,7 @@ def differences(settings):
 def milliseconds(settings, is_sparse):
     """{scheme: (of a step, of apply and restore, bytes)}; None: no average. Programs take turns; the fastest turn."""
     tables = {scheme: Table(settings, [scheme] if scheme else [], is_sparse) for scheme in [None, *settings["schemes"]]}
-    ids = ids_of(settings)[:20 if is_sparse else 5]
+    ids = ids_of(settings)[: 20 if is_sparse else 5]
     steps, applied = {scheme: [] for scheme in tables}, {scheme: [] for scheme in tables}
     for _ in range(settings["turns"]):
         for scheme, table in tables.items():
@@ -67,8 +68,7 @@ def milliseconds(settings, is_sparse):
                 begin = time.perf_counter()
                 table.average.apply(table.exe, table.scope).__exit__()
                 applied[scheme].append((time.perf_counter() - begin) * 1e3)
-    return {scheme: (min(steps[scheme]), min(applied[scheme], default=0.0), table.bytes())
-            for scheme, table in tables.items()}
+    return {scheme: (min(steps[scheme]), min(applied[scheme], default=0.0), table.bytes()) for scheme, table in tables.items()}
 
 
 def run(settings, report):
@@ -76,12 +76,22 @@ def run(settings, report):
     costs = {is_sparse: milliseconds(settings, is_sparse) for is_sparse in (True, False)}
     size, changed = settings["rows"] * settings["width"], np.unique(ids_of(settings)).size
     for scheme in settings["schemes"]:
-        row = {"scheme": repr(scheme), "rows": settings["rows"], "rows changed": changed,
-               "lazy minus dense, greatest": off[scheme]}
+        row = {
+            "scheme": repr(scheme),
+            "rows": settings["rows"],
+            "rows changed": changed,
+            "lazy minus dense, greatest": off[scheme],
+        }
         for is_sparse, name in ((True, "lazy"), (False, "dense")):
             plain, (step, applied, held) = costs[is_sparse][None], costs[is_sparse][scheme]
-            row.update({f"{name}: ms/step without": plain[0], f"{name}: ms/step more": step - plain[0],
-                        f"{name}: ms an apply": applied, f"{name}: bytes/parameter": (held - plain[2]) / size})
+            row.update(
+                {
+                    f"{name}: ms/step without": plain[0],
+                    f"{name}: ms/step more": step - plain[0],
+                    f"{name}: ms an apply": applied,
+                    f"{name}: bytes/parameter": (held - plain[2]) / size,
+                }
+            )
         row["time ratio"] = row["lazy: ms/step more"] / row["dense: ms/step more"]
         rows.append(row)
     report.table("e6_sparse", rows)
@@ -89,5 +99,9 @@ def run(settings, report):
     report.criterion("e6", "lazy averages are the dense ones, to 1e-6", f"{worst:.1e}", worst <= 1e-6)
     share = settings["batch"] / settings["rows"]
     worst = max(row["time ratio"] for row in rows)
-    report.criterion("e6", f"averaging rows takes at most 1/100 of the time of averaging the table (rows: {share:.1e})",
-                     f"{worst:.1e}", worst <= 0.01)
+    report.criterion(
+        "e6",
+        f"averaging rows takes at most 1/100 of the time of averaging the table (rows: {share:.1e})",
+        f"{worst:.1e}",
+        worst <= 0.01,
+    )

@@ -2,6 +2,7 @@
 """The loss is the sum of the models' losses, so each model's gradient is its own; optimizers and averages work element
 by element. So a row of the tensors is exactly the run that it would be alone, at a small part of the time. All
 averages are of one trajectory: it is the same bits with and without them."""
+
 import time
 
 import numpy as np
@@ -52,24 +53,33 @@ def least_squares(groups, members, dimensions):
     """groups x members regressions y = w . x that begin at 0, each with the loss rate (w . x - y)^2 / 2: with sgd's own
     rate 1, `rate` is the step size. The members of a group see the same x [groups, 1, d] and y [groups, 1]; rate
     [1, members] is an input, so that it may follow any schedule."""
+
     def build():
         x = pm.layers.data("x", [groups, 1, dimensions])
         y, rate = pm.layers.data("y", [groups, 1]), pm.layers.data("rate", [1, members])
-        w = pm.layers.create_parameter([groups, members, dimensions], "float32", name="w",
-                                       default_initializer=pm.initializer.Constant(0.0))
+        w = pm.layers.create_parameter(
+            [groups, members, dimensions], "float32", name="w", default_initializer=pm.initializer.Constant(0.0)
+        )
         found = pm.layers.reduce_sum(pm.layers.elementwise_mul(w, x), dim=[2])
         losses = pm.layers.square_error_cost(found, pm.layers.expand(y, [1, members]))
         return pm.layers.reduce_sum(pm.layers.elementwise_mul(losses, rate * 0.5)), found
+
     return build
 
 
 def classifiers(count, inputs, hidden, classes):
     """count networks with one hidden layer of relu, or none; x [count, batch, inputs], label [count, batch, 1]."""
+
     def layer(x, name, rows, columns):
-        w = pm.layers.create_parameter([count, rows, columns], "float32", name=f"{name}.w",
-                                       default_initializer=pm.initializer.Xavier(fan_in=rows, fan_out=columns))
-        b = pm.layers.create_parameter([count, 1, columns], "float32", name=f"{name}.b",
-                                       default_initializer=pm.initializer.Constant(0.0))
+        w = pm.layers.create_parameter(
+            [count, rows, columns],
+            "float32",
+            name=f"{name}.w",
+            default_initializer=pm.initializer.Xavier(fan_in=rows, fan_out=columns),
+        )
+        b = pm.layers.create_parameter(
+            [count, 1, columns], "float32", name=f"{name}.b", default_initializer=pm.initializer.Constant(0.0)
+        )
         return pm.layers.elementwise_add(pm.layers.matmul(x, w), b)
 
     def build():
@@ -80,6 +90,7 @@ def classifiers(count, inputs, hidden, classes):
             inner = inputs
         logits = layer(x, "softmax", inner, classes)
         return pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label)) * float(count), logits
+
     return build
 
 

@@ -20,8 +20,7 @@ def rows_of(arms, costs=None, **facts):
                 difference = np.asarray(values) - arms[other]
                 gap, gap_half = interval(difference)
                 key = other.split()[0]
-                row.update({f"minus {key}": gap, f"minus {key} ci95": gap_half,
-                            f"lower than {key}": np.mean(difference < 0)})
+                row.update({f"minus {key}": gap, f"minus {key} ci95": gap_half, f"lower than {key}": np.mean(difference < 0)})
         if costs is not None:
             row.update(zip(("ms/step", "bytes/parameter"), costs.get(name, ("", ""))))
         rows.append(row)
@@ -63,10 +62,20 @@ class Report:
     def figure(self, name, draw, columns=1, size=(5.2, 4.0), **shared):
         """NAME.svg; draw(axes) fills it. The same numbers give the same file."""
         import matplotlib
+
         matplotlib.use("Agg")
         import matplotlib.pyplot as plt
-        with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.size": 9, "legend.frameon": False,
-                             "axes.grid": True, "grid.alpha": 0.25}):
+
+        with plt.rc_context(
+            {
+                "svg.hashsalt": name,
+                "svg.fonttype": "none",
+                "font.size": 9,
+                "legend.frameon": False,
+                "axes.grid": True,
+                "grid.alpha": 0.25,
+            }
+        ):
             whole = (size[0] * columns, size[1])
             figure, axes = plt.subplots(1, columns, figsize=whole, layout="constrained", **shared)
             draw(axes)
@@ -77,7 +86,7 @@ class Report:
 def band(axis, x, values, **style):
     """The mean over the first axis as a line, with its 95 % interval."""
     mean, half = interval(values)
-    line, = axis.plot(x, mean, **style)
+    (line,) = axis.plot(x, mean, **style)
     axis.fill_between(x, mean - half, mean + half, color=line.get_color(), alpha=0.18, linewidth=0)
 
 

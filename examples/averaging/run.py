@@ -1,8 +1,9 @@
 # Runs the experiments on averaging; writes tables, criteria and figures.
 """
-    .venv/bin/python examples/averaging/run.py                 # all, into examples/averaging/results
-    .venv/bin/python examples/averaging/run.py e1 e4 --quick --out out/look
+.venv/bin/python examples/averaging/run.py                 # all, into examples/averaging/results
+.venv/bin/python examples/averaging/run.py e1 e4 --quick --out out/look
 """
+
 import argparse
 import pathlib
 import sys
@@ -20,8 +21,7 @@ import e6_sparse
 import settings
 from report import Report
 
-EXPERIMENTS = {"e1": e1_one_pass, "e2": e2_diabetes, "e3": e3_label_noise, "e4": e4_precision, "e5": e5_systems,
-               "e6": e6_sparse}
+EXPERIMENTS = {"e1": e1_one_pass, "e2": e2_diabetes, "e3": e3_label_noise, "e4": e4_precision, "e5": e5_systems, "e6": e6_sparse}
 
 
 def main(words=None):

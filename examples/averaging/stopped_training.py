@@ -4,6 +4,7 @@
     stopped_training.py program FOLDER                            # from the saved program
 
 prints at the end which bits all variables have, by name."""
+
 import argparse
 import hashlib
 import json

@@ -1,9 +1,10 @@
 # Chapter 1: the price of a house is a line through 13 facts about it.
 """Linear regression by stochastic gradient descent.
 
-    .venv/bin/python examples/book/01_fit_a_line.py
-    .venv/bin/python examples/book/01_fit_a_line.py --data housing.data
+.venv/bin/python examples/book/01_fit_a_line.py
+.venv/bin/python examples/book/01_fit_a_line.py --data housing.data
 """
+
 import sys
 
 import paddle_mini as pm
@@ -24,7 +25,7 @@ def main(argv=None):
     executor, means = fit(samples, [x, y], loss, pm.optimizer.SGD(learning_rate=0.1), args)
 
     rows = samples.test[:5]
-    prices, = saved_and_used(args, [x], [predicted], executor, [row[:1] for row in rows])
+    (prices,) = saved_and_used(args, [x], [predicted], executor, [row[:1] for row in rows])
     for (_, price), (guess,) in zip(rows, prices):
         print(f"price {price[0]:5.1f}, predicted {guess:5.1f}")
     return means["loss"]

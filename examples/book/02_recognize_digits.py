@@ -1,9 +1,10 @@
 # Chapter 2: which digit was written by hand: softmax regression, a multilayer perceptron, a convolutional network.
 """Three networks for MNIST.
 
-    .venv/bin/python examples/book/02_recognize_digits.py --net mlp
-    .venv/bin/python examples/book/02_recognize_digits.py --data FOLDER_WITH_IDX_FILES --epochs 5
+.venv/bin/python examples/book/02_recognize_digits.py --net mlp
+.venv/bin/python examples/book/02_recognize_digits.py --data FOLDER_WITH_IDX_FILES --epochs 5
 """
+
 import sys
 
 import paddle_mini as pm
@@ -46,7 +47,7 @@ def main(argv=None):
     executor, means = fit(samples, [image, label], loss, optimizer, args, accuracy=accuracy)
 
     rows = [samples.test[i] for i in range(10)]
-    probability, = saved_and_used(args, [image], [predicted], executor, [row[:1] for row in rows])
+    (probability,) = saved_and_used(args, [image], [predicted], executor, [row[:1] for row in rows])
     print("written:  ", *(digit for _, digit in rows))
     print("predicted:", *probability.argmax(1))
     return means["accuracy"]

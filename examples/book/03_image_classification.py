@@ -5,6 +5,7 @@ here BLOCKS and WIDTH make them smaller.
     .venv/bin/python examples/book/03_image_classification.py --net vgg
     .venv/bin/python examples/book/03_image_classification.py --data cifar-10-python.tar.gz --epochs 50
 """
+
 import sys
 
 import paddle_mini as pm
@@ -37,9 +38,15 @@ def resnet(image):
 
 def vgg(image):
     def group(x, filters, times, rates):
-        return nets.img_conv_group(x, [filters] * times, pool_size=2, pool_stride=2, conv_act="relu",
-                                   conv_with_batchnorm=True,
-                                   conv_batchnorm_drop_rate=[DROPPED * rate for rate in rates])
+        return nets.img_conv_group(
+            x,
+            [filters] * times,
+            pool_size=2,
+            pool_stride=2,
+            conv_act="relu",
+            conv_with_batchnorm=True,
+            conv_batchnorm_drop_rate=[DROPPED * rate for rate in rates],
+        )
 
     x = group(image, WIDTH, 2, [0.3, 0])
     x = group(x, 2 * WIDTH, 2, [0.4, 0])
@@ -67,7 +74,7 @@ def main(argv=None):
     executor, means = fit(samples, [image, label], loss, optimizer, args, accuracy=accuracy)
 
     rows = [samples.test[i] for i in range(10)]
-    probability, = saved_and_used(args, [image], [predicted], executor, [row[:1] for row in rows])
+    (probability,) = saved_and_used(args, [image], [predicted], executor, [row[:1] for row in rows])
     print("kind:     ", *(kind for _, kind in rows))
     print("predicted:", *probability.argmax(1))
     return means["accuracy"]

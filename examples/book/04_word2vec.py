@@ -5,6 +5,7 @@ Bengio et al., "A Neural Probabilistic Language Model", JMLR 2003.
     .venv/bin/python examples/book/04_word2vec.py
     .venv/bin/python examples/book/04_word2vec.py --data simple-examples.tgz
 """
+
 import sys
 
 import paddle_mini as pm
@@ -24,8 +25,7 @@ def main(argv=None):
 
     before = [layers.data(f"word{i}", [-1], dtype="int64") for i in range(N - 1)]
     following = layers.data("following", [-1, 1], dtype="int64")
-    vectors = [layers.embedding(word, [len(words), EMBEDDING], is_sparse=True, param_attr="shared_w")
-               for word in before]
+    vectors = [layers.embedding(word, [len(words), EMBEDDING], is_sparse=True, param_attr="shared_w") for word in before]
     hidden = layers.fc(layers.concat(vectors, axis=1), size=HIDDEN, act="sigmoid")
     predicted = layers.fc(hidden, size=len(words), act="softmax")
     loss = layers.mean(layers.cross_entropy(predicted, following))
@@ -36,7 +36,7 @@ def main(argv=None):
 
     spelled = {number: word for word, number in words.items()}
     row = samples.test[0]
-    probability, = saved_and_used(args, before, [predicted], executor, [row[:-1]])
+    (probability,) = saved_and_used(args, before, [predicted], executor, [row[:-1]])
     best = [f"{spelled[i]} ({probability[0, i]:.2f})" for i in probability[0].argsort()[:-4:-1]]
     print(*(spelled[i] for i in row[:-1]), "→", ", ".join(best), "; it was", spelled[row[-1]])
     return means["loss"]

@@ -1,9 +1,10 @@
 # Chapter 5: how many stars a person gives a film: how near the vectors of the two are.
 """Two networks meet in a cosine: one knows the person, one the film with its kinds and its title.
 
-    .venv/bin/python examples/book/05_recommender_system.py
-    .venv/bin/python examples/book/05_recommender_system.py --data ml-1m.zip
+.venv/bin/python examples/book/05_recommender_system.py
+.venv/bin/python examples/book/05_recommender_system.py --data ml-1m.zip
 """
+
 import sys
 
 import paddle_mini as pm
@@ -50,7 +51,7 @@ def main(argv=None):
     executor, means = fit(samples, [*inputs, score], loss, pm.optimizer.SGD(learning_rate=0.2), args)
 
     rows = samples.test[:5]
-    scores, = saved_and_used(args, inputs, [predicted], executor, [row[:-1] for row in rows])
+    (scores,) = saved_and_used(args, inputs, [predicted], executor, [row[:-1] for row in rows])
     for row, (guess,) in zip(rows, scores):
         print(f"person {row[0]}, film {row[4]}: {(row[-1][0] + 5) / 2:.0f} stars, predicted {(guess + 5) / 2:.1f}")
     return means["loss"]

@@ -1,9 +1,10 @@
 # Chapter 6: did the writer like the film: convolutions, an LSTM, or stacked LSTMs that read both ways.
 """Three networks over sequences of words of any length.
 
-    .venv/bin/python examples/book/06_understand_sentiment.py --net lstm
-    .venv/bin/python examples/book/06_understand_sentiment.py --data aclImdb_v1.tar.gz
+.venv/bin/python examples/book/06_understand_sentiment.py --net lstm
+.venv/bin/python examples/book/06_understand_sentiment.py --data aclImdb_v1.tar.gz
 """
+
 import sys
 
 import paddle_mini as pm
@@ -21,8 +22,9 @@ def embedded(words, count):
 
 def convolutions(words, count):
     vectors = embedded(words, count)
-    found = [nets.sequence_conv_pool(vectors, num_filters=HIDDEN, filter_size=size, act="tanh", pool_type="sqrt")
-             for size in (3, 4)]
+    found = [
+        nets.sequence_conv_pool(vectors, num_filters=HIDDEN, filter_size=size, act="tanh", pool_type="sqrt") for size in (3, 4)
+    ]
     return layers.fc(found, size=2, act="softmax")
 
 
@@ -61,7 +63,7 @@ def main(argv=None):
     executor, means = fit(samples, [words, label], loss, optimizer, args, accuracy=accuracy)
 
     rows = samples.test[:5]
-    probability, = saved_and_used(args, [words], [predicted], executor, [row[:1] for row in rows])
+    (probability,) = saved_and_used(args, [words], [predicted], executor, [row[:1] for row in rows])
     for (review, disliked), chance in zip(rows, probability):
         print(f"{len(review)} words, {'disliked' if disliked else 'liked'}; P(liked) = {chance[0]:.2f}")
     return means["accuracy"]

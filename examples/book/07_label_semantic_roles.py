@@ -1,9 +1,10 @@
 # Chapter 7: who did what to whom: LSTMs that read both ways in turn, under a conditional random field.
 """Semantic role labeling. Zhou and Xu, "End-to-end learning of semantic role labeling", ACL 2015.
 
-    .venv/bin/python examples/book/07_label_semantic_roles.py
-    .venv/bin/python examples/book/07_label_semantic_roles.py --data conll05st-tests.tar.gz
+.venv/bin/python examples/book/07_label_semantic_roles.py
+.venv/bin/python examples/book/07_label_semantic_roles.py --data conll05st-tests.tar.gz
 """
+
 import sys
 
 import paddle_mini as pm
@@ -27,8 +28,9 @@ def embedded(inputs, sizes):
 
 
 def lstm(gates, reverse):
-    return layers.dynamic_lstm(gates, size=HIDDEN, candidate_activation="relu", gate_activation="sigmoid",
-                               cell_activation="sigmoid", is_reverse=reverse)[0]
+    return layers.dynamic_lstm(
+        gates, size=HIDDEN, candidate_activation="relu", gate_activation="sigmoid", cell_activation="sigmoid", is_reverse=reverse
+    )[0]
 
 
 def scores_of_labels(vectors, labels):
@@ -56,10 +58,9 @@ def main(argv=None):
     optimizer = pm.optimizer.SGD(learning_rate=rate)
     executor, means = fit(samples, [*inputs.values(), target], loss, optimizer, args, f1=f1)
 
-    words, labels = ({number: name for name, number in samples.vocabularies[which].items()}
-                     for which in ("words", "labels"))
+    words, labels = ({number: name for name, number in samples.vocabularies[which].items()} for which in ("words", "labels"))
     row = samples.test[0]
-    found, = saved_and_used(args, list(inputs.values()), [best], executor, [row[:-1]])
+    (found,) = saved_and_used(args, list(inputs.values()), [best], executor, [row[:-1]])
     print(*(f"{words[word]}/{labels[label]}" for word, label in zip(row[0], found[:, 0])))
     return means["f1"]
 

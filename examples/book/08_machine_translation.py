@@ -5,6 +5,7 @@ Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to ali
     .venv/bin/python examples/book/08_machine_translation.py
     .venv/bin/python examples/book/08_machine_translation.py --data wmt16.tar.gz
 """
+
 import pathlib
 import sys
 import tempfile
@@ -41,8 +42,10 @@ def encoded(sizes):
     """The inputs, what the encoder says of each word, where there are words, and the decoder's first state."""
     source, length = layers.data("source", [-1, LENGTH], dtype="int64"), layers.data("length", [-1], dtype="int64")
     words = layers.embedding(source, [sizes["source"], EMBEDDING], param_attr="source_table")
-    ways = [layers.rnn(layers.GRUCell(HIDDEN, name=f"encoder_{reverse}"), words, sequence_length=length,
-                       is_reverse=reverse == 1) for reverse in (0, 1)]
+    ways = [
+        layers.rnn(layers.GRUCell(HIDDEN, name=f"encoder_{reverse}"), words, sequence_length=length, is_reverse=reverse == 1)
+        for reverse in (0, 1)
+    ]
     memory = layers.concat([outputs for outputs, _ in ways], axis=2)
     last = layers.concat([state for _, state in ways], axis=1)
     first = layers.fc(last, HIDDEN, act="tanh", param_attr="first", bias_attr="first_bias")
@@ -73,8 +76,13 @@ def translating(sizes):
     inputs, memory, mask, first = encoded(sizes)
     tile = layers.BeamSearchDecoder.tile_beam_merge_with_batch
     decoder = layers.BeamSearchDecoder(
-        DecoderCell(tile(memory, BEAM), tile(mask, BEAM)), start_token=0, end_token=1, beam_size=BEAM,
-        embedding_fn=lambda words: target_vectors(words, sizes), output_fn=lambda outputs: scores(outputs, sizes, 1))
+        DecoderCell(tile(memory, BEAM), tile(mask, BEAM)),
+        start_token=0,
+        end_token=1,
+        beam_size=BEAM,
+        embedding_fn=lambda words: target_vectors(words, sizes),
+        output_fn=lambda outputs: scores(outputs, sizes, 1),
+    )
     return inputs, layers.dynamic_decode(decoder, first, LENGTH)[0]
 
 
@@ -106,8 +114,10 @@ def main(argv=None):
 
     feed_list, loss = training(sizes)
     optimizer = pm.optimizer.Adam(
-        learning_rate=layers.noam_decay(HIDDEN, WARMUP), regularization=pm.regularizer.L2Decay(1e-4),
-        grad_clip=pm.clip.GradientClipByGlobalNorm(5.0))
+        learning_rate=layers.noam_decay(HIDDEN, WARMUP),
+        regularization=pm.regularizer.L2Decay(1e-4),
+        grad_clip=pm.clip.GradientClipByGlobalNorm(5.0),
+    )
     ready = DataSet(*([padded(sample) for sample in part] for part in samples[:2]))
     executor, _ = fit(ready, feed_list, loss, optimizer, args)
 
@@ -116,7 +126,7 @@ def main(argv=None):
     right = 0
     for i, (source, _, following) in enumerate(samples.test):
         words = found[i].tolist()
-        words = words[:words.index(1)] if 1 in words else words
+        words = words[: words.index(1)] if 1 in words else words
         right += words == following[:-1]
         if i < 3:
             print(*(spelled[0][word] for word in source[1:-1]), "→", *(spelled[1][word] for word in words))

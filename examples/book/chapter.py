@@ -37,8 +37,9 @@ def fit(samples, feed_list, loss, optimizer, args, **measures):
         for rows in pm.data.batch(order, args.batch, drop_last=True):
             executor.run(feed=feeder.feed(rows))
         batches = list(pm.data.batch(samples.test, args.batch))
-        found = np.array([[value.item() for value in executor.run(test, feeder.feed(rows), list(measures.values()))]
-                          for rows in batches])
+        found = np.array(
+            [[value.item() for value in executor.run(test, feeder.feed(rows), list(measures.values()))] for rows in batches]
+        )
         # Each batch gives a mean over its rows, and the last one may have fewer.
         means = dict(zip(measures, map(float, np.average(found, 0, weights=[len(rows) for rows in batches]))))
         print(f"epoch {epoch + 1}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means.items()))

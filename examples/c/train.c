@@ -99,7 +99,8 @@ static double loss_of(const batch* data, const float* weights, float items[BATCH
 
 static void read_items(const model* m, const batch* data, float items[BATCH][WIDTH]) {
   check(paddle_optimizer_get_rows(m->table, PADDLE_ELEMENT_TYPE_FLOAT32, data->item, BATCH, items,
-                                  sizeof(float[BATCH][WIDTH])) == PADDLE_OPTIMIZER_OK, "get_rows");
+                                  sizeof(float[BATCH][WIDTH])) == PADDLE_OPTIMIZER_OK,
+        "get_rows");
 }
 
 static double train_step(const model* m, uint64_t step) {
@@ -117,7 +118,8 @@ static double train_step(const model* m, uint64_t step) {
   check(paddle_update_parameter(m->dense, PADDLE_ELEMENT_TYPE_FLOAT32, dense, sizeof dense) == PADDLE_OPTIMIZER_OK,
         "update_parameter");
   check(paddle_update_parameter_rows(m->table, PADDLE_ELEMENT_TYPE_FLOAT32, data.item, BATCH, rows, sizeof rows) ==
-            PADDLE_OPTIMIZER_OK, "update_parameter_rows");
+            PADDLE_OPTIMIZER_OK,
+        "update_parameter_rows");
   return loss;
 }
 

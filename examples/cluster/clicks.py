@@ -7,6 +7,7 @@ The wide part has a weight for each value of each field, trained by ftrl; the de
 trained by adagrad (Cheng et al. 2016, Wide & Deep Learning for Recommender Systems). The log is made: whoever reads
 chunk n draws it from the seed n.
 """
+
 import argparse
 
 import numpy as np
@@ -32,12 +33,18 @@ def wide_and_deep():
     """The probability of a click, and the loss."""
     ids = pm.layers.data("ids", [-1, FIELDS], "int64")
     click = pm.layers.data("click", [-1, 1])
-    wide, deep = (pm.layers.embedding(ids, [FIELDS * VALUES, width], is_sparse=True, param_attr=pm.ParamAttr(
-        name=name, initializer=pm.initializer.Normal(0.0, 0.01))) for name, width in (("wide", 1), ("deep", WIDTH)))
+    wide, deep = (
+        pm.layers.embedding(
+            ids,
+            [FIELDS * VALUES, width],
+            is_sparse=True,
+            param_attr=pm.ParamAttr(name=name, initializer=pm.initializer.Normal(0.0, 0.01)),
+        )
+        for name, width in (("wide", 1), ("deep", WIDTH))
+    )
     x = pm.layers.reshape(deep, [-1, FIELDS * WIDTH])
     for number, size in enumerate((64, 32, 1)):
-        x = pm.layers.fc(x, size, act="relu" if size > 1 else None, param_attr=f"deep_{number}.w",
-                         bias_attr=f"deep_{number}.b")
+        x = pm.layers.fc(x, size, act="relu" if size > 1 else None, param_attr=f"deep_{number}.w", bias_attr=f"deep_{number}.b")
     logit = x + pm.layers.reduce_sum(wide, dim=1)
     return pm.layers.sigmoid(logit), pm.layers.mean(pm.layers.sigmoid_cross_entropy_with_logits(logit, click))
 
@@ -60,13 +67,15 @@ def main(words=None):
     for seed in trainer.batches(list(range(args.chunks)), chunks_per_task=5):
         rows = chunk(seed)
         for begin in range(0, ROWS, args.batch):
-            trainer.run({name: array[begin:begin + args.batch] for name, array in rows.items()}, [loss])
+            trainer.run({name: array[begin : begin + args.batch] for name, array in rows.items()}, [loss])
     folder = pm.cluster.save_model(args.out, ["ids"], [probability])
     if folder:
         trainer.pull()
         losses = [exe.run(test, chunk(seed), [loss])[0].item() for seed in range(args.chunks, args.chunks + 10)]
-        print(f"trainer {trainer.number} of {trainer.trainers}: log loss {np.mean(losses):.4f} on rows outside of "
-              f"training; the model is in {folder}")
+        print(
+            f"trainer {trainer.number} of {trainer.trainers}: log loss {np.mean(losses):.4f} on rows outside of "
+            f"training; the model is in {folder}"
+        )
 
 
 if __name__ == "__main__":

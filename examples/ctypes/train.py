@@ -4,6 +4,7 @@
 target = weights . x + item . (the first numbers of x) + noise; one optimizer keeps the weights, one the table of items.
 In programs that have NumPy and paddle_mini, pm.optimizer.NativeOptimizer does this.
 """
+
 import ctypes
 import random
 import struct
@@ -64,8 +65,7 @@ class Optimizer:
     def __init__(self, library, config, count, state=None):
         self.library, self.count = library, count
         zeros = array("f", bytes(4 * count))
-        self.handle = library.paddle_create_optimizer(config, len(config), FLOAT32, *place(zeros), state,
-                                                      len(state or b""))
+        self.handle = library.paddle_create_optimizer(config, len(config), FLOAT32, *place(zeros), state, len(state or b""))
         if not self.handle:
             raise ValueError(library.paddle_optimizer_last_error().decode())
 
@@ -77,8 +77,9 @@ class Optimizer:
         self.check(self.library.paddle_update_parameter(self.handle, FLOAT32, *place(gradient)))
 
     def update_rows(self, rows, gradient):
-        self.check(self.library.paddle_update_parameter_rows(self.handle, FLOAT32, rows.buffer_info()[0], len(rows),
-                                                             *place(gradient)))
+        self.check(
+            self.library.paddle_update_parameter_rows(self.handle, FLOAT32, rows.buffer_info()[0], len(rows), *place(gradient))
+        )
 
     def parameter(self):
         borrowed = self.library.paddle_optimizer_param(self.handle, None)
@@ -86,8 +87,7 @@ class Optimizer:
 
     def rows(self, rows):
         values = array("f", bytes(4 * WIDTH * len(rows)))
-        self.check(self.library.paddle_optimizer_get_rows(self.handle, FLOAT32, rows.buffer_info()[0], len(rows),
-                                                          *place(values)))
+        self.check(self.library.paddle_optimizer_get_rows(self.handle, FLOAT32, rows.buffer_info()[0], len(rows), *place(values)))
         return values
 
     def state(self):
@@ -119,7 +119,7 @@ def step(number, truth, dense, table):
     weights, rows, loss = dense.parameter(), table.rows(items), 0.0
     gradient, row_gradient = array("f", bytes(4 * FEATURES)), array("f")
     for i, x in enumerate(inputs):
-        own, true = rows[i * WIDTH:(i + 1) * WIDTH], truth[1][items[i] * WIDTH:(items[i] + 1) * WIDTH]
+        own, true = rows[i * WIDTH : (i + 1) * WIDTH], truth[1][items[i] * WIDTH : (items[i] + 1) * WIDTH]
         error = numbers.uniform(-0.1, 0.1) + sum((a - b) * c for a, b, c in zip(weights, truth[0], x))
         error += sum((a - b) * c for a, b, c in zip(own, true, x))
         loss += error * error / BATCH
@@ -145,8 +145,7 @@ def main():
     truth = uniform(numbers, FEATURES), uniform(numbers, ITEMS * WIDTH)
     first = Optimizer(library, DENSE, FEATURES), Optimizer(library, TABLE, ITEMS * WIDTH)
     train(0, STEPS // 2, truth, *first)
-    second = (Optimizer(library, DENSE, FEATURES, first[0].state()),
-              Optimizer(library, TABLE, ITEMS * WIDTH, first[1].state()))
+    second = (Optimizer(library, DENSE, FEATURES, first[0].state()), Optimizer(library, TABLE, ITEMS * WIDTH, first[1].state()))
     print("the state is saved, and a second model made of it")
     train(STEPS // 2, STEPS, truth, *first)
     print(f"step {STEPS}  loss {train(STEPS // 2, STEPS, truth, *second):.4f}")

@@ -5,6 +5,22 @@ from .schemes import BiasCorrected, Exponential, Latest, Polynomial, Power, Sche
 from .synthesis import Checkpoint, Plan, synthesize
 
 __all__ = [
-    "BiasCorrected", "Checkpoint", "Exponential", "Latest", "LearningRateDecay", "Length", "Plan", "Polynomial", "Power",
-    "Scheme", "Tail", "Uniform", "Window", "epochs", "fraction", "samples", "steps", "synthesize",
+    "BiasCorrected",
+    "Checkpoint",
+    "Exponential",
+    "Latest",
+    "LearningRateDecay",
+    "Length",
+    "Plan",
+    "Polynomial",
+    "Power",
+    "Scheme",
+    "Tail",
+    "Uniform",
+    "Window",
+    "epochs",
+    "fraction",
+    "samples",
+    "steps",
+    "synthesize",
 ]

@@ -33,8 +33,9 @@ class Applier:
             return self._running[0]
         found = next((average for average in self._running if average.scheme == scheme), None)
         if found is None:
-            raise ProgramError(f"{shown(scheme)} is not averaged; there is "
-                               f"{', '.join(repr(average.scheme) for average in self._running)}")
+            raise ProgramError(
+                f"{shown(scheme)} is not averaged; there is {', '.join(repr(average.scheme) for average in self._running)}"
+            )
         return found
 
     def apply(self, exe: Executor, scope: Scope | None, scheme: Scheme | None, need_restore: bool) -> Applied:
@@ -45,8 +46,7 @@ class Applier:
         with Claim(scope, [member.exchange for member in average.members]) as claim:
             exe.run(self._aside(average), scope=scope)
             if not scope.get(average.counters.name)[0]:
-                warnings.warn(f"{shown(average.scheme)}: no step has been averaged yet, so the raw values stay",
-                              stacklevel=3)
+                warnings.warn(f"{shown(average.scheme)}: no step has been averaged yet, so the raw values stay", stacklevel=3)
             return claim.apply(need_restore)
 
     def restore(self, scope: Scope | None) -> None:
@@ -67,8 +67,11 @@ class Applier:
         held = {member.parameter.name: member for member in average.members}
         for name, value in values.items():
             buffer = self.main.global_block().var(name)
-            own = Program().global_block().create_var(f"{name}@{average.state.name}", shape=buffer.shape,
-                                                      dtype=buffer.dtype, persistable=True)
+            own = (
+                Program()
+                .global_block()
+                .create_var(f"{name}@{average.state.name}", shape=buffer.shape, dtype=buffer.dtype, persistable=True)
+            )
             scope.set(own.name, value.astype(buffer.dtype))
             average.members = [one for one in average.members if one is not held.get(name)] + [Member(buffer, own)]
         self._computing.pop(id(average), None)
@@ -77,8 +80,7 @@ class Applier:
         """OpError while averages are applied."""
         applied = next((member.parameter.name for member in self._members() if member.raw in scope), None)
         if applied is not None:
-            raise OpError(f"averages are applied already: '{applied}' holds one; leave that apply(), or call "
-                          "restore(), first")
+            raise OpError(f"averages are applied already: '{applied}' holds one; leave that apply(), or call restore(), first")
 
     def overwriting(self, scheme: Scheme | None, keep_raw: bool) -> Program:
         """See ParameterAverage.apply_program."""
@@ -114,8 +116,9 @@ class Applier:
             if name not in used:
                 continue
             if name in changed:
-                raise ProgramError(f"this program changes '{printable(name)}'; averages are read by a program for testing: "
-                                   "clone(for_test=True)")
+                raise ProgramError(
+                    f"this program changes '{printable(name)}'; averages are read by a program for testing: clone(for_test=True)"
+                )
             value = member.average.name if member.is_read_as_it_is else f"{name}@VALUE"
             for op in ops:
                 op.rename(name, value)

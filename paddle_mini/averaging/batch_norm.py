@@ -23,8 +23,9 @@ def moving_statistics(program: Program) -> list[str]:
     return names
 
 
-def batch_statistics(exe: Executor, program: Program, names: list[str], data: Iterable[Mapping[str, Any]],
-                     scope: Scope) -> dict[str, np.ndarray]:
+def batch_statistics(
+    exe: Executor, program: Program, names: list[str], data: Iterable[Mapping[str, Any]], scope: Scope
+) -> dict[str, np.ndarray]:
     """The mean over all batches of the mean and the biased variance that each batch has at every batch normalization,
     float64, by the names of moving_statistics (Izmailov et al. 2018, section 3.2).
 
@@ -43,7 +44,7 @@ def batch_statistics(exe: Executor, program: Program, names: list[str], data: It
     for feed in data:
         found = [value.astype("float64") for value in exe.run(measuring, feed=feed, fetch_list=fetches, scope=scope)]
         for i, op in enumerate(ops):
-            mean, variance = names[2 * i:2 * i + 2]
+            mean, variance = names[2 * i : 2 * i + 2]
             sums[mean] = sums[mean] + found[2 * i]
             # SavedVariance is 1 / sqrt(variance + epsilon).
             sums[variance] = sums[variance] + np.maximum(found[2 * i + 1] ** -2 - op.attr("epsilon", 1e-5), 0)

@@ -13,8 +13,17 @@ from .applied import Applier
 from .schemes import Scheme
 
 
-def save_models(averages: Applier, prefix: Path, feed_vars: Vars, fetch_vars: Vars, exe: Executor,
-                program: Program | None, scope: Scope | None, scheme: Scheme | None, raw: bool) -> None:
+def save_models(
+    averages: Applier,
+    prefix: Path,
+    feed_vars: Vars,
+    fetch_vars: Vars,
+    exe: Executor,
+    program: Program | None,
+    scope: Scope | None,
+    scheme: Scheme | None,
+    raw: bool,
+) -> None:
     """See ParameterAverage.save."""
     noted = program_to_save(feed_vars, fetch_vars, program).clone(for_test=True)
     noted.provenance = provenance(averages, scope, scheme)

@@ -1,6 +1,7 @@
 # Lengths of averages in the units people think in; inside they are steps.
 """A length stays what it says whatever the batch size, `every` and gradient accumulation are: it is turned into steps
 of the optimizer, and steps that are not averaged still count (Busbridge et al. 2023)."""
+
 from __future__ import annotations
 
 import math
@@ -53,8 +54,7 @@ def fraction(part: float, total_steps: int | None = None) -> Length:
 def steps_of(what: str, length: Any, least: float = 1) -> float:
     """A number or Length as steps; ProgramError naming `what` otherwise, or when it is less than `least`."""
     if isinstance(length, Length) and length.steps is None:
-        raise ProgramError(f"{what}: a part of the run so far has no fixed length; write fraction({length.part}, "
-                           "total_steps)")
+        raise ProgramError(f"{what}: a part of the run so far has no fixed length; write fraction({length.part}, total_steps)")
     number: Any = length.steps if isinstance(length, Length) else length
     if not is_number(number) or number < least:
         raise ProgramError(f"{what} is {shown(length)}, it must be at least {least:g} steps")

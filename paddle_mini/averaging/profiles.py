@@ -3,6 +3,7 @@
 its running sum: the share of the steps up to s. For a <- a + w_t (p - a) that is the product of 1 - w_j over the later
 steps j > s, which has a closed form for every scheme, exact to rounding for single steps as for any number of them.
 """
+
 from __future__ import annotations
 
 import math
@@ -109,8 +110,11 @@ def _exponential(attrs: dict[str, Any], updates: np.ndarray, total: int, every: 
         kept, whole = updates * log, total * log
     else:  # the decays differ: their logarithms are added up
         step = np.arange(1, total + 1, dtype=np.float64) * every
-        bound = ((1 + step) / (10 + step) if attrs["warmup"] == "ratio" else
-                 1 - (1 + step / attrs["warmup_length"]) ** -attrs["warmup_power"])
+        bound = (
+            (1 + step) / (10 + step)
+            if attrs["warmup"] == "ratio"
+            else 1 - (1 + step / attrs["warmup_length"]) ** -attrs["warmup_power"]
+        )
         logs = np.cumsum(np.log(np.minimum(attrs["decay"], bound)) * every)
         kept, whole = logs[updates - 1], float(logs[-1])
     later = np.exp(whole - kept)

@@ -58,8 +58,14 @@ class Member:
     @property
     def is_read_as_it_is(self) -> bool:
         """Whether the average is one variable like the parameter, so that its name may stand for the parameter's."""
-        return (self.previous is None and self.block is None and self.initial is None and self.stamps is None
-                and self.average.shape == self.parameter.shape and self.average.dtype == self.parameter.dtype)
+        return (
+            self.previous is None
+            and self.block is None
+            and self.initial is None
+            and self.stamps is None
+            and self.average.shape == self.parameter.shape
+            and self.average.dtype == self.parameter.dtype
+        )
 
 
 @dataclass
@@ -91,13 +97,17 @@ class RunningAverage:
         """ProgramError when the scheme does not suit a parameter; nothing is made yet."""
         needs_its_dtype = self.scheme.latest is not None or isinstance(self.scheme, BiasCorrected)
         if needs_its_dtype and average_dtype(parameter) != parameter.dtype:
-            raise ProgramError(f"{shown(self.scheme)}: '{printable(parameter.name)}' is {parameter.dtype}, which only Uniform(), "
-                               "Exponential(...), Window(...) and others of one weight a step average; leave it out "
-                               "with parameters=[...]")
+            raise ProgramError(
+                f"{shown(self.scheme)}: '{printable(parameter.name)}' is {parameter.dtype}, which only Uniform(), "
+                "Exponential(...), Window(...) and others of one weight a step average; leave it out "
+                "with parameters=[...]"
+            )
         if sparse and not self.scheme.lazy:
-            raise ProgramError(f"{shown(self.scheme)} keeps whole tables, but '{printable(parameter.name)}' has a sparse gradient; "
-                               "average it with Uniform(), Exponential(...) or Window(...), or leave it out with "
-                               "parameters=[...]")
+            raise ProgramError(
+                f"{shown(self.scheme)} keeps whole tables, but '{printable(parameter.name)}' has a sparse gradient; "
+                "average it with Uniform(), Exponential(...) or Window(...), or leave it out with "
+                "parameters=[...]"
+            )
 
     def add(self, parameter: Variable, lazily: bool) -> None:
         """Makes what is kept for a parameter; beginning with its value, so that its average is never anything else."""
@@ -106,8 +116,10 @@ class RunningAverage:
         def kept(key: str) -> Variable:
             return like(parameter, key, dtype)
 
-        member = Member(parameter, like(parameter, "average", dtype, self.scheme.latest)
-                        if self.scheme.latest is not None else kept("average"))
+        member = Member(
+            parameter,
+            like(parameter, "average", dtype, self.scheme.latest) if self.scheme.latest is not None else kept("average"),
+        )
         if self.scheme.generations == 2:
             member.previous = kept("previous_average")
         if self.scheme.compensated and not lazily:
@@ -119,8 +131,7 @@ class RunningAverage:
         if isinstance(self.scheme, BiasCorrected):
             member.initial = kept("initial")
         if lazily:
-            member.stamps = state(default_main_program().new_name(f"{parameter.name}_row_stamps"), parameter.shape[:1],
-                                  "float64")
+            member.stamps = state(default_main_program().new_name(f"{parameter.name}_row_stamps"), parameter.shape[:1], "float64")
         self.members.append(member)
 
     def append_rows(self, before: Callable[[str], AddOp], gradients: dict[str, Variable]) -> None:
@@ -136,8 +147,14 @@ class RunningAverage:
                 values = default_main_program().new_name(f"{member.parameter.name}_rows")
                 with roles.device_guard(None):
                     before(member.parameter.name)("select_rows", {"X": member.parameter, "Rows": gradient}, {"Out": values})
-            inputs = {"Param": values, "Rows": gradient, "Average": member.average,
-                      "Counters": self.counters, "State": self.state, "RowStamps": member.stamps}
+            inputs = {
+                "Param": values,
+                "Rows": gradient,
+                "Average": member.average,
+                "Counters": self.counters,
+                "State": self.state,
+                "RowStamps": member.stamps,
+            }
             outputs = {"AverageOut": member.average, "RowStampsOut": member.stamps}
             if member.block is not None:
                 inputs["Block"] = outputs["BlockOut"] = member.block
@@ -145,8 +162,9 @@ class RunningAverage:
                 inputs["Previous"] = outputs["PreviousOut"] = member.previous
             before(member.parameter.name)("average_rows", inputs, outputs, {"check_finite": self.check_finite})
 
-    def append_weight(self, add: AddOp, updated: Variable | None = None, finite: Variable | None = None,
-                      rate: Variable | None = None) -> None:
+    def append_weight(
+        self, add: AddOp, updated: Variable | None = None, finite: Variable | None = None, rate: Variable | None = None
+    ) -> None:
         """Once a step. updated, finite: whether the parameters changed and are finite. rate: the learning rate."""
         given = {"Updated": updated, "Finite": finite, "LearningRate": rate}
         given = {port: variable for port, variable in given.items() if variable is not None}
@@ -169,8 +187,10 @@ class RunningAverage:
         """The fields of AveragingConfig (proto/optimizer.proto), which are the attributes of average_weight."""
         scheme = self.scheme
         if scheme.latest is not None or not scheme.is_mean:
-            raise ProgramError(f"{shown(scheme)} is more than one weight an update, all that the C library takes; write "
-                               "Uniform(), Exponential(...), Power(...), Polynomial(...), Tail(...) or Window(...)")
+            raise ProgramError(
+                f"{shown(scheme)} is more than one weight an update, all that the C library takes; write "
+                "Uniform(), Exponential(...), Power(...), Polynomial(...), Tail(...) or Window(...)"
+            )
         values = self._attrs()
         if values.get("warmup") == "power":
             values["warmup"] = "warmup_by_power"  # as a scheme is called, names of one message differ
@@ -189,8 +209,12 @@ class RunningAverage:
         param, average = member.parameter if member.source is None else member.source, member.average
         attrs = {"check_finite": self.check_finite}
         if self.scheme.latest is not None:
-            add("parameter_ring", {"Param": param, "Ring": average, "Counters": self._next["CountersOut"],
-                                   "Weight": self._weight}, {"RingOut": average}, attrs)
+            add(
+                "parameter_ring",
+                {"Param": param, "Ring": average, "Counters": self._next["CountersOut"], "Weight": self._weight},
+                {"RingOut": average},
+                attrs,
+            )
             return
         inputs: dict[str, Any] = {"Param": param, "Average": average, "Weight": self._weight}
         outputs: dict[str, Any] = {"AverageOut": average}
@@ -204,8 +228,12 @@ class RunningAverage:
             inputs["Residue"] = outputs["ResidueOut"] = member.residue
         add("parameter_average", inputs, outputs, attrs)
         if member.initial is not None:
-            add("parameter_average", {"Param": param, "Average": member.initial, "Weight": self._first},
-                {"AverageOut": member.initial}, attrs)
+            add(
+                "parameter_average",
+                {"Param": param, "Average": member.initial, "Weight": self._first},
+                {"AverageOut": member.initial},
+                attrs,
+            )
 
     def append_value(self, add: AddOp, member: Member, out: str) -> None:
         """Writes what stands for a parameter to `out`. Only names are used: `add` may put operators anywhere."""
@@ -213,15 +241,25 @@ class RunningAverage:
         if self.scheme.latest is not None:
             add("ring_mean", {**inputs, "Ring": member.average.name}, {"Out": out})
             return
-        given = {"Average": member.average, "Block": member.block, "Sums": member.sums, "Previous": member.previous,
-                 "RowStamps": member.stamps, "State": None if member.stamps is None else self.state}
+        given = {
+            "Average": member.average,
+            "Block": member.block,
+            "Sums": member.sums,
+            "Previous": member.previous,
+            "RowStamps": member.stamps,
+            "State": None if member.stamps is None else self.state,
+        }
         value = {**inputs, **{port: variable.name for port, variable in given.items() if variable is not None}}
         mean = out if member.initial is None else f"{out}.mean"
         add("average_value", value, {"Out": mean})
         if member.initial is not None:
             assert isinstance(self.scheme, BiasCorrected)
-            add("bias_corrected_average", {**inputs, "Average": mean, "Initial": member.initial.name}, {"Out": out},
-                self.scheme.correction(self.every))
+            add(
+                "bias_corrected_average",
+                {**inputs, "Average": mean, "Initial": member.initial.name},
+                {"Out": out},
+                self.scheme.correction(self.every),
+            )
 
 
 class _Beginning(Scheme):
@@ -265,8 +303,10 @@ def like(parameter: Variable, key: str, dtype: str, copies: int | None = None) -
     elif dtype == parameter.dtype:
         startup.append_op("assign", {"X": parameter.name}, {"Out": name})
     else:
-        startup.append_op("cast", {"X": parameter.name}, {"Out": name},
-                          {"in_dtype": dtypes.NUMBERS[parameter.dtype], "out_dtype": dtypes.NUMBERS[dtype]})
+        startup.append_op(
+            "cast",
+            {"X": parameter.name},
+            {"Out": name},
+            {"in_dtype": dtypes.NUMBERS[parameter.dtype], "out_dtype": dtypes.NUMBERS[dtype]},
+        )
     return main.global_block().create_var(name, **facts)
-
-

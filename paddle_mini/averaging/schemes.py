@@ -3,6 +3,7 @@
 averaging itself (`parameter_average`) is the same for all. See optimizer.ParameterAverage, which puts both into a
 program. Where a length is asked for, a number means steps; averaging.steps, samples, epochs and fraction make others.
 """
+
 from __future__ import annotations
 
 import math
@@ -41,8 +42,11 @@ class Scheme(ABC):
     def __repr__(self) -> str:
         """As it was written: what is not the default."""
         given = [(one, getattr(self, one.name)) for one in fields(self) if one.init]  # type: ignore[arg-type]
-        texts = [repr(value) if number == 0 else f"{one.name}={value!r}" for number, (one, value) in enumerate(given)
-                 if value != one.default and not (one.name == "decay" and getattr(self, "half_life", None) is not None)]
+        texts = [
+            repr(value) if number == 0 else f"{one.name}={value!r}"
+            for number, (one, value) in enumerate(given)
+            if value != one.default and not (one.name == "decay" and getattr(self, "half_life", None) is not None)
+        ]
         return f"{type(self).__name__}({', '.join(texts)})"
 
     @abstractmethod
@@ -81,8 +85,7 @@ class Window(Scheme):
             raise ProgramError(f"Window(rate={shown(self.rate)}): the rate is a part of all steps, above 0 and at most 1")
         least, most = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
         if least > most:
-            raise ProgramError(f"Window(min_size={least}, max_size={most}): the smallest window is larger than the "
-                               "largest one")
+            raise ProgramError(f"Window(min_size={least}, max_size={most}): the smallest window is larger than the largest one")
 
     def attrs(self, every: int) -> dict[str, Any]:
         if self.size is not None:
@@ -179,8 +182,9 @@ class Power(Scheme):
         if self.gamma is not None:
             _at_least("Power", "gamma", self.gamma, 0)
         elif not is_number(self.relative_width) or not 0 < self.relative_width <= 12**-0.5:
-            raise ProgramError(f"Power(relative_width={shown(self.relative_width)}): it is above 0 and at most 0.2886, the "
-                               "uniform average")
+            raise ProgramError(
+                f"Power(relative_width={shown(self.relative_width)}): it is above 0 and at most 0.2886, the uniform average"
+            )
 
     @property
     def exponent(self) -> float:
@@ -217,8 +221,10 @@ class Exponential(Scheme):
                 raise ProgramError(f"Exponential({shown(self.decay)}): the decay is at least 0 and below 1")
         elif isinstance(self.half_life, Length) and self.half_life.part is not None:
             if self.half_life.part > math.log(2) or self.warmup is not None or not self.bias_correction:
-                raise ProgramError("Exponential: a half-life that grows with the run is at most 0.69 of it, and takes "
-                                   "no warmup and no bias_correction=False; write Power(relative_width=...) instead")
+                raise ProgramError(
+                    "Exponential: a half-life that grows with the run is at most 0.69 of it, and takes "
+                    "no warmup and no bias_correction=False; write Power(relative_width=...) instead"
+                )
         else:
             object.__setattr__(self, "decay", 2 ** (-1 / steps_of("Exponential(half_life)", self.half_life, 1e-3)))
         self._warmup_attrs()
@@ -229,8 +235,9 @@ class Exponential(Scheme):
         try:
             length, power = self.warmup
         except (TypeError, ValueError):
-            raise ProgramError(f"Exponential(warmup={shown(self.warmup)}): it is None, 'ratio' or (length, power), such as "
-                               "(1, 2/3)") from None
+            raise ProgramError(
+                f"Exponential(warmup={shown(self.warmup)}): it is None, 'ratio' or (length, power), such as (1, 2/3)"
+            ) from None
         steps = steps_of("Exponential(warmup length)", length, 1e-3)
         if not is_number(power) or not 0 < power <= 1:
             raise ProgramError(f"Exponential(warmup={shown(self.warmup)}): the power is above 0 and at most 1")
@@ -240,8 +247,12 @@ class Exponential(Scheme):
         if self.decay is None:  # 1 - 2^(-1/(part t)) falls as the weights of a power profile do
             assert isinstance(self.half_life, Length) and self.half_life.part is not None
             return {"scheme": "power", "exponent": math.log(2) / self.half_life.part - 1}
-        return {"scheme": "exponential", "decay": float(self.decay), "bias_correction": bool(self.bias_correction),
-                **self._warmup_attrs()}
+        return {
+            "scheme": "exponential",
+            "decay": float(self.decay),
+            "bias_correction": bool(self.bias_correction),
+            **self._warmup_attrs(),
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -266,8 +277,12 @@ class BiasCorrected(Scheme):
         _at_least("BiasCorrected", "gamma", self.gamma, 0)
 
     def attrs(self, every: int) -> dict[str, Any]:
-        return {"scheme": "falling", "warmup_length": float(self.rho), "warmup_rate": float(self.gamma) * every,
-                "warmup_power": float(self.kappa)}
+        return {
+            "scheme": "falling",
+            "warmup_length": float(self.rho),
+            "warmup_rate": float(self.gamma) * every,
+            "warmup_power": float(self.kappa),
+        }
 
     def correction(self, every: int) -> dict[str, float]:
         """Attributes of bias_corrected_average: it counts updates, and `every` steps are one."""

@@ -41,8 +41,15 @@ def statistics(average: RunningAverage, scope: Scope, value_of: Callable[[Member
         length = float(min(updates, average.scheme.k))
         since = (steps - average.start_step) % average.every
         age = since + average.every * (length - 1) / 2
-    return Statistics(steps, updates, skipped, float(length), float(age) if updates else 0.0,
-                      _distance(average, scope, value_of), updates > 0 and _warms_up(average, updates))
+    return Statistics(
+        steps,
+        updates,
+        skipped,
+        float(length),
+        float(age) if updates else 0.0,
+        _distance(average, scope, value_of),
+        updates > 0 and _warms_up(average, updates),
+    )
 
 
 def _distance(average: RunningAverage, scope: Scope, value_of: Callable[[Member], np.ndarray]) -> float | None:

@@ -7,6 +7,7 @@ move like a random walk. Karras et al. compare f(s) - f(s - 1) instead, as if th
 nothing in common. That serves averages, but lets parameters of single steps stand for no step besides their own;
 measured on parameters that descend and fluctuate, the weights found here were as good or better for both kinds.
 """
+
 from __future__ import annotations
 
 import math
@@ -54,11 +55,9 @@ class Checkpoint:
         for name, low in (("step", 1), ("every", 1), ("start_step", 0)):
             _check_whole(f"Checkpoint: {name}", getattr(self, name), low)
         if not isinstance(self.source, (str, os.PathLike, Mapping)):
-            raise ProgramError("Checkpoint: the source is a path or a dict of arrays, "
-                               f"not {type(self.source).__name__}")
+            raise ProgramError(f"Checkpoint: the source is a path or a dict of arrays, not {type(self.source).__name__}")
         if self.average is not None and not is_scheme(self.average):
-            raise ProgramError(f"Checkpoint: average is {shown(self.average)}, it must be a scheme such as Uniform(), "
-                               "or None")
+            raise ProgramError(f"Checkpoint: average is {shown(self.average)}, it must be a scheme such as Uniform(), or None")
         if self.program is not None and not isinstance(self.program, Program):
             raise ProgramError(f"Checkpoint: program is {type(self.program).__name__}, it must be a Program")
 
@@ -110,17 +109,26 @@ class Plan:
 
     def __str__(self) -> str:
         read = sum(map(bool, self.weights))
-        lines = [f"{self.target} after step {self.step}, from {read} of {len(self.weights)} checkpoints",
-                 f"{'step':>10} {'weight':>13}  checkpoint"]
+        lines = [
+            f"{self.target} after step {self.step}, from {read} of {len(self.weights)} checkpoints",
+            f"{'step':>10} {'weight':>13}  checkpoint",
+        ]
         for weight, checkpoint in zip(self.weights, self.checkpoints):
             what = "" if checkpoint.average is None else f", {checkpoint.average}"
             lines.append(f"{checkpoint.step:>10} {weight:>+13.6g}  {checkpoint.label()}{what}")
-        return "\n".join(lines + [f"predicted error {self.error:.2g}, noise {self.noise:.2g}, "
-                                  f"amplification {self.amplification:.3g}"])
+        return "\n".join(
+            lines + [f"predicted error {self.error:.2g}, noise {self.noise:.2g}, amplification {self.amplification:.3g}"]
+        )
 
 
-def synthesize(checkpoints: Sequence[Checkpoint], target: Any, step: int | None = None, dtype: str = "float32",
-               tolerance: float = 1e-2, max_error: float | None = None) -> Plan:
+def synthesize(
+    checkpoints: Sequence[Checkpoint],
+    target: Any,
+    step: int | None = None,
+    dtype: str = "float32",
+    tolerance: float = 1e-2,
+    max_error: float | None = None,
+) -> Plan:
     """How to make the average `target` as it would be after `step` from checkpoints, before any of them is read.
 
     target: a scheme, such as Uniform() or Exponential(0.999), or LearningRateDecay(start). step: None: the newest
@@ -155,8 +163,10 @@ def synthesize(checkpoints: Sequence[Checkpoint], target: Any, step: int | None 
     plan = Plan(given, target, step, weights, error, noise, amplification, float(tolerance))
     check_rounding(dtype, amplification, tolerance, f"{target} after step {step}: ")
     if max_error is not None and not error <= max_error:
-        raise ProgramError(f"{target} after step {step}: the predicted error is {error:.2g}, above {max_error:.2g}; "
-                           "take more checkpoints, or averages with profiles near the target")
+        raise ProgramError(
+            f"{target} after step {step}: the predicted error is {error:.2g}, above {max_error:.2g}; "
+            "take more checkpoints, or averages with profiles near the target"
+        )
     return plan
 
 
@@ -166,16 +176,16 @@ def _checked(checkpoints: Any, target: Any) -> tuple[Checkpoint, ...]:
     seen: dict[Any, int] = {}
     for number, checkpoint in enumerate(checkpoints):
         if not isinstance(checkpoint, Checkpoint):
-            raise ProgramError(f"checkpoint {number} is {type(checkpoint).__name__}, "
-                               "it must be a Checkpoint(step, source)")
+            raise ProgramError(f"checkpoint {number} is {type(checkpoint).__name__}, it must be a Checkpoint(step, source)")
         what = (checkpoint.step, repr(checkpoint.average), checkpoint.every, checkpoint.start_step)
         if what in seen:
-            raise ProgramError(f"checkpoints {seen[what]} ('{checkpoints[seen[what]].label()}') and {number} "
-                               f"('{checkpoint.label()}') are the same average of step {checkpoint.step}; give one")
+            raise ProgramError(
+                f"checkpoints {seen[what]} ('{checkpoints[seen[what]].label()}') and {number} "
+                f"('{checkpoint.label()}') are the same average of step {checkpoint.step}; give one"
+            )
         seen[what] = number
     if not is_scheme(target):
-        raise ProgramError(f"the target is {shown(target)}, it must be a scheme such as Uniform(), "
-                           "or LearningRateDecay(start)")
+        raise ProgramError(f"the target is {shown(target)}, it must be a scheme such as Uniform(), or LearningRateDecay(start)")
     return tuple(checkpoints)
 
 
@@ -225,15 +235,14 @@ def _solve(steps: np.ndarray, used: list[Checkpoint], target: Any, last: int) ->
     return np.asarray(shares / math.fsum(shares))
 
 
-def _errors(steps: np.ndarray, used: list[Checkpoint], shares: np.ndarray, target: Any,
-            last: int) -> tuple[float, float]:
+def _errors(steps: np.ndarray, used: list[Checkpoint], shares: np.ndarray, target: Any, last: int) -> tuple[float, float]:
     """Plan.error and Plan.noise."""
     wanted = share(target, last, steps)
     rest = wanted - sum(weight * checkpoint.profile(steps) for weight, checkpoint in zip(shares, used) if weight)
     size = _measure(steps) * (steps < last)
     gaps = np.diff(steps)
     error, signal = (math.sqrt(np.sum(size * values**2)) for values in (rest, wanted))
-    noise, own = (math.sqrt(np.sum(np.diff(values)**2 / gaps)) for values in (rest, wanted))
+    noise, own = (math.sqrt(np.sum(np.diff(values) ** 2 / gaps)) for values in (rest, wanted))
     # A target that is the last parameters has no distance from them: the error is then in updates.
     return error / (signal or 1.0), noise / own
 
@@ -241,4 +250,4 @@ def _errors(steps: np.ndarray, used: list[Checkpoint], shares: np.ndarray, targe
 def _blocks(steps: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     size = _measure(steps) * (steps < steps[-1])
     for first in range(0, len(steps), ROWS):
-        yield steps[first:first + ROWS], size[first:first + ROWS]
+        yield steps[first : first + ROWS], size[first : first + ROWS]

@@ -50,8 +50,7 @@ class WeightedSum:
         if self._names is not None and not self._first:
             missing = self._names - set(self._facts)
         if missing:
-            raise ProgramError(f"'{label}' lacks '{min(missing)}'"
-                               + (f", which '{self._first}' has" if self._first else ""))
+            raise ProgramError(f"'{label}' lacks '{min(missing)}'" + (f", which '{self._first}' has" if self._first else ""))
         self._first = self._first or label
 
     def result(self) -> dict[str, np.ndarray]:
@@ -81,8 +80,10 @@ class WeightedSum:
             raise ProgramError(f"'{label}' has '{printable(name)}', which '{self._first}' lacks")
         if facts != wanted:
             kind = ProgramError if facts[0] != wanted[0] else ShapeError
-            raise kind(f"'{label}': '{printable(name)}' is {list(facts[1])} {facts[0]}; in '{self._first}' it is "
-                       f"{list(wanted[1])} {wanted[0]}")
+            raise kind(
+                f"'{label}': '{printable(name)}' is {list(facts[1])} {facts[0]}; in '{self._first}' it is "
+                f"{list(wanted[1])} {wanted[0]}"
+            )
 
     def _accumulate(self, name: str, array: np.ndarray, label: str, weight: float) -> None:
         array = _numbers(array)
@@ -99,9 +100,11 @@ def check_rounding(dtype: str, amplification: float, tolerance: float, where: st
     """ProgramError when weights of this sum of absolute values make too much of the rounding of the dtype."""
     error = EPSILON.get(dtype, 0.0) * amplification
     if error > tolerance:
-        raise ProgramError(f"{where}the weights amplify the rounding of {dtype} {amplification:.3g} times, to "
-                           f"{error:.1e} of the parameters, above the tolerance of {tolerance:.1e}; take checkpoints "
-                           "of a finer dtype, more of them near the target, or a target that is longer")
+        raise ProgramError(
+            f"{where}the weights amplify the rounding of {dtype} {amplification:.3g} times, to "
+            f"{error:.1e} of the parameters, above the tolerance of {tolerance:.1e}; take checkpoints "
+            "of a finer dtype, more of them near the target, or a target that is longer"
+        )
 
 
 def arrays_of(source: Source, program: Program | None = None) -> Iterator[tuple[str, np.ndarray]]:
@@ -112,7 +115,7 @@ def arrays_of(source: Source, program: Program | None = None) -> Iterator[tuple[
         return
     path = os.fspath(source)
     if path.endswith(".pdiparams"):
-        program = read_program(prefix_of(path[:-len(".pdiparams")])) if program is None else program
+        program = read_program(prefix_of(path[: -len(".pdiparams")])) if program is None else program
         scope = Scope()
         load_parameters(path, program, scope)
         for name in parameter_names(program):

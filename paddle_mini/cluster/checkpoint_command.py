@@ -20,9 +20,11 @@ def add_checkpoint(commands: Any) -> None:
     """The command and its actions, for a parser's commands."""
     parser = commands.add_parser("checkpoint", help="list, verify or convert the checkpoints of a cluster's servers")
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    for name, does, text in (("list", _list, "one line a checkpoint, newest first"),
-                             ("verify", _verify, "read all of them; status 1 when one is damaged or missing"),
-                             ("convert", _convert, "one file with all parameters, however the servers had cut them")):
+    for name, does, text in (
+        ("list", _list, "one line a checkpoint, newest first"),
+        ("verify", _verify, "read all of them; status 1 when one is damaged or missing"),
+        ("convert", _convert, "one file with all parameters, however the servers had cut them"),
+    ):
         action = actions.add_parser(name, help=text)
         action.add_argument("directory", type=Path, metavar="DIR", help="of the job")
         action.set_defaults(command=does)
@@ -64,9 +66,11 @@ def _some(directory: Path) -> list[Found]:
 def _line(checkpoint: Found) -> str:
     facts = checkpoint.facts
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("timestamp", 0) / 1e9))
-    return (f"server {checkpoint.server} of {facts.get('servers')}  job {printable(facts.get('job'))}  "
-            f"number {facts['number']}  version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes  "
-            f"{printable(os.path.basename(checkpoint.path))}")
+    return (
+        f"server {checkpoint.server} of {facts.get('servers')}  job {printable(facts.get('job'))}  "
+        f"number {facts['number']}  version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes  "
+        f"{printable(os.path.basename(checkpoint.path))}"
+    )
 
 
 def _trouble(checkpoint: Found) -> str | None:

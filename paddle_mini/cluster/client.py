@@ -50,8 +50,16 @@ class Client:
 
     LOG_SECONDS = 5.0
 
-    def __init__(self, link: Link, job: str, timeout: float = 60.0, wait_timeout: float = 600.0, attempt: float = 10.0,
-                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep):
+    def __init__(
+        self,
+        link: Link,
+        job: str,
+        timeout: float = 60.0,
+        wait_timeout: float = 600.0,
+        attempt: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ):
         self._link, self._job = link, job
         self._timeout, self._wait_timeout, self._attempt = timeout, wait_timeout, attempt
         self._clock, self._sleep = clock, sleep
@@ -87,7 +95,7 @@ class Client:
 
     def once(self, service: str, name: str, timeout: float = 1.0, **fields: Any) -> Header:
         """The reply's header, of one message: for what is asked again and again. Timeout where there is no reply."""
-        answer, = self._link.send([self._message(Ask(service, name, fields))], timeout)
+        (answer,) = self._link.send([self._message(Ask(service, name, fields))], timeout)
         if isinstance(answer, ClusterError):
             raise Timeout(f"{service}: {answer}")
         return required([_understood(service, answer)])[0][0]

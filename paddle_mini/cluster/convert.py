@@ -67,5 +67,7 @@ def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
         raise StorageError(f"the checkpoint of server {missing[0]} of {servers} is not in '{directory}'")
     for word in ("timestamp", "version"):
         if len(different(word)) > 1:
-            warnings.warn(f"the checkpoints in '{printable(directory)}' are of different {word}s: {', '.join(different(word))}",
-                          stacklevel=3)
+            warnings.warn(
+                f"the checkpoints in '{printable(directory)}' are of different {word}s: {', '.join(different(word))}",
+                stacklevel=3,
+            )

@@ -119,9 +119,26 @@ class TrainerFailed(ClusterError):
 
 
 ERRORS: dict[str, type[ClusterError]] = {
-    error.kind: error for error in (
-        ClusterError, NotInitialised, AlreadyInitialised, NotElected, UnknownParameter, WrongShape, WrongDtype,
-        WrongRow, Stale, StaleToken, NotFinite, WrongJob, WrongVersion, Malformed, Timeout, StorageError, Gone)
+    error.kind: error
+    for error in (
+        ClusterError,
+        NotInitialised,
+        AlreadyInitialised,
+        NotElected,
+        UnknownParameter,
+        WrongShape,
+        WrongDtype,
+        WrongRow,
+        Stale,
+        StaleToken,
+        NotFinite,
+        WrongJob,
+        WrongVersion,
+        Malformed,
+        Timeout,
+        StorageError,
+        Gone,
+    )
 }
 """The class of each kind of error that a reply may name."""
 

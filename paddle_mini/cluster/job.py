@@ -72,10 +72,22 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int | None = None, mode: str = "async",
-        engine: str | Engine = "threads", directory: Path | None = None, args: Sequence[Any] = (),
-        job: str = "job", restarts: int = 3, address: str | None = None, on_status: OnStatus | None = None,
-        status_seconds: float = 1.0, tensorboard: Path | None = None, **settings: Any) -> JobResult:
+def run(
+    train_fn: Callable[..., Any],
+    trainers: int = 1,
+    servers: int | None = None,
+    mode: str = "async",
+    engine: str | Engine = "threads",
+    directory: Path | None = None,
+    args: Sequence[Any] = (),
+    job: str = "job",
+    restarts: int = 3,
+    address: str | None = None,
+    on_status: OnStatus | None = None,
+    status_seconds: float = 1.0,
+    tensorboard: Path | None = None,
+    **settings: Any,
+) -> JobResult:
     """Runs train_fn(*args) in several trainers, with parameter servers; returns when all of them have returned.
 
     train_fn is what would train on one machine, but that it calls join() after its startup program has run, and run()
@@ -102,8 +114,10 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int | None = N
     be used, or in which a job runs. Ctrl-C and SIGTERM end a job, with checkpoints as at its end.
     """
     if _here.place is not None:
-        raise Malformed(f"this is trainer {_here.place.number} of a job, which can't run() another one: a script that "
-                        "calls run() is started by itself, one that only calls join() by `paddle-mini launch`")
+        raise Malformed(
+            f"this is trainer {_here.place.number} of a job, which can't run() another one: a script that "
+            "calls run() is started by itself, one that only calls join() by `paddle-mini launch`"
+        )
     if servers is None:
         servers = trainers if mode == COLLECTIVE else 1
     facts = JobSettings(job, trainers, servers, mode, **settings)
@@ -114,8 +128,12 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int | None = N
             seen_by.append(ends.enter_context(TensorBoard(tensorboard)))
         begun = _engine(engine, address)
         ends.callback(begun.stop)
-        begun.serve({"coordinator": partial(_coordinator, facts, folder),
-                     **{f"server {index}": partial(_server, index, facts, folder) for index in range(servers)}})
+        begun.serve(
+            {
+                "coordinator": partial(_coordinator, facts, folder),
+                **{f"server {index}": partial(_server, index, facts, folder) for index in range(servers)},
+            }
+        )
         client = Client(begun.link(), **facts.of_clients())
         ends.enter_context(watching(client, seen_by, status_seconds))
         try:
@@ -129,8 +147,7 @@ def run(train_fn: Callable[..., Any], trainers: int = 1, servers: int | None = N
         return _result(client, servers, ended)
 
 
-def join(main_program: Program | None = None, exe: Executor | None = None,
-         scope: Scope | None = None) -> Trainer:
+def join(main_program: Program | None = None, exe: Executor | None = None, scope: Scope | None = None) -> Trainer:
     """The Trainer of the function that run() runs; outside of a job one that trains alone, so that the same code does
     on one machine.
 
@@ -168,8 +185,9 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     return trainer.save_model(directory, feed_vars, fetch_vars, seconds)
 
 
-def _train(train_fn: Callable[..., Any], args: tuple[Any, ...], settings: JobSettings, folder: str, number: int,
-           link: Link) -> Any:
+def _train(
+    train_fn: Callable[..., Any], args: tuple[Any, ...], settings: JobSettings, folder: str, number: int, link: Link
+) -> Any:
     """A trainer's life; returns what its function returns, and its counts."""
     place = _Place(number, link, settings, folder)
     with speaking(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):

@@ -62,12 +62,12 @@ class JobSettings:
 
     def of_servers(self) -> ServerSettings:
         mode = "sync" if self.is_collective else self.mode  # of which only the numbers are looked at, then
-        return ServerSettings(self.job, self.servers, self.trainers, mode, self.stale_limit, self.alpha,
-                              self.checkpoint_seconds)
+        return ServerSettings(self.job, self.servers, self.trainers, mode, self.stale_limit, self.alpha, self.checkpoint_seconds)
 
     def of_coordinator(self) -> CoordinatorSettings:
-        return CoordinatorSettings(self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout,
-                                   run=self.run)
+        return CoordinatorSettings(
+            self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout, run=self.run
+        )
 
     def of_clients(self) -> dict[str, Any]:
         return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout, "attempt": self.timeout}

@@ -25,9 +25,11 @@ _OWN = ("job", "trainers", "servers", "mode", "run")
 def add_launch(commands: Any) -> None:
     """The command, for a parser's commands."""
     parser = commands.add_parser(
-        "launch", help="run a script as a job of several trainers and parameter servers",
+        "launch",
+        help="run a script as a job of several trainers and parameter servers",
         description="Each trainer runs SCRIPT, which calls paddle_mini.cluster.join() and trains with what that "
-        "returns. Options that are not explained here are those of paddle_mini.cluster.run().")
+        "returns. Options that are not explained here are those of paddle_mini.cluster.run().",
+    )
     parser.add_argument("--trainers", type=int, default=1, metavar="N")
     parser.add_argument("--servers", type=int, default=argparse.SUPPRESS, metavar="N")
     parser.add_argument("--mode", choices=(*MODES, COLLECTIVE), default="async")

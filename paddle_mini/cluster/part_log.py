@@ -4,6 +4,7 @@ On threads the records of all parts are in the user's process already, and are a
 its own calls forward_log(): its warnings go along with its beats to the coordinator's Board, and whoever began the job
 reads them there and logs them.
 """
+
 from __future__ import annotations
 
 import logging
@@ -104,13 +105,17 @@ class Board:
         that are not there any more are passed over; a number that is too high is of a coordinator before this one."""
         gone = self.count - len(self._events)
         first = gone if number > self.count else max(number, gone)
-        events = list(self._events)[first - gone:][:AT_ONCE]
+        events = list(self._events)[first - gone :][:AT_ONCE]
         return first + len(events), events
 
 
 def _is_event(event: Any) -> bool:
-    return isinstance(event, list) and [type(one) for one in event] == [int, str] and 0 <= event[0] <= 1000 \
+    return (
+        isinstance(event, list)
+        and [type(one) for one in event] == [int, str]
+        and 0 <= event[0] <= 1000
         and len(event[1]) <= TEXT_LIMIT
+    )
 
 
 def _short(text: str) -> str:

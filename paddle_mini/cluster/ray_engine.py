@@ -40,8 +40,13 @@ class RayEngine(Engine):
     a request without a reply was done is not known, and who asked asks again.
     """
 
-    def __init__(self, address: str | None = None, service_options: Mapping[str, Any] | None = None,
-                 trainer_options: Mapping[str, Any] | None = None, start_timeout: float = 300.0):
+    def __init__(
+        self,
+        address: str | None = None,
+        service_options: Mapping[str, Any] | None = None,
+        trainer_options: Mapping[str, Any] | None = None,
+        start_timeout: float = 300.0,
+    ):
         self._start_timeout = start_timeout
         self._own, self._sockets = not ray.is_initialized(), ""
         if self._own:
@@ -96,8 +101,7 @@ class RayEngine(Engine):
                 except ray.exceptions.RayActorError as error:
                     ray.kill(self._trainers[number][0])  # if it was only out of reach
                     if lives[number] > restarts:
-                        raise TrainerFailed(
-                            f"trainer {number} died, and was begun again {restarts} times before") from error
+                        raise TrainerFailed(f"trainer {number} died, and was begun again {restarts} times before") from error
                     _log.warning("trainer %d died; it is begun again", number)
                     begin(number)
                 except Exception as error:

@@ -10,6 +10,7 @@ So the most loaded server has at most as many bytes more than the least loaded o
 that was not cut for all servers, and hardly more where there is none. Where servers have three such blocks on average,
 that is at most 1.5 times as many.
 """
+
 from __future__ import annotations
 
 import heapq
@@ -88,8 +89,10 @@ def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> list[Block]:
         sizes[info.name] = info.unit_bytes
         count = _block_count(info, servers)
         edges = [number * info.units // count for number in range(count + 1)]
-        cut += [((end - begin) * info.unit_bytes, info.name.encode(), Block(info.name, number, begin, end, -1))
-                for number, (begin, end) in enumerate(itertools.pairwise(edges))]
+        cut += [
+            ((end - begin) * info.unit_bytes, info.name.encode(), Block(info.name, number, begin, end, -1))
+            for number, (begin, end) in enumerate(itertools.pairwise(edges))
+        ]
     loads = [(0, server) for server in range(servers)]
     placed = []
     for size, _, block in sorted(cut, key=lambda piece: (-piece[0], piece[1], piece[2].number)):
@@ -115,7 +118,7 @@ def part(info: ParameterInfo, block: Block, values: np.ndarray) -> np.ndarray:
     """A block's values in an array of the parameter's shape: a view where that is possible."""
     if values.shape != tuple(info.shape):
         raise WrongShape(f"'{info.name}' is {list(values.shape)}, it must be {list(info.shape)}")
-    return values.reshape(info.units, *info.unit_shape)[block.begin:block.end]
+    return values.reshape(info.units, *info.unit_shape)[block.begin : block.end]
 
 
 def join(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:

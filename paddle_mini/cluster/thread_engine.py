@@ -57,8 +57,7 @@ class ThreadEngine(Engine):
         def begin(number: int) -> None:
             lives[number] += 1
             link = self._links[number] = _ThreadLink(self)
-            thread = threading.Thread(target=_live, args=(work, number, link, ended), name=f"trainer {number}",
-                                      daemon=True)
+            thread = threading.Thread(target=_live, args=(work, number, link, ended), name=f"trainer {number}", daemon=True)
             threads.add(thread)
             thread.start()
 
@@ -162,8 +161,9 @@ def _made(make: Callable[[Link], Service], engine: ThreadEngine) -> Service:
     return make(engine.link())
 
 
-def _live(work: Callable[[int, Link], Any], number: int, link: Link,
-          ended: SimpleQueue[tuple[int, Any, BaseException | None]]) -> None:
+def _live(
+    work: Callable[[int, Link], Any], number: int, link: Link, ended: SimpleQueue[tuple[int, Any, BaseException | None]]
+) -> None:
     try:
         ended.put((number, work(number, link), None))
     except BaseException as error:

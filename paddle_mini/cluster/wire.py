@@ -4,6 +4,7 @@ A request's header has "protocol", "job", "request" and what the request needs. 
 "wait": true when it is to be asked again later, or "error": {"kind", "text"}. Arrays are C-contiguous, little-endian
 float32, float64 or int64, and travel beside the header as they are.
 """
+
 from __future__ import annotations
 
 import json
@@ -71,8 +72,13 @@ def request(job: str, name: str, **fields: Any) -> bytes:
     return pack({"protocol": PROTOCOL, "job": job, "request": name, **fields})
 
 
-def answer(job: str, call: Callable[[str, Header, Arrays], Reply], header: bytes, arrays: Sequence[Any],
-           stamp: Callable[[], Header] | None = None) -> tuple[bytes, Arrays]:
+def answer(
+    job: str,
+    call: Callable[[str, Header, Arrays], Reply],
+    header: bytes,
+    arrays: Sequence[Any],
+    stamp: Callable[[], Header] | None = None,
+) -> tuple[bytes, Arrays]:
     """What a service replies: call(name, header, arrays) does a request of this job and protocol, stamp() is what
     each reply says too. Never raises: what is refused, and a failure inside, are replies."""
     try:

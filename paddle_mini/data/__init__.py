@@ -7,12 +7,23 @@ same structure with something to learn in it. Nothing is downloaded. Both give a
     for rows in pm.data.batch(pm.data.shuffle(books.train, 1000, seed=0), 32):
         exe.run(feed=feeder.feed(rows))
 """
+
 from . import cifar, conll05, imdb, imikolov, mnist, movielens, uci_housing, wmt16
 from .dataset import DataSet
 from .feeder import DataFeeder
 from .reader import batch, shuffle
 
 __all__ = [
-    "DataFeeder", "DataSet", "batch", "cifar", "conll05", "imdb", "imikolov", "mnist", "movielens", "shuffle",
-    "uci_housing", "wmt16",
+    "DataFeeder",
+    "DataSet",
+    "batch",
+    "cifar",
+    "conll05",
+    "imdb",
+    "imikolov",
+    "mnist",
+    "movielens",
+    "shuffle",
+    "uci_housing",
+    "wmt16",
 ]

@@ -3,6 +3,7 @@
 
 Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -34,9 +35,15 @@ def synthetic(seed: int = 0, train: int = 1600, test: int = 200) -> DataSet:
     phase, width, brightness and noise by chance."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 10, train + test)
-    angle, phase, wide, bright = ((value[:, None, None]) for value in (
-        labels % 5 * np.pi / 5, random.uniform(0, 2 * np.pi, labels.size), random.uniform(0.5, 0.9, labels.size),
-        random.uniform(0.6, 1.0, labels.size)))
+    angle, phase, wide, bright = (
+        (value[:, None, None])
+        for value in (
+            labels % 5 * np.pi / 5,
+            random.uniform(0, 2 * np.pi, labels.size),
+            random.uniform(0.5, 0.9, labels.size),
+            random.uniform(0.6, 1.0, labels.size),
+        )
+    )
     y, x = np.mgrid[:SIDE, :SIDE]
     stripes = 0.5 + 0.5 * np.sin((x * np.cos(angle) + y * np.sin(angle)) * wide + phase)
     colour = np.array([[0.9, 0.5, 0.2], [0.2, 0.5, 0.9]])[labels // 5][:, :, None, None]
@@ -57,8 +64,9 @@ def _batch(name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
         raise ProgramError(f"'{printable(name)}': {error}") from None
     pixels, labels = state.get("data"), np.asarray(state.get("labels", ()))
     if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.shape != (len(labels), 3 * SIDE**2):
-        raise ProgramError(f"'{printable(name)}' holds no images of CIFAR-10: data must be uint8 [count, {3 * SIDE**2}], with as "
-                           "many labels")
+        raise ProgramError(
+            f"'{printable(name)}' holds no images of CIFAR-10: data must be uint8 [count, {3 * SIDE**2}], with as many labels"
+        )
     if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < 10)).all():
         raise ProgramError(f"'{printable(name)}' has labels that are not 0 .. 9")
     return pixels, labels

@@ -7,6 +7,7 @@ the scheme IOB: B- and I- of one kind, then of the next, and O last.
 
 Carreras and Màrquez, "Introduction to the CoNLL-2005 Shared Task: Semantic Role Labeling", 2005.
 """
+
 from __future__ import annotations
 
 import re
@@ -52,8 +53,13 @@ def synthetic(seed: int = 0, clauses: int = 600) -> DataSet:
     for _ in range(clauses):
         verb, passive = f"verb{random.integers(10)}", random.random() < 0.4
         first, second = ("A1", "A0") if passive else ("A0", "A1")
-        tokens = [*part(first, "noun"), *([["was", "O"]] if passive else []), [verb, "B-V"],
-                  *([["by", "O"]] if passive else []), *part(second, "noun")]
+        tokens = [
+            *part(first, "noun"),
+            *([["was", "O"]] if passive else []),
+            [verb, "B-V"],
+            *([["by", "O"]] if passive else []),
+            *part(second, "noun"),
+        ]
         if random.random() < 0.5:
             tokens += [["in", "B-AM-LOC"], *([word, "I-AM-LOC"] for word, _ in part("AM-LOC", "place"))]
         tokens.append([".", "O"])
@@ -71,11 +77,16 @@ def _data_set(clauses: list[_Clause], test_ratio: float, rare: int) -> DataSet:
     samples: list[Sample] = []
     for clause in clauses:
         length, place = len(clause.words), clause.labels.index("B-V")
-        around = [BEFORE, BEFORE, *clause.words, AFTER, AFTER][place:place + 5]
-        samples.append((
-            numbers(clause.words, known["words"]), *([word] * length for word in numbers(around, known["words"])),
-            [known["verbs"][clause.verb]] * length, [int(abs(i - place) <= 2) for i in range(length)],
-            [known["labels"][label] for label in clause.labels]))
+        around = [BEFORE, BEFORE, *clause.words, AFTER, AFTER][place : place + 5]
+        samples.append(
+            (
+                numbers(clause.words, known["words"]),
+                *([word] * length for word in numbers(around, known["words"])),
+                [known["verbs"][clause.verb]] * length,
+                [int(abs(i - place) <= 2) for i in range(length)],
+                [known["labels"][label] for label in clause.labels],
+            )
+        )
     kept = len(samples) - round(len(samples) * test_ratio)
     return DataSet(samples[:kept], samples[kept:], known)
 

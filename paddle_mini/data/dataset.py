@@ -20,16 +20,19 @@ class DataSet(NamedTuple):
     vocabularies: Mapping[str, Vocabulary] = {}
 
 
-def vocabulary(counts: Mapping[str, int], first: Sequence[str] = (), last: Sequence[str] = (),
-               more_than: int = 0, at_most: int | None = None) -> Vocabulary:
+def vocabulary(
+    counts: Mapping[str, int], first: Sequence[str] = (), last: Sequence[str] = (), more_than: int = 0, at_most: int | None = None
+) -> Vocabulary:
     """Numbers for the words that occur more than `more_than` times: the most frequent first, of equally
     frequent ones the first in the alphabet. `first` and `last` stand before and behind them, however frequent.
     at_most: of so many words altogether."""
     fixed = {*first, *last}
-    words = sorted((word for word, count in counts.items() if count > more_than and word not in fixed),
-                   key=lambda word: (-counts[word], word))
+    words = sorted(
+        (word for word, count in counts.items() if count > more_than and word not in fixed),
+        key=lambda word: (-counts[word], word),
+    )
     if at_most is not None:
-        words = words[:max(at_most - len(first) - len(last), 0)]
+        words = words[: max(at_most - len(first) - len(last), 0)]
     return {word: number for number, word in enumerate([*first, *words, *last])}
 
 

@@ -46,8 +46,10 @@ class DataFeeder:
         for i, row in enumerate(rows):
             if not isinstance(row, (list, tuple)) or len(row) != wanted:
                 held = f"{len(row)} values" if isinstance(row, (list, tuple)) else f"a {type(row).__name__}"
-                raise ShapeError(f"DataFeeder: row {i} is {held}, it must be a tuple of {wanted}: "
-                                 + ", ".join(var.name for var in self.variables))
+                raise ShapeError(
+                    f"DataFeeder: row {i} is {held}, it must be a tuple of {wanted}: "
+                    + ", ".join(var.name for var in self.variables)
+                )
         return {var.name: _value(var, [row[i] for row in rows]) for i, var in enumerate(self.variables)}
 
 
@@ -65,8 +67,10 @@ def _length(var: Variable, value: Any) -> int:
     try:
         return len(value)
     except TypeError:
-        raise ShapeError(f"DataFeeder: '{printable(var.name)}' has lod_level {var.lod_level}, a value of it must be a sequence, "
-                         f"not {shown(value)}") from None
+        raise ShapeError(
+            f"DataFeeder: '{printable(var.name)}' has lod_level {var.lod_level}, a value of it must be a sequence, "
+            f"not {shown(value)}"
+        ) from None
 
 
 def _stacked(var: Variable, values: list[Any]) -> np.ndarray:
@@ -79,8 +83,9 @@ def _stacked(var: Variable, values: list[Any]) -> np.ndarray:
             raise ValueError(f"they are {array.dtype}, the variable is {dtype}")
         array = array.astype(dtype, copy=False)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ShapeError(f"DataFeeder: values of '{printable(var.name)}' don't make an array of {len(values)} × {dims}: "
-                         f"{error}") from None
+        raise ShapeError(
+            f"DataFeeder: values of '{printable(var.name)}' don't make an array of {len(values)} × {dims}: {error}"
+        ) from None
     if not values:
         return array.reshape([0, *(max(dim, 0) for dim in dims)])
     if array.ndim != 1 + len(dims) or any(want not in (-1, has) for want, has in zip(dims, array.shape[1:])):

@@ -4,6 +4,7 @@ Vocabularies: words.
 
 Maas et al., "Learning Word Vectors for Sentiment Analysis", 2011.
 """
+
 from __future__ import annotations
 
 import re

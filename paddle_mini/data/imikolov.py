@@ -4,6 +4,7 @@ Vocabularies: words. The beginning and the end of a sentence are words too.
 
 Mikolov et al., "Recurrent neural network based language model", 2010.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -53,4 +54,4 @@ def _data_set(train: list[list[str]], test: list[list[str]], n: int, rare: int) 
 
 def _grams(sentences: Iterable[list[str]], words: Mapping[str, int], n: int) -> list[Sample]:
     rows = (numbers([BEGIN, *sentence, END], words) for sentence in sentences)
-    return [tuple(row[i:i + n]) for row in rows for i in range(len(row) - n + 1)]
+    return [tuple(row[i : i + n]) for row in rows for i in range(len(row) - n + 1)]

@@ -3,6 +3,7 @@
 
 LeCun et al., "Gradient-based learning applied to document recognition", 1998.
 """
+
 from __future__ import annotations
 
 import struct
@@ -38,8 +39,10 @@ def load(path: Path) -> DataSet:
 def synthetic(seed: int = 0, train: int = 4000, test: int = 500) -> DataSet:
     """Stands for MNIST: printed digits at places, of brightness and width by chance, with noise over them."""
     random = np.random.default_rng(seed)
-    dots = [[np.array([list(map(int, cell)) for cell in digit], np.float32)]
-            for digit in zip(*(row.split() for row in _GLYPHS.split("\n")[1:-1]))]
+    dots = [
+        [np.array([list(map(int, cell)) for cell in digit], np.float32)]
+        for digit in zip(*(row.split() for row in _GLYPHS.split("\n")[1:-1]))
+    ]
     for widths in dots:
         wide = np.kron(widths[0], np.ones((3, 3), np.float32))
         widths[:] = [wide, np.maximum(wide, np.roll(wide, 1, axis=1))]
@@ -48,15 +51,16 @@ def synthetic(seed: int = 0, train: int = 4000, test: int = 500) -> DataSet:
     for image, label in zip(pixels, labels):
         glyph = dots[label][random.integers(2)]
         top, left = (random.integers(0, SIDE - size + 1) for size in glyph.shape)
-        image[0, top:top + glyph.shape[0], left:left + glyph.shape[1]] += glyph * random.uniform(90, 190)
+        image[0, top : top + glyph.shape[0], left : left + glyph.shape[1]] += glyph * random.uniform(90, 190)
     images = pixels.astype(np.uint8)
     return DataSet(_images(images[:train], labels[:train]), _images(images[train:], labels[train:]))
 
 
 def _images(pixels: np.ndarray, labels: np.ndarray) -> Images:
     if pixels.ndim < 3 or labels.ndim != 1 or len(pixels) != len(labels) or labels.max(initial=0) > 9:
-        raise ProgramError(f"images {list(pixels.shape)} and labels {list(labels.shape)} up to "
-                           f"{labels.max(initial=0)} don't belong together")
+        raise ProgramError(
+            f"images {list(pixels.shape)} and labels {list(labels.shape)} up to {labels.max(initial=0)} don't belong together"
+        )
     return Images(pixels.reshape(len(pixels), 1, *pixels.shape[-2:]), labels, -1.0, 1.0)
 
 
@@ -65,7 +69,7 @@ def _array(name: str, content: bytes) -> np.ndarray:
     axes = content[3] if len(content) > 3 else 0
     if content[:3] != b"\0\0\x08" or not 1 <= axes <= 3 or len(content) < 4 + 4 * axes:
         raise ProgramError(f"'{printable(name)}' is not an idx file of bytes")
-    dims: list[int] = list(struct.unpack(f">{axes}I", content[4:4 + 4 * axes]))
+    dims: list[int] = list(struct.unpack(f">{axes}I", content[4 : 4 + 4 * axes]))
     elements = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
     if elements.size != np.prod(dims, dtype=object):
         raise ProgramError(f"'{printable(name)}' says that it holds {dims} bytes, it holds {elements.size}")

@@ -5,6 +5,7 @@ kinds and words are lists. The score is 2 stars - 5.
 
 Harper and Konstan, "The MovieLens Datasets", 2015.
 """
+
 from __future__ import annotations
 
 import re
@@ -32,8 +33,9 @@ Rating = tuple[str, str, float]  # person, film, stars
 def load(path: Path, test_ratio: float = 0.1, seed: int = 0) -> DataSet:
     """From ml-1m.zip or a folder with users.dat, movies.dat and ratings.dat. Ratings are to test with a
     probability of test_ratio. ProgramError when a file is missing or a line is something else."""
-    users, movies, ratings = (_fields(name, text, wanted) for (name, wanted), text in zip(
-        _COLUMNS.items(), named_members(path, *_COLUMNS)))
+    users, movies, ratings = (
+        _fields(name, text, wanted) for (name, wanted), text in zip(_COLUMNS.items(), named_members(path, *_COLUMNS))
+    )
     people = {user: (gender, age, job) for user, gender, age, job, _ in users}
     films = {film: _Film(kinds.split("|"), _YEAR.sub("", title).lower().split()) for film, title, kinds in movies}
     rated: list[Rating] = []
@@ -59,7 +61,7 @@ def synthetic(seed: int = 0, users: int = 200, films: int = 120, ratings: int = 
     made: dict[str, _Film] = {}
     member = np.zeros((films, len(kinds)))
     for i in range(films):
-        own = random.permutation(len(kinds))[:random.integers(1, 4)]
+        own = random.permutation(len(kinds))[: random.integers(1, 4)]
         member[i, own] = 1 / len(own)
         titles = [f"word{kind * 5 + random.integers(5)}" for kind in own]
         made[str(i + 1)] = _Film([kinds[kind] for kind in own], ["the", *titles])
@@ -70,12 +72,16 @@ def synthetic(seed: int = 0, users: int = 200, films: int = 120, ratings: int = 
     return _data_set(people, made, rated, 0.1, seed)
 
 
-def _data_set(people: dict[str, Person], films: dict[str, _Film], ratings: Sequence[Rating], test_ratio: float,
-              seed: int) -> DataSet:
+def _data_set(
+    people: dict[str, Person], films: dict[str, _Film], ratings: Sequence[Rating], test_ratio: float, seed: int
+) -> DataSet:
     columns: Mapping[str, Collection[str]] = {
-        "users": people, "genders": [person[0] for person in people.values()],
-        "ages": [person[1] for person in people.values()], "jobs": [person[2] for person in people.values()],
-        "films": films, "kinds": [kind for film in films.values() for kind in film.kinds],
+        "users": people,
+        "genders": [person[0] for person in people.values()],
+        "ages": [person[1] for person in people.values()],
+        "jobs": [person[2] for person in people.values()],
+        "films": films,
+        "kinds": [kind for film in films.values() for kind in film.kinds],
         "words": [word for film in films.values() for word in film.words],
     }
     known = {name: _numbered(values) for name, values in columns.items()}
@@ -83,9 +89,16 @@ def _data_set(people: dict[str, Person], films: dict[str, _Film], ratings: Seque
     chance = np.random.default_rng(seed).random(len(ratings))
     for (user, film, stars), drawn in zip(ratings, chance):
         about = [known[name][value] for name, value in zip(("genders", "ages", "jobs"), people[user])]
-        parts[int(drawn < test_ratio)].append((
-            known["users"][user], *about, known["films"][film], [known["kinds"][kind] for kind in films[film].kinds],
-            [known["words"][word] for word in films[film].words], np.array([2 * stars - 5], np.float32)))
+        parts[int(drawn < test_ratio)].append(
+            (
+                known["users"][user],
+                *about,
+                known["films"][film],
+                [known["kinds"][kind] for kind in films[film].kinds],
+                [known["words"][word] for word in films[film].words],
+                np.array([2 * stars - 5], np.float32),
+            )
+        )
     return DataSet(*parts, known)
 
 

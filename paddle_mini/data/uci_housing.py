@@ -3,6 +3,7 @@
 
 Harrison and Rubinfeld, "Hedonic prices and the demand for clean air", 1978.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -18,7 +19,7 @@ def load(path: Path) -> DataSet:
     """From housing.data: 506 lines of 14 numbers, or a folder that holds it. The first four fifths are to
     train; every feature is shifted by their mean and divided by their range.
     ProgramError when it cannot be read or is something else."""
-    text, = named_members(path, ".data")
+    (text,) = named_members(path, ".data")
     try:
         rows = np.array([[float(word) for word in line.split()] for line in lines(text) if line.strip()])
     except ValueError as error:

@@ -4,6 +4,7 @@ translation after <s>, and next is the same one word on: it ends with <e>. Vocab
 
 Elliott et al., "Multi30K: Multilingual English-German Image Descriptions", 2016.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -40,19 +41,22 @@ def synthetic(seed: int = 0, train: int = 1500, test: int = 150, words: int = 20
     for length in random.integers(2, 5, train + test):
         nouns, verb = random.integers(0, words, length - 1), random.integers(0, words)
         english = [word for noun in nouns for word in (["a"] if noun % 3 == 0 else []) + [f"noun{noun}"]]
-        german = [word for noun in nouns
-                  for word in (["ein" if noun % 2 else "eine"] if noun % 3 == 0 else []) + [f"Wort{noun}"]]
+        german = [word for noun in nouns for word in (["ein" if noun % 2 else "eine"] if noun % 3 == 0 else []) + [f"Wort{noun}"]]
         made.append(([*english, f"verb{verb}"], [f"tut{verb}", *german]))
     return _data_set(made[:train], made[train:], 1000, 1000)
 
 
 def _data_set(train: list[Pair], test: list[Pair], source_words: int, target_words: int) -> DataSet:
-    source, target = (vocabulary(count(pair[side] for pair in train), [BEGIN, END, UNKNOWN], at_most=size)
-                      for side, size in enumerate((source_words, target_words)))
+    source, target = (
+        vocabulary(count(pair[side] for pair in train), [BEGIN, END, UNKNOWN], at_most=size)
+        for side, size in enumerate((source_words, target_words))
+    )
 
     def samples(pairs: list[Pair]) -> list[Sample]:
-        return [(numbers([BEGIN, *first, END], source), numbers([BEGIN, *second], target),
-                 numbers([*second, END], target)) for first, second in pairs]
+        return [
+            (numbers([BEGIN, *first, END], source), numbers([BEGIN, *second], target), numbers([*second, END], target))
+            for first, second in pairs
+        ]
 
     return DataSet(samples(train), samples(test), {"source": source, "target": target})
 
@@ -62,6 +66,8 @@ def _pairs(name: str, rows: list[str], swapped: bool) -> list[Pair]:
     for i, row in enumerate(rows, 1):
         sides = [side.split() for side in row.split("\t")]
         if len(sides) != 2:
-            raise ProgramError(f"line {i} of '{printable(name)}' has {len(sides)} columns, it must have 2: English, a tab, German")
+            raise ProgramError(
+                f"line {i} of '{printable(name)}' has {len(sides)} columns, it must have 2: English, a tab, German"
+            )
         pairs.append((sides[1], sides[0]) if swapped else (sides[0], sides[1]))
     return pairs

@@ -73,8 +73,7 @@ class CheckpointManager:
     newer one is on the disk. every_steps, every_seconds: when save() does something; both None: each time.
     """
 
-    def __init__(self, directory: Path, keep: int = 3, every_steps: int | None = None,
-                 every_seconds: float | None = None):
+    def __init__(self, directory: Path, keep: int = 3, every_steps: int | None = None, every_seconds: float | None = None):
         if not isinstance(directory, (str, os.PathLike)):
             raise ProgramError(f"CheckpointManager: directory is {shown(directory)}, it must be a path")
         self.directory = os.path.abspath(path_of(directory))
@@ -98,8 +97,9 @@ class CheckpointManager:
     def __exit__(self, *error: Any) -> None:
         self.close()
 
-    def save(self, step: int, program: Program, exe: Executor, scope: Scope | None = None, data: Any = None,
-             force: bool = False) -> str | None:
+    def save(
+        self, step: int, program: Program, exe: Executor, scope: Scope | None = None, data: Any = None, force: bool = False
+    ) -> str | None:
         """Saves when that is due, or with force=True, and returns the checkpoint's path; None when it is not due.
 
         Call it between two runs, after every step. Due: a multiple of every_steps was reached since the last save
@@ -113,8 +113,7 @@ class CheckpointManager:
         step = _whole("step", step, 0)
         if not force and not self._is_due(step):
             return None
-        facts = {"step": step, "data": _plain_data(data), "schedules": schedule_states(program),
-                 "program": program_sum(program)}
+        facts = {"step": step, "data": _plain_data(data), "schedules": schedule_states(program), "program": program_sum(program)}
         names = held_names(program, scope)
         with naming_failures(f"can't save a checkpoint in '{self.directory}'"), self._owned() as owner:
             self._remove_hidden(owner)
@@ -134,8 +133,7 @@ class CheckpointManager:
             self._rotate(owner)
         return path
 
-    def restore(self, program: Program, exe: Executor, scope: Scope | None = None,
-                step: int | None = None) -> Restored:
+    def restore(self, program: Program, exe: Executor, scope: Scope | None = None, step: int | None = None) -> Restored:
         """Goes back to the newest checkpoint, or to the newest of a step: instead of running the startup program.
 
         A damaged checkpoint is left out, with a warning, and the one saved before it is taken. ProgramError when
@@ -156,8 +154,11 @@ class CheckpointManager:
                 damaged.append(str(error))
         else:
             which = "no checkpoint" if step is None else f"no checkpoint of step {step}"
-            raise ProgramError(f"there is {which} in '{self.directory}'" if not damaged else
-                               f"{which} in '{self.directory}' is whole: " + "; ".join(damaged))
+            raise ProgramError(
+                f"there is {which} in '{self.directory}'"
+                if not damaged
+                else f"{which} in '{self.directory}' is whole: " + "; ".join(damaged)
+            )
         with naming(found.path):
             require_fit(checkpoint, program, exe, scope)
         for problem in damaged:
@@ -181,8 +182,7 @@ class CheckpointManager:
             return True
         # Another interval than the last one's: also when steps are left out, or go back.
         by_steps = self.every_steps is not None and step // self.every_steps != self._last_step // self.every_steps
-        return by_steps or (self.every_seconds is not None
-                            and time.monotonic() - self._last_time >= self.every_seconds)
+        return by_steps or (self.every_seconds is not None and time.monotonic() - self._last_time >= self.every_seconds)
 
     @contextmanager
     def _owned(self) -> Iterator[str]:
@@ -216,8 +216,7 @@ class CheckpointManager:
     def _remove_hidden(self, owner: str) -> None:
         """Removes what a save that died left, and what _rotate hid. Who holds the folder is the only one at work."""
         with os.scandir(self.directory) as entries:
-            hidden = [entry.path for entry in entries
-                      if re.fullmatch(f"\\.checkpoint-{owner}-[0-9a-f]{{16}}", entry.name)]
+            hidden = [entry.path for entry in entries if re.fullmatch(f"\\.checkpoint-{owner}-[0-9a-f]{{16}}", entry.name)]
         for path in filter(_holds_only_our_files, hidden):
             for name in os.listdir(path):
                 os.unlink(os.path.join(path, name))
@@ -225,7 +224,7 @@ class CheckpointManager:
 
     def _rotate(self, owner: str) -> None:
         """Hides old checkpoints before it removes them: none is ever seen without some of its files."""
-        old = [found.path for found in self._found() if self._is_own(found, owner)][:-self.keep]
+        old = [found.path for found in self._found() if self._is_own(found, owner)][: -self.keep]
         for path in old:
             os.rename(path, self._hidden(owner))
         if old:
@@ -279,5 +278,7 @@ def _plain_data(data: Any) -> Any:
             return data
     except (TypeError, ValueError, RecursionError):
         pass
-    raise ProgramError(f"data is {repr(data)[:200]}, which JSON does not give back as it is: use dicts with string "
-                       "keys, lists, strings, numbers, True, False and None")
+    raise ProgramError(
+        f"data is {repr(data)[:200]}, which JSON does not give back as it is: use dicts with string "
+        "keys, lists, strings, numbers, True, False and None"
+    )

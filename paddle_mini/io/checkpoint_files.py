@@ -8,6 +8,7 @@
 A manifest is {"sha256": …, "checkpoint": {…}} in one spelling: who reads it spells what it says again and compares
 bytes, so no damage to it goes unseen either.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -68,7 +69,7 @@ class NewFile:
     def write(self, data: bytes) -> int:
         rest = memoryview(data)
         while rest:  # a file system may take less than it was given
-            rest = rest[os.write(self._descriptor, rest):]
+            rest = rest[os.write(self._descriptor, rest) :]
         self._sum.update(data)
         self._bytes += len(data)
         return len(data)
@@ -98,8 +99,9 @@ def held_names(program: Program, scope: Scope) -> tuple[list[str], list[str]]:
         if not var.persistable or var.kind in (dtypes.FEED_LIST, dtypes.FETCH_LIST):
             continue
         if var.kind not in names:
-            raise ProgramError(f"'{printable(var.name)}' is persistable and of kind {var.kind}: "
-                               "a checkpoint holds tensors and selected rows")
+            raise ProgramError(
+                f"'{printable(var.name)}' is persistable and of kind {var.kind}: a checkpoint holds tensors and selected rows"
+            )
         if var.name not in scope:
             raise OpError(f"'{printable(var.name)}' has no value in the scope to be saved")
         info = scope.info(var.name)
@@ -120,8 +122,10 @@ def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: list
     fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
     if kind != var.kind or dtype != var.dtype or not fits:
         words = {dtypes.SELECTED_ROWS: "selected rows of "}
-        raise ShapeError(f"'{printable(name)}' is {words.get(kind, '')}{shape} {dtype}, "
-                         f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}")
+        raise ShapeError(
+            f"'{printable(name)}' is {words.get(kind, '')}{shape} {dtype}, "
+            f"the program declares {words.get(var.kind, '')}{list(var.shape)} {var.dtype}"
+        )
 
 
 def schedule_states(program: Program) -> dict[str, Any]:
@@ -135,8 +139,9 @@ def schedule_states(program: Program) -> dict[str, Any]:
     return states
 
 
-def write_checkpoint(folder: str, facts: Mapping[str, Any], names: tuple[list[str], list[str]], scope: Scope,
-                     exe: Executor) -> None:
+def write_checkpoint(
+    folder: str, facts: Mapping[str, Any], names: tuple[list[str], list[str]], scope: Scope, exe: Executor
+) -> None:
     """Fills an empty folder; all of it is on the disk afterwards. facts: step, data, schedules, program and what
     else the manifest shall hold. names: what held_names said."""
     tensors, rows = names
@@ -158,7 +163,11 @@ def write_checkpoint(folder: str, facts: Mapping[str, Any], names: tuple[list[st
         file.write(random.encode("ascii"))
         files[RANDOM] = file
     manifest = {
-        "format": FORMAT, **facts, "made_by": _provenance(), "tensors": tensor_bytes, "rows": about_rows,
+        "format": FORMAT,
+        **facts,
+        "made_by": _provenance(),
+        "tensors": tensor_bytes,
+        "rows": about_rows,
         "files": {name: file.facts() for name, file in files.items()},
     }
     with NewFile(folder, MANIFEST) as file:
@@ -177,8 +186,13 @@ def program_sum(program: Program) -> str:
 
 def _provenance() -> dict[str, str]:
     from .. import __version__  # which is set after this module is imported
-    return {"paddle_mini": __version__, "numpy": np.__version__, "machine": os.uname().machine,
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+    return {
+        "paddle_mini": __version__,
+        "numpy": np.__version__,
+        "machine": os.uname().machine,
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
 
 
 def _spelled(facts: Mapping[str, Any]) -> bytes:
@@ -270,8 +284,7 @@ def require_fit(checkpoint: Checkpoint, program: Program, exe: Executor, scope: 
     schedules = {name: type(rate).__name__ for name, rate in program.schedules.items()}
     saved = {name: kind for name, (kind, _) in checkpoint.schedules.items()}
     if schedules != saved:
-        raise ProgramError(f"the program's learning-rate schedules are {schedules or 'none'}, "
-                           f"the checkpoint's {saved or 'none'}")
+        raise ProgramError(f"the program's learning-rate schedules are {schedules or 'none'}, the checkpoint's {saved or 'none'}")
     Executor(exe.place).set_random_state(checkpoint.random)  # refuses what is none
 
 

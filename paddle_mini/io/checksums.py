@@ -8,7 +8,7 @@ from .._core import ProgramError
 def is_marked(data: memoryview, place: int, mark: bytes) -> bool:
     """Whether a checksum of paddle_mini begins at this place. A mark in which a few bits differ is a ProgramError: a file
     with a damaged mark would otherwise be read as one without a checksum."""
-    found = data[place:place + len(mark)]
+    found = data[place : place + len(mark)]
     if found == mark:
         return True
     if len(found) == len(mark) and sum(bin(a ^ b).count("1") for a, b in zip(found, mark)) <= len(mark):

@@ -23,9 +23,16 @@ Vars = Sequence[Variable | str]
 FOLDER_MODEL = "__model__"
 
 
-def save_inference_model(prefix: Path, feed_vars: Vars, fetch_vars: Vars, executor: Executor | None = None,
-                         program: Program | None = None, scope: Scope | None = None,
-                         model_filename: str | None = None, params_filename: str | None = None) -> None:
+def save_inference_model(
+    prefix: Path,
+    feed_vars: Vars,
+    fetch_vars: Vars,
+    executor: Executor | None = None,
+    program: Program | None = None,
+    scope: Scope | None = None,
+    model_filename: str | None = None,
+    params_filename: str | None = None,
+) -> None:
     """Writes what computes `fetch_vars` from `feed_vars`, and the parameters that takes.
 
     prefix.pdmodel and prefix.pdiparams are what PaddlePaddle's save_inference_model writes, and what
@@ -68,9 +75,14 @@ def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Program | None) 
     return fetch_vars[0].block.program
 
 
-def load_inference_model(prefix: Path, executor: Executor | None = None, scope: Scope | None = None,
-                         model_filename: str | None = None, params_filename: str | None = None,
-                         check: bool = True) -> tuple[Program, list[str], list[Variable]]:
+def load_inference_model(
+    prefix: Path,
+    executor: Executor | None = None,
+    scope: Scope | None = None,
+    model_filename: str | None = None,
+    params_filename: str | None = None,
+    check: bool = True,
+) -> tuple[Program, list[str], list[Variable]]:
     """Reads prefix.pdmodel and prefix.pdiparams: the program, the names to feed, the variables to
     fetch. The parameters go to the scope. Errors as those of load_parameters.
 
@@ -117,7 +129,7 @@ def _by_column(program: Program, op_type: str, name: Callable[[Operator], str]) 
 def prefix_of(path: Path) -> str:
     """PREFIX for PREFIX and for PREFIX.pdmodel."""
     path = os.fspath(path)
-    return path[:-len(".pdmodel")] if path.endswith(".pdmodel") else path
+    return path[: -len(".pdmodel")] if path.endswith(".pdmodel") else path
 
 
 def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> None:
@@ -128,8 +140,9 @@ def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> 
     _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope, [info])
 
 
-def _save(model_path: str, parameters_path: str, program: Program, scope: Scope | None,
-          others: Sequence[tuple[str, bytes | None]] = ()) -> None:
+def _save(
+    model_path: str, parameters_path: str, program: Program, scope: Scope | None, others: Sequence[tuple[str, bytes | None]] = ()
+) -> None:
     names, scope = parameter_names(program), global_scope() if scope is None else scope
     require_values(names, scope)
     for path in (model_path, parameters_path):

@@ -16,7 +16,9 @@ Path = Union[str, "os.PathLike[str]"]
 def parameter_names(program: Program) -> list[str]:
     """The variables that the program's parameter file holds, in its order."""
     if not isinstance(program, Program):
-        raise ProgramError(f"program is of type {type(program).__name__}, not a Program; a file or state of values belongs to a Program")
+        raise ProgramError(
+            f"program is of type {type(program).__name__}, not a Program; a file or state of values belongs to a Program"
+        )
     return _core.parameter_file_order(program.to_bytes())
 
 

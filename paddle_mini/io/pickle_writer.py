@@ -20,12 +20,26 @@ def state_pieces(state: dict[str, np.ndarray]) -> list[bytes]:
     parts = [POP + b"}("]  # a dict, the items
     for name, array in state.items():
         text, kind = name.encode(), array.dtype.str
-        parts += [b"X", len(text).to_bytes(4, "little"), text,
-                  b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85C\x01btR",
-                  b"(K\x01(", *(b"\x8a\x08" + dim.to_bytes(8, "little") for dim in array.shape), b"t",
-                  b"cnumpy\ndtype\nX", (len(kind) - 1).to_bytes(4, "little"), kind[1:].encode(), b"\x89\x88\x87R",
-                  b"(K\x03X\x01\0\0\0", kind[:1].encode(), b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb",
-                  b"\x89\x8e", array.nbytes.to_bytes(8, "little"), array.tobytes(), b"tb"]
+        parts += [
+            b"X",
+            len(text).to_bytes(4, "little"),
+            text,
+            b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85C\x01btR",
+            b"(K\x01(",
+            *(b"\x8a\x08" + dim.to_bytes(8, "little") for dim in array.shape),
+            b"t",
+            b"cnumpy\ndtype\nX",
+            (len(kind) - 1).to_bytes(4, "little"),
+            kind[1:].encode(),
+            b"\x89\x88\x87R",
+            b"(K\x03X\x01\0\0\0",
+            kind[:1].encode(),
+            b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb",
+            b"\x89\x8e",
+            array.nbytes.to_bytes(8, "little"),
+            array.tobytes(),
+            b"tb",
+        ]
     parts.append(b"u.")
     return [MARK_OF_CHECKSUM, crc32c(*parts).to_bytes(4, "little"), *parts]
 

@@ -25,15 +25,31 @@ MOST_STEPS = 4_000_000
 DEEPEST = 8
 
 _NAMES = {
-    ("collections", "OrderedDict"), ("_codecs", "encode"), ("numpy", "dtype"), ("numpy", "ndarray"),
+    ("collections", "OrderedDict"),
+    ("_codecs", "encode"),
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
     *((builtins, name) for builtins in ("builtins", "__builtin__") for name in ("tuple", "bytes")),
     *(("numpy." + core + ".multiarray", name) for core in ("core", "_core") for name in ("_reconstruct", "scalar")),
 }
 _PUT = {"BINPUT", "LONG_BINPUT", "PUT"}
 _GET = {"BINGET", "LONG_BINGET", "GET"}
 # Operations that push what they carry.
-_CONSTANTS = {"BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8",
-              "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BINSTRING", "SHORT_BINSTRING"}
+_CONSTANTS = {
+    "BININT",
+    "BININT1",
+    "BININT2",
+    "LONG1",
+    "BINFLOAT",
+    "BINUNICODE",
+    "SHORT_BINUNICODE",
+    "BINUNICODE8",
+    "BINBYTES",
+    "SHORT_BINBYTES",
+    "BINBYTES8",
+    "BINSTRING",
+    "SHORT_BINSTRING",
+}
 _VALUES = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_TUPLE": tuple}
 _MARK = object()
@@ -45,8 +61,9 @@ class _Name:
     def __init__(self, module: Any, name: Any):
         self.name = f"{module}.{name}".replace("numpy._core.", "numpy.core.").replace("__builtin__.", "builtins.")
         if (module, name) not in _NAMES:
-            raise ProgramError(f"it names {shown(self.name)}: arrays, numbers, strings, lists and dicts are read, "
-                               "and nothing is run")
+            raise ProgramError(
+                f"it names {shown(self.name)}: arrays, numbers, strings, lists and dicts are read, and nothing is run"
+            )
 
 
 class _Unfinished:
@@ -71,16 +88,25 @@ def pickled_state(data: bytes) -> dict[str, Any]:
     try:
         argument: Any  # of the type that the operation has
         for number, (operation, argument, place) in enumerate(pickletools.genops(stream)):
-            if (operation.name == "PROTO" and (place or not 2 <= argument <= 5)) or \
-                    (number == 0 and operation.name != "PROTO" and not checked):
+            if (operation.name == "PROTO" and (place or not 2 <= argument <= 5)) or (
+                number == 0 and operation.name != "PROTO" and not checked
+            ):
                 raise ProgramError("it is not pickled with protocol 2 to 5")
             if operation.name == "FRAME" and argument > len(data) - stream.tell():
                 raise ProgramError(f"it is cut off: a frame has {argument} bytes, {len(data) - stream.tell()} are left")
             if number >= MOST_STEPS:
                 raise ProgramError(f"it takes more than {MOST_STEPS} steps to read, which no state does")
             machine.step(operation.name, argument)
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, RecursionError, OverflowError,
-            Warning) as error:  # pickletools warns of escapes where warnings are errors
+    except (
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+        Warning,
+    ) as error:  # pickletools warns of escapes where warnings are errors
         raise ProgramError(f"it is cut off, damaged or not pickled: {str(error)[:200]}") from None
     if stream.tell() != len(data):
         raise ProgramError(f"{len(data) - stream.tell()} bytes follow its end")
@@ -98,7 +124,7 @@ def has_checksum(data: bytes) -> bool:
     view = memoryview(data)
     if not is_marked(view, 0, MARK_OF_CHECKSUM):
         return False
-    expected = int.from_bytes(view[len(MARK_OF_CHECKSUM):_BEHIND_MARK], "little")
+    expected = int.from_bytes(view[len(MARK_OF_CHECKSUM) : _BEHIND_MARK], "little")
     require_whole(expected, _core.crc32c(view[_BEHIND_MARK:]))
     return True
 

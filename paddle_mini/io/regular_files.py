@@ -1,4 +1,5 @@
-# Files that Python opens itself: no call waits for a pipe, a link is not followed when a file is replaced, and it is replaced whole.
+# Files that Python opens itself: no call waits for a pipe, links are not followed when a file is replaced, and files are
+# replaced whole.
 from __future__ import annotations
 
 import errno

@@ -12,8 +12,18 @@ from .checksums import crc32c, is_marked, require_whole
 from .values import element_type
 
 # The format's names of element types; bfloat16 is its bits in uint16, as in a Scope.
-NUMPY = {"BOOL": "bool", "I8": "int8", "U8": "uint8", "I16": "int16", "I32": "int32", "I64": "int64",
-         "F16": "float16", "BF16": "uint16", "F32": "float32", "F64": "float64"}
+NUMPY = {
+    "BOOL": "bool",
+    "I8": "int8",
+    "U8": "uint8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "F16": "float16",
+    "BF16": "uint16",
+    "F32": "float32",
+    "F64": "float64",
+}
 
 
 # The format's own place for notes, which its writer puts first: CRC-32C of the file with these digits as zeros.
@@ -31,9 +41,12 @@ def _package() -> Any:
 def safetensors_bytes(state: dict[str, np.ndarray]) -> list[bytes]:
     """The file's bytes, in pieces; the arrays are contiguous and little-endian."""
     package = _package()
-    specs = {name: package.TensorSpec(dtype=element_type(array.dtype), shape=list(array.shape),
-                                      data_ptr=array.ctypes.data, data_len=array.nbytes)
-             for name, array in state.items()}
+    specs = {
+        name: package.TensorSpec(
+            dtype=element_type(array.dtype), shape=list(array.shape), data_ptr=array.ctypes.data, data_len=array.nbytes
+        )
+        for name, array in state.items()
+    }
     try:
         data = package.serialize(specs, {"paddle_mini.crc32c": "0" * _DIGITS})
     except package.SafetensorError as error:
@@ -45,7 +58,7 @@ def safetensors_bytes(state: dict[str, np.ndarray]) -> list[bytes]:
 def _pieces(data: memoryview) -> tuple[Any, Any, Any]:
     """What is before the checksum, its digits, and what follows."""
     begin = _AT + len(_MARK)
-    return data[:begin], data[begin:begin + _DIGITS], data[begin + _DIGITS:]
+    return data[:begin], data[begin : begin + _DIGITS], data[begin + _DIGITS :]
 
 
 def has_checksum(data: bytes) -> bool:
@@ -73,7 +86,9 @@ def safetensors_state(data: bytes) -> dict[str, np.ndarray]:
 def _array(name: str, facts: dict[str, Any]) -> np.ndarray:
     if facts["dtype"] not in NUMPY:
         known = ", ".join(NUMPY)
-        raise ProgramError(f"'{printable(name)}' has elements of {facts['dtype']}, which is not an element type; there are {known}")
+        raise ProgramError(
+            f"'{printable(name)}' has elements of {facts['dtype']}, which is not an element type; there are {known}"
+        )
     dtype = np.dtype(NUMPY[facts["dtype"]]).newbyteorder("<")
     if math.prod(facts["shape"]) * dtype.itemsize != len(facts["data"]):
         raise ProgramError(f"'{printable(name)}' of shape {facts['shape']} {facts['dtype']} has {len(facts['data'])} bytes")
@@ -83,9 +98,11 @@ def _array(name: str, facts: dict[str, Any]) -> np.ndarray:
 
 def _check_header(data: bytes) -> None:
     """The package keeps the last of two tensors of one name."""
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         if len(set(names)) != len(names):
             raise ProgramError("its header names something twice")
         return dict(pairs)
-    json.loads(data[8:8 + int.from_bytes(data[:8], "little")], object_pairs_hook=unique)
+
+    json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")], object_pairs_hook=unique)

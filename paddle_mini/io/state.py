@@ -39,8 +39,9 @@ def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndar
         return {name: scope.get(name) for name in names}
 
 
-def set_state(program: Program, state: Mapping[str, np.ndarray], scope: Scope | None = None,
-              strict: bool = True) -> tuple[list[str], list[str]]:
+def set_state(
+    program: Program, state: Mapping[str, np.ndarray], scope: Scope | None = None, strict: bool = True
+) -> tuple[list[str], list[str]]:
     """Gives the program's persistable variables the arrays of these names.
 
     strict: ProgramError when a variable has no array or an array no variable. Otherwise these two lists of
@@ -114,8 +115,7 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
     _core.write_model(prefix + ".pdmodel", program.to_bytes(), None)
 
 
-def load(program: Program, prefix: Path, scope: Scope | None = None,
-         strict: bool = True) -> tuple[list[str], list[str]]:
+def load(program: Program, prefix: Path, scope: Scope | None = None, strict: bool = True) -> tuple[list[str], list[str]]:
     """Reads prefix.pdparams and, where the program has persistable variables that are no parameters,
     prefix.pdopt. Returns and raises as set_state; strict=False does without a .pdopt file."""
     prefix = state_prefix(prefix)

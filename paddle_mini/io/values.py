@@ -15,7 +15,7 @@ Lod = list[list[int]]
 
 
 def element_type(dtype: Any) -> str:
-    """"float32" for np.dtype("float32"); the bits of bfloat16 are uint16 in NumPy."""
+    """ "float32" for np.dtype("float32"); the bits of bfloat16 are uint16 in NumPy."""
     return "bfloat16" if dtype == np.uint16 else str(dtype.name)
 
 
@@ -32,9 +32,15 @@ def zeros_of_averages(program: Program, state: Container[str]) -> dict[str, np.n
     """Zeros, by name, for the blocks that a state with averages from an earlier version lacks: an average whose block is
     zero is the array Average itself (parameter_average, average_rows)."""
     block = program.global_block()
-    names = {name for op in block.ops if op.type in ("parameter_average", "average_rows")
-             if op.input("Average")[0] in state
-             for port in ("Block", "Sums") for name in op.input(port) if name not in state}
+    names = {
+        name
+        for op in block.ops
+        if op.type in ("parameter_average", "average_rows")
+        if op.input("Average")[0] in state
+        for port in ("Block", "Sums")
+        for name in op.input(port)
+        if name not in state
+    }
     return {name: np.zeros(block.vars[name].shape, block.vars[name].dtype) for name in names}
 
 
@@ -58,8 +64,10 @@ def _check(program: Program, name: str, array: Any) -> None:
     found, shape = element_type(array.dtype), list(array.shape)
     fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
     if not fits or found != var.dtype or not array.dtype.isnative:
-        raise ShapeError(f"'{printable(name)}' is {shape} {found if array.dtype.isnative else array.dtype}, "
-                         f"the program declares {list(var.shape)} {var.dtype}")
+        raise ShapeError(
+            f"'{printable(name)}' is {shape} {found if array.dtype.isnative else array.dtype}, "
+            f"the program declares {list(var.shape)} {var.dtype}"
+        )
 
 
 def check_names(missing: list[str], unexpected: list[str]) -> None:

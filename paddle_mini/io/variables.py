@@ -18,9 +18,15 @@ from .values import naming, set_values
 Predicate = Callable[[Variable], bool]
 
 
-def save_vars(executor: Any, dirname: Path, main_program: Program | None = None,
-              vars: Sequence[Variable | str] | None = None, predicate: Predicate | None = None,
-              filename: str | None = None, scope: Scope | None = None) -> None:
+def save_vars(
+    executor: Any,
+    dirname: Path,
+    main_program: Program | None = None,
+    vars: Sequence[Variable | str] | None = None,
+    predicate: Predicate | None = None,
+    filename: str | None = None,
+    scope: Scope | None = None,
+) -> None:
     """Writes variables of a program into a folder, which is made.
 
     vars: variables or names; None: the persistable ones for which predicate says True (None: all).
@@ -41,9 +47,15 @@ def save_vars(executor: Any, dirname: Path, main_program: Program | None = None,
             _core.save_parameters(scope, path, inside)
 
 
-def load_vars(executor: Any, dirname: Path, main_program: Program | None = None,
-              vars: Sequence[Variable | str] | None = None, predicate: Predicate | None = None,
-              filename: str | None = None, scope: Scope | None = None) -> None:
+def load_vars(
+    executor: Any,
+    dirname: Path,
+    main_program: Program | None = None,
+    vars: Sequence[Variable | str] | None = None,
+    predicate: Predicate | None = None,
+    filename: str | None = None,
+    scope: Scope | None = None,
+) -> None:
     """Reads what save_vars, or PaddlePaddle's save_vars, wrote; the arguments are save_vars's.
 
     All files are read and held against the program before the scope is changed: ProgramError for a file
@@ -53,8 +65,9 @@ def load_vars(executor: Any, dirname: Path, main_program: Program | None = None,
     load_checked_vars(dirname, program, _names(program, vars, predicate), filename, scope, None)
 
 
-def load_checked_vars(dirname: Path, program: Program, names: list[str], filename: str | None, scope: Scope | None,
-                      checksum: int | None) -> None:
+def load_checked_vars(
+    dirname: Path, program: Program, names: list[str], filename: str | None, scope: Scope | None, checksum: int | None
+) -> None:
     """load_vars of files that, one after the other, have this checksum, unless that is None."""
     scope = global_scope() if scope is None else scope
     files = _files(dirname, names, filename)
@@ -78,26 +91,30 @@ def load_checked_vars(dirname: Path, program: Program, names: list[str], filenam
         set_values(scope, program, values)
 
 
-def save_params(executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None,
-                scope: Scope | None = None) -> None:
+def save_params(
+    executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
+) -> None:
     """save_vars of the program's parameters."""
     save_vars(executor, dirname, main_program, None, _is_parameter, filename, scope)
 
 
-def load_params(executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None,
-                scope: Scope | None = None) -> None:
+def load_params(
+    executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
+) -> None:
     """load_vars of the program's parameters."""
     load_vars(executor, dirname, main_program, None, _is_parameter, filename, scope)
 
 
-def save_persistables(executor: Any, dirname: Path, main_program: Program | None = None,
-                      filename: str | None = None, scope: Scope | None = None) -> None:
+def save_persistables(
+    executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
+) -> None:
     """save_vars of all persistable variables: parameters, accumulators of optimizers, learning rates, averages."""
     save_vars(executor, dirname, main_program, None, None, filename, scope)
 
 
-def load_persistables(executor: Any, dirname: Path, main_program: Program | None = None,
-                      filename: str | None = None, scope: Scope | None = None) -> None:
+def load_persistables(
+    executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
+) -> None:
     """load_vars of all persistable variables."""
     load_vars(executor, dirname, main_program, None, None, filename, scope)
 
@@ -106,8 +123,7 @@ def _is_parameter(var: Variable) -> bool:
     return isinstance(var, Parameter)
 
 
-def _names(program: Program | None, vars: Sequence[Variable | str] | None,
-           predicate: Predicate | None) -> list[str]:
+def _names(program: Program | None, vars: Sequence[Variable | str] | None, predicate: Predicate | None) -> list[str]:
     """In byte order, the order of PaddlePaddle's combined files."""
     program = default_main_program() if program is None else program
     if vars is not None and not isinstance(vars, (list, tuple)):

@@ -19,8 +19,7 @@ def maxout(x: Variable, groups: int, axis: int = 1, name: str | None = None) -> 
     return emit("maxout", {"X": x}, {"groups": groups, "axis": from_front(x, axis)}, name=name)
 
 
-def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NCHW",
-          name: str | None = None) -> Variable:
+def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Variable:
     """x where x > 0, else α x, with a parameter α: one for "all", for each "channel", or for each
     "element" of a sample.
 

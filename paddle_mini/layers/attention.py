@@ -20,8 +20,15 @@ from .tensor import cast, fill_constant, full_like
 HIDDEN = -1e9
 
 
-def dot_product_attention(queries: Variable, keys: Variable, values: Variable, attn_mask: Variable | None = None,
-                          causal: bool = False, dropout_rate: float = 0.0, name: str | None = None) -> Variable:
+def dot_product_attention(
+    queries: Variable,
+    keys: Variable,
+    values: Variable,
+    attn_mask: Variable | None = None,
+    causal: bool = False,
+    dropout_rate: float = 0.0,
+    name: str | None = None,
+) -> Variable:
     """softmax(Q Kᵀ / √width + mask) V.
 
     queries [..., q, width], keys [..., k, width], values [..., k, anything], float; width must be known, and the
@@ -42,10 +49,19 @@ def dot_product_attention(queries: Variable, keys: Variable, values: Variable, a
     return matmul(weights, values, name=prefix)
 
 
-def multi_head_attention(queries: Variable, keys: Variable | None = None, values: Variable | None = None,
-                         num_heads: int = 1, d_model: int | None = None, attn_mask: Variable | None = None,
-                         causal: bool = False, dropout_rate: float = 0.0, param_attr: Any = None,
-                         bias_attr: Any = None, name: str | None = None) -> Variable:
+def multi_head_attention(
+    queries: Variable,
+    keys: Variable | None = None,
+    values: Variable | None = None,
+    num_heads: int = 1,
+    d_model: int | None = None,
+    attn_mask: Variable | None = None,
+    causal: bool = False,
+    dropout_rate: float = 0.0,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
     """W_o of num_heads attentions side by side, each of its own projections of queries, keys and values.
 
     queries [N, q, features], keys and values [N, k, features], float; features must be known. keys=None: the
@@ -61,11 +77,14 @@ def multi_head_attention(queries: Variable, keys: Variable | None = None, values
     for x in inputs:
         require_float("multi_head_attention", x)
         if len(x.shape) != 3:
-            refuse(ShapeError, f"multi_head_attention: '{printable(x.name)}' has shape {list(x.shape)}, it must be "
-                               "[batch, length, features]")
+            refuse(
+                ShapeError,
+                f"multi_head_attention: '{printable(x.name)}' has shape {list(x.shape)}, it must be [batch, length, features]",
+            )
     heads = whole("multi_head_attention", "num_heads", num_heads)
-    width = known_dim(queries, 2, "multi_head_attention") if d_model is None else \
-        whole("multi_head_attention", "d_model", d_model)
+    width = (
+        known_dim(queries, 2, "multi_head_attention") if d_model is None else whole("multi_head_attention", "d_model", d_model)
+    )
     if width % heads:
         refuse(ProgramError, f"multi_head_attention: num_heads {heads} does not divide d_model {width}")
     weight, bias = unnamed("multi_head_attention", param_attr), unnamed("multi_head_attention", bias_attr)
@@ -80,8 +99,7 @@ def padding_mask(ids: Variable, padding_idx: int = 0, name: str | None = None) -
     [N, 1, 1, k] float32."""
     require_variable("padding_mask", ids)
     prefix = layer_name("padding_mask", name)
-    hidden = cast(equal(ids, fill_constant([1], ids.dtype, padding_idx, name=prefix), name=prefix), "float32",
-                  name=prefix)
+    hidden = cast(equal(ids, fill_constant([1], ids.dtype, padding_idx, name=prefix), name=prefix), "float32", name=prefix)
     mask = unsqueeze(scale(hidden, scale=HIDDEN, name=prefix), [1, 2], name=prefix)
     mask.stop_gradient = True
     return mask
@@ -110,13 +128,16 @@ def unnamed(layer: str, attr: Any) -> Any:
     with at_users_line():
         attr = ParamAttr.of(attr)
     if attr.name is not None:
-        refuse(ProgramError, f"{layer}: the name '{printable(attr.name)}' cannot be for several parameters; name= begins the "
-                             "names of all of them")
+        refuse(
+            ProgramError,
+            f"{layer}: the name '{printable(attr.name)}' cannot be for several parameters; name= begins the names of all of them",
+        )
     return attr
 
 
-def _projected(inputs: list[Variable], width: int, heads: int, param_attr: ParamAttr, bias_attr: Any,
-               prefix: str) -> list[Variable]:
+def _projected(
+    inputs: list[Variable], width: int, heads: int, param_attr: ParamAttr, bias_attr: Any, prefix: str
+) -> list[Variable]:
     """Heads of queries, keys and values; those of one input by one product."""
     groups: list[list[Variable]] = []
     for x in inputs:
@@ -126,7 +147,7 @@ def _projected(inputs: list[Variable], width: int, heads: int, param_attr: Param
             groups.append([x])
     parts: list[Variable] = []
     for group in groups:
-        x, count, name = group[0], len(group), f"{prefix}.{'qkv'[len(parts):len(parts) + len(group)]}"
+        x, count, name = group[0], len(group), f"{prefix}.{'qkv'[len(parts) : len(parts) + len(group)]}"
         attr = copy.copy(param_attr)
         if attr.initializer is None:  # as if each part had a weight of its own
             attr.initializer = Xavier(fan_in=known_dim(x, 2, "multi_head_attention"), fan_out=width)

@@ -8,9 +8,18 @@ from .emit import block, emit, emit_all, layer_name, require_variable, whole
 Chosen = tuple[Variable, Variable] | tuple[Variable, Variable, Variable]
 
 
-def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Variable | None, scores: Variable, beam_size: int,
-                end_id: int, level: int = 0, is_accumulated: bool = True, name: str | None = None,
-                return_parent_idx: bool = False) -> Chosen:
+def beam_search(
+    pre_ids: Variable,
+    pre_scores: Variable,
+    ids: Variable | None,
+    scores: Variable,
+    beam_size: int,
+    end_id: int,
+    level: int = 0,
+    is_accumulated: bool = True,
+    name: str | None = None,
+    return_parent_idx: bool = False,
+) -> Chosen:
     """The beam_size best continuations of the prefixes of each source: (words int64 [m, 1], their scores [m, 1]), and
     the prefix of each, int32 [m], with return_parent_idx.
 
@@ -19,18 +28,28 @@ def beam_search(pre_ids: Variable, pre_scores: Variable, ids: Variable | None, s
     of scores groups the prefixes by source. is_accumulated: scores include those of the prefix; else they are
     probabilities. The results have two levels: the prefixes of each source, what goes on from each prefix.
     """
-    attrs = {"level": level, "beam_size": whole("beam_search", "beam_size", beam_size), "end_id": end_id,
-             "is_accumulated": is_accumulated}
-    made = emit_all("beam_search", {"pre_ids": pre_ids, "pre_scores": pre_scores, "ids": ids, "scores": scores}, attrs,
-                    name=name, outputs={"parent_idx": 1})
+    attrs = {
+        "level": level,
+        "beam_size": whole("beam_search", "beam_size", beam_size),
+        "end_id": end_id,
+        "is_accumulated": is_accumulated,
+    }
+    made = emit_all(
+        "beam_search",
+        {"pre_ids": pre_ids, "pre_scores": pre_scores, "ids": ids, "scores": scores},
+        attrs,
+        name=name,
+        outputs={"parent_idx": 1},
+    )
     for port in ("selected_ids", "parent_idx"):
         made[port].stop_gradient = True  # type: ignore[union-attr]
     chosen = made["selected_ids"], made["selected_scores"]
     return (*chosen, made["parent_idx"]) if return_parent_idx else chosen  # type: ignore[return-value]
 
 
-def beam_search_decode(ids: Variable, scores: Variable, beam_size: int, end_id: int,
-                       name: str | None = None) -> tuple[Variable, Variable]:
+def beam_search_decode(
+    ids: Variable, scores: Variable, beam_size: int, end_id: int, name: str | None = None
+) -> tuple[Variable, Variable]:
     """The sentences that steps of beam_search chose: (words int64 [n], the score at each word [n]), both with two
     levels of sequences: the sentences of each source, the words of each sentence.
 
@@ -39,9 +58,16 @@ def beam_search_decode(ids: Variable, scores: Variable, beam_size: int, end_id: 
     for array in (ids, scores):
         require_variable("beam_search_decode", array)
     prefix = layer_name("beam_search_decode", name)
-    sentences, chances = (block().create_var(default_main_program().new_name(f"{prefix}.tmp"), dtype=array.dtype,
-                                             shape=[-1], lod_level=2, stop_gradient=True) for array in (ids, scores))
-    emit("beam_search_decode", {"Ids": ids, "Scores": scores},
-         {"beam_size": whole("beam_search_decode", "beam_size", beam_size), "end_id": end_id},
-         outputs={"SentenceIds": sentences, "SentenceScores": chances})
+    sentences, chances = (
+        block().create_var(
+            default_main_program().new_name(f"{prefix}.tmp"), dtype=array.dtype, shape=[-1], lod_level=2, stop_gradient=True
+        )
+        for array in (ids, scores)
+    )
+    emit(
+        "beam_search_decode",
+        {"Ids": ids, "Scores": scores},
+        {"beam_size": whole("beam_search_decode", "beam_size", beam_size), "end_id": end_id},
+        outputs={"SentenceIds": sentences, "SentenceScores": chances},
+    )
     return sentences, chances

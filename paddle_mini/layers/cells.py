@@ -34,12 +34,14 @@ class RNNCell(ABC):
     def __call__(self, inputs: Variable, states: Any) -> tuple[Variable, Any]:
         return self.call(inputs, states)
 
-    def get_initial_states(self, batch_ref: Variable, dtype: str = "float32", init_value: float = 0.0,
-                           batch_dim_idx: int = 0) -> Any:
+    def get_initial_states(
+        self, batch_ref: Variable, dtype: str = "float32", init_value: float = 0.0, batch_dim_idx: int = 0
+    ) -> Any:
         """States of every row of batch_ref filled with init_value: [N, width] each."""
         return map_structure(
-            lambda width: fill_constant_batch_size_like(batch_ref, [-1, width], dtype, init_value,
-                                                        input_dim_idx=batch_dim_idx), self.state_shape)
+            lambda width: fill_constant_batch_size_like(batch_ref, [-1, width], dtype, init_value, input_dim_idx=batch_dim_idx),
+            self.state_shape,
+        )
 
 
 class GRUCell(RNNCell):
@@ -48,8 +50,9 @@ class GRUCell(RNNCell):
     hidden_size: width of h. Cho et al., "Learning phrase representations using RNN encoder–decoder", 2014.
     """
 
-    def __init__(self, hidden_size: int, param_attr: Any = None, bias_attr: Any = None, dtype: str = "float32",
-                 name: str | None = None):
+    def __init__(
+        self, hidden_size: int, param_attr: Any = None, bias_attr: Any = None, dtype: str = "float32", name: str | None = None
+    ):
         self.hidden_size, self.dtype = hidden_size, dtype
         self.param_attr, self.bias_attr = param_attr, bias_attr
         self.name = layer_name("gru_cell", name)
@@ -82,8 +85,15 @@ class LSTMCell(RNNCell):
     States are [h, c]. Hochreiter and Schmidhuber, "Long short-term memory", 1997.
     """
 
-    def __init__(self, hidden_size: int, param_attr: Any = None, bias_attr: Any = None, forget_bias: float = 1.0,
-                 dtype: str = "float32", name: str | None = None):
+    def __init__(
+        self,
+        hidden_size: int,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        forget_bias: float = 1.0,
+        dtype: str = "float32",
+        name: str | None = None,
+    ):
         self.hidden_size, self.dtype, self.forget_bias = hidden_size, dtype, forget_bias
         self.param_attr, self.bias_attr = param_attr, bias_attr
         self.name = layer_name("lstm_cell", name)
@@ -119,8 +129,14 @@ def _own(attr: Any) -> Any:
     return attr
 
 
-def rnn(cell: RNNCell, inputs: Variable, initial_states: Any = None, sequence_length: Variable | None = None,
-        time_major: bool = False, is_reverse: bool = False) -> tuple[Variable, Any]:
+def rnn(
+    cell: RNNCell,
+    inputs: Variable,
+    initial_states: Any = None,
+    sequence_length: Variable | None = None,
+    time_major: bool = False,
+    is_reverse: bool = False,
+) -> tuple[Variable, Any]:
     """Runs a cell over sequences.
 
     inputs [N, T, width], or [T, N, width] with time_major. sequence_length [N], int32 or int64: rows keep
@@ -147,7 +163,7 @@ def rnn(cell: RNNCell, inputs: Variable, initial_states: Any = None, sequence_le
             loop.update_memory(old, new)
         loop.output(output, *flatten_structure(after))
     outputs, *states = loop()  # type: ignore[misc]
-    first, end = ([0], [1]) if is_reverse else ([-1], [2 ** 31 - 1])
+    first, end = ([0], [1]) if is_reverse else ([-1], [2**31 - 1])
     last = iter([squeeze(slice(state, [0], first, end), [0]) for state in states])
     final = map_structure(lambda _: next(last), initial_states)
     return (outputs if time_major else transpose(outputs, [1, 0, 2])), final

@@ -68,16 +68,27 @@ class While:
         here = block()
         reads, writes = outer_reads_and_writes(inside)
         if self.condition.name not in writes:
-            refuse(ProgramError, f"While: the block never writes its condition '{printable(self.condition.name)}', it would run for ever")
+            refuse(
+                ProgramError,
+                f"While: the block never writes its condition '{printable(self.condition.name)}', it would run for ever",
+            )
         # What the block writes is a loop variable, which its gradient reads as well.
         given = [name for name in dict.fromkeys([*reads, *writes]) if name != self.condition.name]
-        here.append_op("while", {"X": given, "Condition": self.condition},
-                       {"Out": writes, "StepScopes": step_scopes(here)},
-                       {"sub_block": inside.idx, "is_test": self.is_test})
+        here.append_op(
+            "while",
+            {"X": given, "Condition": self.condition},
+            {"Out": writes, "StepScopes": step_scopes(here)},
+            {"sub_block": inside.idx, "is_test": self.is_test},
+        )
 
 
-def while_loop(cond: Callable[..., Variable], body: Callable[..., Any], loop_vars: Sequence[Any],
-               is_test: bool = False, name: str | None = None) -> Any:
+def while_loop(
+    cond: Callable[..., Variable],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    is_test: bool = False,
+    name: str | None = None,
+) -> Any:
     """Runs body(*loop_vars), which gives the next loop_vars, while cond(*loop_vars) is true.
 
     cond: gives one bool. loop_vars: Variables, or lists, tuples and dicts of them; their shapes may
@@ -119,9 +130,9 @@ def _become(old: Variable, new: Variable) -> None:
 class ConditionalBlock:
     """A block that runs if a condition holds:
 
-        branch = layers.ConditionalBlock(condition)
-        with branch.block():
-            layers.assign(a, out)
+    branch = layers.ConditionalBlock(condition)
+    with branch.block():
+        layers.assign(a, out)
     """
 
     def __init__(self, condition: Variable):
@@ -139,13 +150,17 @@ class ConditionalBlock:
         # What had a value before the block keeps it where the condition does not hold, and its gradient.
         before = {name for op in here.ops for name in op.output_names}
         reads = list(dict.fromkeys([*reads, *(name for name in writes if name in before)]))
-        here.append_op("conditional_block", {"Cond": self.condition, "Input": reads},
-                       {"Out": writes, "Scope": step_scopes(here)},
-                       {"sub_block": inside.idx, "is_scalar_condition": True})
+        here.append_op(
+            "conditional_block",
+            {"Cond": self.condition, "Input": reads},
+            {"Out": writes, "Scope": step_scopes(here)},
+            {"sub_block": inside.idx, "is_scalar_condition": True},
+        )
 
 
-def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
-         name: str | None = None) -> Any:
+def cond(
+    pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None, name: str | None = None
+) -> Any:
     """What true_fn() gives where pred is true, else what false_fn() gives; only that one runs.
 
     pred: one bool. Both functions give Variables nested alike, of the same dtypes, or None.
@@ -177,8 +192,9 @@ def _branch(condition: Variable, function: Callable[[], Any] | None, name: str) 
 
 def _outside(here: Block, var: Variable, name: str) -> Variable:
     """A variable of the block around, which the branch gives the value of `var`."""
-    outer = here.create_var(default_main_program().new_name(f"{name}.out"), dtype=var.dtype, shape=var.shape,
-                            kind=var.kind, lod_level=var.lod_level)
+    outer = here.create_var(
+        default_main_program().new_name(f"{name}.out"), dtype=var.dtype, shape=var.shape, kind=var.kind, lod_level=var.lod_level
+    )
     return assign(var, outer)
 
 
@@ -186,13 +202,19 @@ def _select(which: Variable, yes: Variable, no: Variable, name: str) -> Variable
     if yes.dtype != no.dtype or yes.kind != no.kind:
         refuse(ProgramError, f"cond: one branch gives {yes.dtype}, the other {no.dtype}")
     dims = [a if a == b else -1 for a, b in zip(yes.shape, no.shape)]
-    out = block().create_var(default_main_program().new_name(f"{name}.tmp"), dtype=yes.dtype, kind=yes.kind,
-                             shape=dims if len(yes.shape) == len(no.shape) else yes.shape, lod_level=yes.lod_level)
+    out = block().create_var(
+        default_main_program().new_name(f"{name}.tmp"),
+        dtype=yes.dtype,
+        kind=yes.kind,
+        shape=dims if len(yes.shape) == len(no.shape) else yes.shape,
+        lod_level=yes.lod_level,
+    )
     return emit("select_input", {"X": [no, yes], "Mask": which}, outputs={"Out": out})
 
 
-def case(pred_fn_pairs: Sequence[tuple[Variable, Callable[[], Any]]], default: Callable[[], Any] | None = None,
-         name: str | None = None) -> Any:
+def case(
+    pred_fn_pairs: Sequence[tuple[Variable, Callable[[], Any]]], default: Callable[[], Any] | None = None, name: str | None = None
+) -> Any:
     """What the function of the first pred that is true gives; else default(), or the last function."""
     pairs = list(pred_fn_pairs)
     if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
@@ -205,13 +227,13 @@ def case(pred_fn_pairs: Sequence[tuple[Variable, Callable[[], Any]]], default: C
     return result()
 
 
-def _chosen(pred: Variable, function: Callable[[], Any], other: Callable[[], Any],
-            name: str | None) -> Callable[[], Any]:
+def _chosen(pred: Variable, function: Callable[[], Any], other: Callable[[], Any], name: str | None) -> Callable[[], Any]:
     return lambda: cond(pred, function, other, name)
 
 
-def switch_case(branch_index: Variable, branch_fns: Any, default: Callable[[], Any] | None = None,
-                name: str | None = None) -> Any:
+def switch_case(
+    branch_index: Variable, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
+) -> Any:
     """What branch_fns[branch_index]() gives; default(), or the function of the largest index, for an
     index that is not there.
 
@@ -219,20 +241,24 @@ def switch_case(branch_index: Variable, branch_fns: Any, default: Callable[[], A
     or a list of functions.
     """
     require_variable("switch_case", branch_index)
-    functions = branch_fns.items() if isinstance(branch_fns, dict) else (
-        item if isinstance(item, (list, tuple)) else (i, item) for i, item in enumerate(branch_fns))
+    functions = (
+        branch_fns.items()
+        if isinstance(branch_fns, dict)
+        else (item if isinstance(item, (list, tuple)) else (i, item) for i, item in enumerate(branch_fns))
+    )
     ordered = sorted(functions, key=lambda pair: pair[0])
     if len({index for index, _ in ordered}) != len(ordered):
         refuse(ProgramError, "switch_case: an index is there twice")
-    pairs = [(emit("equal", {"X": branch_index, "Y": fill_constant([1], branch_index.dtype, index)}), function)
-             for index, function in ordered]
+    pairs = [
+        (emit("equal", {"X": branch_index, "Y": fill_constant([1], branch_index.dtype, index)}), function)
+        for index, function in ordered
+    ]
     return case(pairs, default, name)
 
 
 def create_array(dtype: Any = "float32", name: str | None = None) -> Variable:
     """An empty array of tensors, for array_write."""
-    return block().create_var(name or default_main_program().new_name("array"), dtype=dtype, shape=[],
-                              kind=dtypes.TENSOR_ARRAY)
+    return block().create_var(name or default_main_program().new_name("array"), dtype=dtype, shape=[], kind=dtypes.TENSOR_ARRAY)
 
 
 def array_write(x: Variable, i: Variable, array: Variable | None = None) -> Variable:
@@ -252,8 +278,7 @@ def array_read(array: Variable, i: Variable) -> Variable:
 
 def array_length(array: Variable) -> Variable:
     """The number of elements of an array: int64 [1]."""
-    out = block().create_var(default_main_program().new_name("array_length.tmp"), dtype="int64", shape=[1],
-                             stop_gradient=True)
+    out = block().create_var(default_main_program().new_name("array_length.tmp"), dtype="int64", shape=[1], stop_gradient=True)
     return emit("lod_array_length", {"X": array}, outputs={"Out": out})
 
 
@@ -263,10 +288,14 @@ def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = Fal
     require_variable("tensor_array_to_tensor", input)
     dims = list(input.shape)
     place = axis + len(dims) + use_stack if axis < 0 else axis
-    dims[place:place + (not use_stack)] = [-1]
+    dims[place : place + (not use_stack)] = [-1]
     new_name = default_main_program().new_name
     out = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype=input.dtype, shape=dims)
     index = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype="int32", shape=[-1], stop_gradient=True)
-    emit("tensor_array_to_tensor", {"X": input}, {"axis": from_front(input, axis, int(use_stack)), "use_stack": use_stack},
-         outputs={"Out": out, "OutIndex": index})
+    emit(
+        "tensor_array_to_tensor",
+        {"X": input},
+        {"axis": from_front(input, axis, int(use_stack)), "use_stack": use_stack},
+        outputs={"Out": out, "OutIndex": index},
+    )
     return out, index

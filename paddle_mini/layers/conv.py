@@ -17,9 +17,20 @@ from .emit import activation, add_bias, create_parameter, emit, emit_all, known_
 Size = int | Sequence[int]
 
 
-def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Size | str = 0,
-           dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-           act: str | None = None, name: str | None = None, data_format: str = "NCHW") -> Variable:
+def conv2d(
+    input: Variable,
+    num_filters: int,
+    filter_size: Size,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Variable:
     """Out = act(X ⋆ W + b), the cross-correlation of images with filters.
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC"; C must be known.
@@ -38,18 +49,32 @@ def conv2d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 
     prefix = layer_name("conv2d", name)
     window = sizes(filter_size, "filter_size")
     spread = math.sqrt(2.0 / max(window[0] * window[1] * channels, 1))
-    weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix,
-                              Normal(0.0, spread))
-    attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups,
-             "data_format": data_format, **paddings(padding)}
+    weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix, Normal(0.0, spread))
+    attrs = {
+        "strides": sizes(stride, "stride"),
+        "dilations": sizes(dilation, "dilation"),
+        "groups": groups,
+        "data_format": data_format,
+        **paddings(padding),
+    }
     out = emit("conv2d", {"Input": input, "Filter": weight}, attrs, name=prefix)
     return activation(act, add_bias(out, bias_attr, num_filters, _channel_axis(data_format), prefix), prefix)
 
 
-def conv2d_transpose(input: Variable, num_filters: int, output_size: Size | None = None,
-                     filter_size: Size | None = None, padding: Size | str = 0, stride: Size = 1,
-                     dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-                     act: str | None = None, name: str | None = None) -> Variable:
+def conv2d_transpose(
+    input: Variable,
+    num_filters: int,
+    output_size: Size | None = None,
+    filter_size: Size | None = None,
+    padding: Size | str = 0,
+    stride: Size = 1,
+    dilation: Size = 1,
+    groups: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
     """Out = act(Wᵀ X + b), the transpose of conv2d: each pixel adds a filter's multiple to the result.
 
     input: [N, C, H, W] float; C must be known. filter_size: None: from output_size, for which H and W
@@ -63,10 +88,8 @@ def conv2d_transpose(input: Variable, num_filters: int, output_size: Size | None
     num_filters = whole("conv2d_transpose", "num_filters", num_filters)
     groups = whole("conv2d_transpose", "groups", groups)
     if channels % groups or num_filters % groups:
-        refuse(ProgramError,
-               f"conv2d_transpose: groups {groups} must divide {channels} channels and {num_filters} filters")
-    attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups,
-             **paddings(padding)}
+        refuse(ProgramError, f"conv2d_transpose: groups {groups} must divide {channels} channels and {num_filters} filters")
+    attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups, **paddings(padding)}
     if output_size is not None:
         attrs["output_size"] = sizes(output_size, "output_size")
     window = _window_for(input, attrs) if filter_size is None else sizes(filter_size, "filter_size")
@@ -81,16 +104,27 @@ def _window_for(input: Variable, attrs: dict[str, Any]) -> list[int]:
     if "output_size" not in attrs or attrs["padding_algorithm"] == "SAME":
         refuse(ProgramError, "conv2d_transpose: filter_size is missing; give it, or output_size and paddings")
     top, bottom, left, right = np.repeat(attrs["paddings"], 2) if len(attrs["paddings"]) == 2 else attrs["paddings"]
-    spans = [attrs["output_size"][i] - (known_dim(input, 2 + i, "conv2d_transpose") - 1) * attrs["strides"][i] + cut - 1
-             for i, cut in enumerate((top + bottom, left + right))]
+    spans = [
+        attrs["output_size"][i] - (known_dim(input, 2 + i, "conv2d_transpose") - 1) * attrs["strides"][i] + cut - 1
+        for i, cut in enumerate((top + bottom, left + right))
+    ]
     if min(spans) < 0:
         refuse(ProgramError, f"conv2d_transpose: output_size {attrs['output_size']} is less than no filter gives")
     return [int(span) // dilation + 1 for span, dilation in zip(spans, attrs["dilations"])]
 
 
-def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_stride: Size = 1,
-           pool_padding: Size | str = 0, global_pooling: bool = False, ceil_mode: bool = False,
-           exclusive: bool = True, name: str | None = None, data_format: str = "NCHW") -> Variable:
+def pool2d(
+    input: Variable,
+    pool_size: Size = -1,
+    pool_type: str = "max",
+    pool_stride: Size = 1,
+    pool_padding: Size | str = 0,
+    global_pooling: bool = False,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Variable:
     """The greatest ("max") or the mean ("avg") of each window of an image.
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC". pool_size, pool_stride,
@@ -103,29 +137,46 @@ def pool2d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
         refuse(ProgramError, f"pool2d: pool_type is {shown(pool_type)}, it must be 'max' or 'avg'")
     if not global_pooling and isinstance(pool_size, int) and pool_size == -1:
         refuse(ProgramError, "pool2d: pool_size is missing; give it, or global_pooling=True")
-    attrs = {"ksize": [1, 1] if global_pooling else sizes(pool_size, "pool_size"), "pooling_type": pool_type,
-             "strides": sizes(pool_stride, "pool_stride"), "global_pooling": global_pooling, "ceil_mode": ceil_mode,
-             "exclusive": exclusive, "data_format": data_format, **paddings(pool_padding)}
+    attrs = {
+        "ksize": [1, 1] if global_pooling else sizes(pool_size, "pool_size"),
+        "pooling_type": pool_type,
+        "strides": sizes(pool_stride, "pool_stride"),
+        "global_pooling": global_pooling,
+        "ceil_mode": ceil_mode,
+        "exclusive": exclusive,
+        "data_format": data_format,
+        **paddings(pool_padding),
+    }
     return emit("pool2d", {"X": input}, attrs, name=name or layer_name("pool2d"))
 
 
-def max_pool2d_with_index(input: Variable, pool_size: Size, pool_stride: Size = 1, pool_padding: Size = 0,
-                          global_pooling: bool = False, adaptive: bool = False,
-                          name: str | None = None) -> tuple[Variable, Variable]:
+def max_pool2d_with_index(
+    input: Variable,
+    pool_size: Size,
+    pool_stride: Size = 1,
+    pool_padding: Size = 0,
+    global_pooling: bool = False,
+    adaptive: bool = False,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
     """The greatest of each window, and where it lies in its channel's plane, counted row by row.
 
     input: [N, C, H, W] float. Arguments are as in pool2d; adaptive: pool_size is that of the result, as in
     adaptive_pool2d. Returns ([N, C, H', W'], int32 of this shape: −1 where a window sees only padding).
     """
-    attrs = {"ksize": sizes(pool_size, "pool_size"), "strides": sizes(pool_stride, "pool_stride"),
-             "paddings": sizes(pool_padding, "pool_padding"), "global_pooling": global_pooling, "adaptive": adaptive}
+    attrs = {
+        "ksize": sizes(pool_size, "pool_size"),
+        "strides": sizes(pool_stride, "pool_stride"),
+        "paddings": sizes(pool_padding, "pool_padding"),
+        "global_pooling": global_pooling,
+        "adaptive": adaptive,
+    }
     outputs = emit_all("max_pool2d_with_index", {"X": input}, attrs, name=name)
     outputs["Mask"].stop_gradient = True  # type: ignore[union-attr]
     return outputs["Out"], outputs["Mask"]  # type: ignore[return-value]
 
 
-def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max",
-                    name: str | None = None) -> Variable:
+def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max", name: str | None = None) -> Variable:
     """The greatest ("max") or the mean ("avg") of each of pool_size parts of an image, as equal as can be.
 
     input: [N, C, H, W] float. Returns [N, C, *pool_size].

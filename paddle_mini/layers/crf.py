@@ -12,8 +12,9 @@ from ..variable import Variable
 from .emit import at_users_line, create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole
 
 
-def linear_chain_crf(input: Variable, label: Variable, param_attr: Any = None, length: Variable | None = None,
-                     name: str | None = None) -> Variable:
+def linear_chain_crf(
+    input: Variable, label: Variable, param_attr: Any = None, length: Variable | None = None, name: str | None = None
+) -> Variable:
     """−log of the probability of each sequence of labels, in a linear-chain conditional random field: a loss.
 
     input: scores of the tags at each row, sequences [T, tags]; with `length`, [sequences, longest, tags].
@@ -25,13 +26,13 @@ def linear_chain_crf(input: Variable, label: Variable, param_attr: Any = None, l
     require_float("linear_chain_crf", input)
     tags, prefix = known_dim(input, -1, "linear_chain_crf"), layer_name("linear_chain_crf", name)
     weight = create_parameter([tags + 2, tags], input.dtype, param_attr, prefix)
-    made = emit_all("linear_chain_crf", {"Emission": input, "Transition": weight, "Label": label, "Length": length},
-                    name=prefix)
+    made = emit_all("linear_chain_crf", {"Emission": input, "Transition": weight, "Label": label, "Length": length}, name=prefix)
     return made["LogLikelihood"]  # type: ignore[return-value]
 
 
-def crf_decoding(input: Variable, param_attr: Any, label: Variable | None = None,
-                 length: Variable | None = None, name: str | None = None) -> Variable:
+def crf_decoding(
+    input: Variable, param_attr: Any, label: Variable | None = None, length: Variable | None = None, name: str | None = None
+) -> Variable:
     """The most probable tags: int64 [T, 1], or [sequences, longest] with length. With label: 1 where the tag is right,
     else 0.
 
@@ -42,8 +43,10 @@ def crf_decoding(input: Variable, param_attr: Any, label: Variable | None = None
         weight_name = ParamAttr.of(param_attr).name
     weight = default_main_program().global_block().vars.get(weight_name or "")
     if weight is None:
-        refuse(ProgramError, f"crf_decoding: there is no parameter {shown(weight_name)}: param_attr must name the weight of "
-                             "linear_chain_crf")
+        refuse(
+            ProgramError,
+            f"crf_decoding: there is no parameter {shown(weight_name)}: param_attr must name the weight of linear_chain_crf",
+        )
     out = emit("crf_decoding", {"Emission": input, "Transition": weight, "Label": label, "Length": length}, name=name)
     out.stop_gradient = True
     return out
@@ -60,9 +63,15 @@ class ChunkCounts(NamedTuple):
     correct: Variable
 
 
-def chunk_eval(input: Variable, label: Variable, chunk_scheme: str, num_chunk_types: int,
-               excluded_chunk_types: Sequence[int] | None = None, seq_length: Variable | None = None,
-               name: str | None = None) -> ChunkCounts:
+def chunk_eval(
+    input: Variable,
+    label: Variable,
+    chunk_scheme: str,
+    num_chunk_types: int,
+    excluded_chunk_types: Sequence[int] | None = None,
+    seq_length: Variable | None = None,
+    name: str | None = None,
+) -> ChunkCounts:
     """How many chunks of label are found in input: precision, recall, F1, and the numbers of chunks in input, in label
     and in both.
 
@@ -70,11 +79,25 @@ def chunk_eval(input: Variable, label: Variable, chunk_scheme: str, num_chunk_ty
     "IOB", "IOE", "IOBES" or "plain"; tag = type · (tags of the scheme) + tag of the scheme in this order, and the
     greatest tag is outside. excluded_chunk_types: types that are not counted.
     """
-    attrs = {"chunk_scheme": chunk_scheme, "num_chunk_types": whole("chunk_eval", "num_chunk_types", num_chunk_types),
-             "excluded_chunk_types": list(excluded_chunk_types or [])}
+    attrs = {
+        "chunk_scheme": chunk_scheme,
+        "num_chunk_types": whole("chunk_eval", "num_chunk_types", num_chunk_types),
+        "excluded_chunk_types": list(excluded_chunk_types or []),
+    }
     made = emit_all("chunk_eval", {"Inference": input, "Label": label, "SeqLength": seq_length}, attrs, name=name)
-    counts = ChunkCounts(*(made[port] for port in (  # type: ignore[arg-type]
-        "Precision", "Recall", "F1-Score", "NumInferChunks", "NumLabelChunks", "NumCorrectChunks")))
+    counts = ChunkCounts(
+        *(
+            made[port]
+            for port in (  # type: ignore[arg-type]
+                "Precision",
+                "Recall",
+                "F1-Score",
+                "NumInferChunks",
+                "NumLabelChunks",
+                "NumCorrectChunks",
+            )
+        )
+    )
     for var in counts:
         var.stop_gradient = True
     return counts

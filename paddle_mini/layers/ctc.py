@@ -11,9 +11,15 @@ from .rearrange import squeeze
 from .sequence import sequence_erase
 
 
-def warpctc(input: Variable, label: Variable, blank: int = 0, norm_by_times: bool = False,
-            input_length: Variable | None = None, label_length: Variable | None = None,
-            name: str | None = None) -> Variable:
+def warpctc(
+    input: Variable,
+    label: Variable,
+    blank: int = 0,
+    norm_by_times: bool = False,
+    input_length: Variable | None = None,
+    label_length: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
     """−log of the probability that the steps of input spell label, with blanks and repetitions taken away.
 
     input: logits, sequences [T, classes]; with lengths, [longest, sequences, classes]. label: sequences [L, 1], or
@@ -27,8 +33,9 @@ def warpctc(input: Variable, label: Variable, blank: int = 0, norm_by_times: boo
     return made["Loss"]  # type: ignore[return-value]
 
 
-def ctc_greedy_decoder(input: Variable, blank: int, input_length: Variable | None = None, padding_value: int = 0,
-                       name: str | None = None) -> Variable | tuple[Variable, Variable]:
+def ctc_greedy_decoder(
+    input: Variable, blank: int, input_length: Variable | None = None, padding_value: int = 0, name: str | None = None
+) -> Variable | tuple[Variable, Variable]:
     """What the best class of each step spells, repetitions and then blanks taken away.
 
     input: scores, sequences [T, classes]; with input_length, [sequences, longest, classes].
@@ -42,17 +49,27 @@ def ctc_greedy_decoder(input: Variable, blank: int, input_length: Variable | Non
         out = emit_all("ctc_align", {"Input": best}, {"blank": blank, "merge_repeated": True}, name=prefix)["Output"]
         out.stop_gradient = True  # type: ignore[union-attr]
         return out  # type: ignore[return-value]
-    made = emit_all("ctc_align", {"Input": squeeze(best, [2], name=prefix), "InputLength": input_length},
-                    {"blank": blank, "merge_repeated": True, "padding_value": padding_value}, name=prefix,
-                    outputs={"OutputLength": 1})
+    made = emit_all(
+        "ctc_align",
+        {"Input": squeeze(best, [2], name=prefix), "InputLength": input_length},
+        {"blank": blank, "merge_repeated": True, "padding_value": padding_value},
+        name=prefix,
+        outputs={"OutputLength": 1},
+    )
     for var in made.values():
         var.stop_gradient = True  # type: ignore[union-attr]
     return made["Output"], made["OutputLength"]  # type: ignore[return-value]
 
 
-def edit_distance(input: Variable, label: Variable, normalized: bool = True,
-                  ignored_tokens: Sequence[int] | None = None, input_length: Variable | None = None,
-                  label_length: Variable | None = None, name: str | None = None) -> tuple[Variable, Variable]:
+def edit_distance(
+    input: Variable,
+    label: Variable,
+    normalized: bool = True,
+    ignored_tokens: Sequence[int] | None = None,
+    input_length: Variable | None = None,
+    label_length: Variable | None = None,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
     """(how many tokens must be put in, taken out or replaced to make label of input: float32 [sequences, 1]; the
     number of sequences: int64 [1]).
 

@@ -29,11 +29,20 @@ class BeamSearchDecoder:
     of each word [m, vocabulary], before softmax; None: the outputs themselves.
     """
 
-    def __init__(self, cell: RNNCell, start_token: int, end_token: int, beam_size: int,
-                 embedding_fn: Callable[[Variable], Variable], output_fn: Callable[[Variable], Variable] | None = None):
+    def __init__(
+        self,
+        cell: RNNCell,
+        start_token: int,
+        end_token: int,
+        beam_size: int,
+        embedding_fn: Callable[[Variable], Variable],
+        output_fn: Callable[[Variable], Variable] | None = None,
+    ):
         self.cell = cell
-        self.start_token, self.end_token = whole("BeamSearchDecoder", "start_token", start_token, 0), \
-            whole("BeamSearchDecoder", "end_token", end_token, 0)
+        self.start_token, self.end_token = (
+            whole("BeamSearchDecoder", "start_token", start_token, 0),
+            whole("BeamSearchDecoder", "end_token", end_token, 0),
+        )
         self.beam_size = whole("BeamSearchDecoder", "beam_size", beam_size)
         self.embedding_fn, self.output_fn = embedding_fn, output_fn
 
@@ -101,13 +110,28 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
     def goes_on(time: Variable, words: Variable, chances: Variable, ended: Variable, states: Any, *arrays: Any) -> Variable:
         return logical_and(time < most, logical_not(reshape(reduce_all(ended), [1])))
 
-    def body(time: Variable, words: Variable, chances: Variable, ended: Variable, states: Any, all_words: Variable,
-             all_parents: Variable) -> Any:
+    def body(
+        time: Variable,
+        words: Variable,
+        chances: Variable,
+        ended: Variable,
+        states: Any,
+        all_words: Variable,
+        all_parents: Variable,
+    ) -> Any:
         words, parents, chances, ended, states = decoder.step(words, chances, ended, states)
-        return [time + 1, words, chances, ended, states, array_write(words, time, all_words),
-                array_write(parents, time, all_parents)]
+        return [
+            time + 1,
+            words,
+            chances,
+            ended,
+            states,
+            array_write(words, time, all_words),
+            array_write(parents, time, all_parents),
+        ]
 
     _, _, chances, _, _, all_words, all_parents = while_loop(
-        goes_on, body, [time, words, chances, ended, states, all_words, all_parents], is_test=True)
+        goes_on, body, [time, words, chances, ended, states, all_words, all_parents], is_test=True
+    )
     steps, parents = (tensor_array_to_tensor(array, 0, use_stack=True)[0] for array in (all_words, all_parents))
     return transpose(gather_tree(steps, parents), [1, 0, 2]), chances

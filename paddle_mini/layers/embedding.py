@@ -12,8 +12,15 @@ from ..variable import Variable
 from .emit import create_parameter, emit, layer_name, refuse, whole
 
 
-def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, padding_idx: int | None = None,
-              param_attr: Any = None, dtype: str = "float32", name: str | None = None) -> Variable:
+def embedding(
+    input: Variable,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: str = "float32",
+    name: str | None = None,
+) -> Variable:
     """Out[...] = W[input[...]].
 
     input: any shape, int64 or int32, each id in [0, size[0]); another id raises OpError at a run.
@@ -32,5 +39,4 @@ def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, pad
     padding = -1 if padding_idx is None else padding_idx % rows
     prefix = layer_name("embedding", name)
     table = create_parameter([rows, width], dtype, param_attr, prefix)
-    return emit("lookup_table_v2", {"Ids": input, "W": table}, {"is_sparse": is_sparse, "padding_idx": padding},
-                name=prefix)
+    return emit("lookup_table_v2", {"Ids": input, "W": table}, {"is_sparse": is_sparse, "padding_idx": padding}, name=prefix)

@@ -65,16 +65,26 @@ def block() -> Block:
     return default_main_program().current_block()
 
 
-def emit(op_type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None,
-         name: str | None = None, outputs: Mapping[str, Any] | None = None) -> Variable:
+def emit(
+    op_type: str,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    outputs: Mapping[str, Any] | None = None,
+) -> Variable:
     """Appends an operator; returns the variable of its first output port. See emit_all."""
     made = emit_all(op_type, inputs, attrs, name, outputs)
     first = made[contract(op_type)["outputs"][0]["name"]]
     return first[0] if isinstance(first, list) else first
 
 
-def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None,
-             name: str | None = None, outputs: Mapping[str, Any] | None = None) -> dict[str, Output]:
+def emit_all(
+    op_type: str,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    outputs: Mapping[str, Any] | None = None,
+) -> dict[str, Output]:
     """Appends an operator; returns the variables at its output ports.
 
     Every output port that is not optional gets a new variable, called `<name>.tmp_<n>`, unless
@@ -103,8 +113,10 @@ def emit_all(op_type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any] |
             names[port_name] = [item.name for item in (value if isinstance(value, (list, tuple)) else [value])]
     here = block()
     here.append_op(op_type, inputs, names, attrs)
-    return {port_name: [here.var(item) for item in made] if port_name in lists else here.var(made[0])
-            for port_name, made in names.items()}
+    return {
+        port_name: [here.var(item) for item in made] if port_name in lists else here.var(made[0])
+        for port_name, made in names.items()
+    }
 
 
 def record_of(op_type: str) -> dict[str, Any]:
@@ -112,9 +124,14 @@ def record_of(op_type: str) -> dict[str, Any]:
         return contract(op_type)
 
 
-def create_parameter(shape: Sequence[int], dtype: str, attr: Any, name: str,
-                     default_initializer: initializer.Initializer | None = None,
-                     bias: bool = False) -> Parameter:
+def create_parameter(
+    shape: Sequence[int],
+    dtype: str,
+    attr: Any,
+    name: str,
+    default_initializer: initializer.Initializer | None = None,
+    bias: bool = False,
+) -> Parameter:
     """A parameter in the main program, and the operator that initializes it in the startup program.
 
     `attr` is what layer functions take as param_attr; `name` is the layer's: the parameter is
@@ -124,8 +141,9 @@ def create_parameter(shape: Sequence[int], dtype: str, attr: Any, name: str,
         return _create_parameter(shape, dtype, ParamAttr.of(attr), name, default_initializer, bias)
 
 
-def _create_parameter(shape: Sequence[int], dtype: str, attr: ParamAttr, name: str,
-                      default_initializer: initializer.Initializer | None, bias: bool) -> Parameter:
+def _create_parameter(
+    shape: Sequence[int], dtype: str, attr: ParamAttr, name: str, default_initializer: initializer.Initializer | None, bias: bool
+) -> Parameter:
     parameter_name = attr.name or unique_name.generate(f"{name}.{'b' if bias else 'w'}")
     dims = dtypes.shape_list(shape)
     main = default_main_program().global_block()
@@ -134,8 +152,13 @@ def _create_parameter(shape: Sequence[int], dtype: str, attr: ParamAttr, name: s
     if existing is not None:
         _require_same(existing, dims, dtype)
         return existing  # type: ignore[return-value]
-    facts = {"trainable": attr.trainable, "learning_rate": attr.learning_rate, "regularizer": attr.regularizer,
-             "do_model_average": attr.do_model_average, "need_clip": attr.need_clip}
+    facts = {
+        "trainable": attr.trainable,
+        "learning_rate": attr.learning_rate,
+        "regularizer": attr.regularizer,
+        "do_model_average": attr.do_model_average,
+        "need_clip": attr.need_clip,
+    }
     parameter = main.create_parameter(parameter_name, dims, dtype, **facts)
     # Two main programs with one startup program share the parameter and its initial value.
     if parameter_name in startup.vars:
@@ -211,8 +234,11 @@ def _check_attrs(op_type: str, attrs: Mapping[str, Any]) -> None:
 
 def _require_same(existing: Variable, dims: list[int], dtype: str) -> None:
     if list(existing.shape) != dims or existing.dtype != dtype or not existing.persistable:
-        refuse(ShapeError, f"parameter '{printable(existing.name)}' is there already as {list(existing.shape)} "
-                           f"{existing.dtype}; {dims} {dtype} cannot share it")
+        refuse(
+            ShapeError,
+            f"parameter '{printable(existing.name)}' is there already as {list(existing.shape)} "
+            f"{existing.dtype}; {dims} {dtype} cannot share it",
+        )
 
 
 def _kind(value: Any) -> str:

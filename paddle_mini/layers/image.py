@@ -14,9 +14,15 @@ from .emit import emit, layer_name, refuse, whole
 from .rearrange import squeeze, unsqueeze
 
 
-def resize_bilinear(input: Variable, out_shape: Sequence[int] | None = None, scale: float | None = None,
-                    align_corners: bool = True, align_mode: int = 1, data_format: str = "NCHW",
-                    name: str | None = None) -> Variable:
+def resize_bilinear(
+    input: Variable,
+    out_shape: Sequence[int] | None = None,
+    scale: float | None = None,
+    align_corners: bool = True,
+    align_mode: int = 1,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
     """Images of another size; each pixel is the mixture of the four around its place.
 
     input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or
@@ -28,16 +34,27 @@ def resize_bilinear(input: Variable, out_shape: Sequence[int] | None = None, sca
     return emit("bilinear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_bilinear"))
 
 
-def resize_nearest(input: Variable, out_shape: Sequence[int] | None = None, scale: float | None = None,
-                   align_corners: bool = True, data_format: str = "NCHW", name: str | None = None) -> Variable:
+def resize_nearest(
+    input: Variable,
+    out_shape: Sequence[int] | None = None,
+    scale: float | None = None,
+    align_corners: bool = True,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
     """Images of another size; each pixel is the one next to its place. Arguments are as in resize_bilinear."""
-    attrs = {"interp_method": "nearest", "align_corners": align_corners,
-             **_size("resize_nearest", out_shape, scale, data_format)}
+    attrs = {"interp_method": "nearest", "align_corners": align_corners, **_size("resize_nearest", out_shape, scale, data_format)}
     return emit("nearest_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_nearest"))
 
 
-def pad2d(input: Variable, paddings: Sequence[int] = (0, 0, 0, 0), mode: str = "constant", pad_value: float = 0.0,
-          data_format: str = "NCHW", name: str | None = None) -> Variable:
+def pad2d(
+    input: Variable,
+    paddings: Sequence[int] = (0, 0, 0, 0),
+    mode: str = "constant",
+    pad_value: float = 0.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
     """Images with a border: paddings is [top, bottom, left, right].
 
     input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". mode: "constant": pad_value; "reflect":
@@ -51,13 +68,18 @@ def pad2d(input: Variable, paddings: Sequence[int] = (0, 0, 0, 0), mode: str = "
     prefix = layer_name("pad2d", name)
     top, bottom, left, right = paddings
     depth = 2 if data_format == "NCHW" else 1
-    attrs = {"paddings": [left, right, top, bottom, 0, 0], "mode": "replicate" if mode == "edge" else mode,
-             "value": pad_value, "data_format": "NCDHW" if data_format == "NCHW" else "NDHWC"}
+    attrs = {
+        "paddings": [left, right, top, bottom, 0, 0],
+        "mode": "replicate" if mode == "edge" else mode,
+        "value": pad_value,
+        "data_format": "NCDHW" if data_format == "NCHW" else "NDHWC",
+    }
     return squeeze(emit("pad3d", {"X": unsqueeze(input, depth, name=prefix)}, attrs, name=prefix), depth, name=prefix)
 
 
-def unfold(x: Variable, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0, dilations: Size = 1,
-           name: str | None = None) -> Variable:
+def unfold(
+    x: Variable, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0, dilations: Size = 1, name: str | None = None
+) -> Variable:
     """The patches of images, one a column: [N, C · height · width, patches].
 
     x: [N, C, H, W] float. kernel_sizes, strides, dilations: one number, or [height, width]. paddings: zeros
@@ -66,19 +88,29 @@ def unfold(x: Variable, kernel_sizes: Size, strides: Size = 1, paddings: Size = 
     return emit("unfold", {"X": x}, _patches(kernel_sizes, strides, paddings, dilations), name=name)
 
 
-def fold(x: Variable, output_sizes: Size, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0,
-         dilations: Size = 1, name: str | None = None) -> Variable:
+def fold(
+    x: Variable,
+    output_sizes: Size,
+    kernel_sizes: Size,
+    strides: Size = 1,
+    paddings: Size = 0,
+    dilations: Size = 1,
+    name: str | None = None,
+) -> Variable:
     """Images of output_sizes whose pixels are the sums over the patches that hold them: the transpose of
     unfold, with its arguments."""
-    attrs = {"output_sizes": sizes(output_sizes, "output_sizes"),
-             **_patches(kernel_sizes, strides, paddings, dilations)}
+    attrs = {"output_sizes": sizes(output_sizes, "output_sizes"), **_patches(kernel_sizes, strides, paddings, dilations)}
     return emit("fold", {"X": x}, attrs, name=name)
 
 
 def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size) -> dict[str, Any]:
     around = list(paddings) if np.shape(paddings) == (4,) else sizes(paddings, "paddings") * 2  # type: ignore[arg-type]
-    return {"kernel_sizes": sizes(kernel_sizes, "kernel_sizes"), "strides": sizes(strides, "strides"),
-            "paddings": around, "dilations": sizes(dilations, "dilations")}
+    return {
+        "kernel_sizes": sizes(kernel_sizes, "kernel_sizes"),
+        "strides": sizes(strides, "strides"),
+        "paddings": around,
+        "dilations": sizes(dilations, "dilations"),
+    }
 
 
 def _size(layer: str, out_shape: Sequence[int] | None, scale: float | None, data_format: str) -> dict[str, Any]:

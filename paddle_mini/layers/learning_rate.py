@@ -5,6 +5,7 @@ The schedules of a program share the counter `@LR_DECAY_COUNTER@`, and the first
 begins. Program.clone(for_test=True) leaves all of it out. Formulas and names are those of
 PaddlePaddle's fluid.layers; where it branches (piecewise_decay, linear_lr_warmup), `where` chooses.
 """
+
 from __future__ import annotations
 
 import functools
@@ -30,10 +31,12 @@ Schedule = TypeVar("Schedule", bound=Callable[..., Variable])
 
 def _schedule(function: Schedule) -> Schedule:
     """Operators of the function are the learning-rate schedule's."""
+
     @functools.wraps(function)
     def scheduled(*args: Any, **kwargs: Any) -> Variable:
         with op_role_guard(LR_SCHEDULE):
             return function(*args, **kwargs)
+
     return cast(Schedule, scheduled)
 
 
@@ -54,8 +57,7 @@ def natural_exp_decay(learning_rate: float, decay_steps: float, decay_rate: floa
 
 
 @_schedule
-def inverse_time_decay(learning_rate: float, decay_steps: float, decay_rate: float,
-                       staircase: bool = False) -> Variable:
+def inverse_time_decay(learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False) -> Variable:
     """η / (1 + decay_rate t / decay_steps); staircase: of the whole part of t / decay_steps."""
     rate = _rate("inverse_time_decay", learning_rate)
     speed = _number("inverse_time_decay", "decay_rate", decay_rate)
@@ -63,8 +65,9 @@ def inverse_time_decay(learning_rate: float, decay_steps: float, decay_rate: flo
 
 
 @_schedule
-def polynomial_decay(learning_rate: float, decay_steps: float, end_learning_rate: float = 0.0001, power: float = 1.0,
-                     cycle: bool = False) -> Variable:
+def polynomial_decay(
+    learning_rate: float, decay_steps: float, end_learning_rate: float = 0.0001, power: float = 1.0, cycle: bool = False
+) -> Variable:
     """(η − end)(1 − min(t, S) / S)^power + end with S = decay_steps and end = end_learning_rate; with
     `cycle`, S is the next multiple of decay_steps instead, so the rate rises again and again."""
     rate = _rate("polynomial_decay", learning_rate)
@@ -76,7 +79,7 @@ def polynomial_decay(learning_rate: float, decay_steps: float, end_learning_rate
         left = 1.0 - t / (ops.elementwise_max(ops.ceil(t / steps), _constant(1.0)) * steps)
     else:
         left = 1.0 - ops.elementwise_min(t, steps) / steps
-    return (left ** power) * (rate - end) + end
+    return (left**power) * (rate - end) + end
 
 
 @_schedule
@@ -101,10 +104,10 @@ def noam_decay(d_model: int, warmup_steps: int, learning_rate: float = 1.0) -> V
 
     Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 5.3.
     """
-    rate = _rate("noam_decay", learning_rate) * whole("noam_decay", "d_model", d_model)**-0.5
-    slope = whole("noam_decay", "warmup_steps", warmup_steps)**-1.5
+    rate = _rate("noam_decay", learning_rate) * whole("noam_decay", "d_model", d_model) ** -0.5
+    slope = whole("noam_decay", "warmup_steps", warmup_steps) ** -1.5
     t = _step(1)
-    return ops.elementwise_min(t ** -0.5, t * slope) * rate
+    return ops.elementwise_min(t**-0.5, t * slope) * rate
 
 
 @_schedule
@@ -120,8 +123,7 @@ def cosine_decay(learning_rate: float, step_each_epoch: float, epochs: float) ->
 
 
 @_schedule
-def linear_lr_warmup(learning_rate: float | Variable, warmup_steps: int, start_lr: float,
-                     end_lr: float) -> Variable:
+def linear_lr_warmup(learning_rate: float | Variable, warmup_steps: int, start_lr: float, end_lr: float) -> Variable:
     """start_lr + (end_lr − start_lr) t / warmup_steps while t < warmup_steps, then learning_rate: a number,
     or the variable of another schedule. The variable is persistable and called learning_rate_warmup.
 
@@ -131,8 +133,7 @@ def linear_lr_warmup(learning_rate: float | Variable, warmup_steps: int, start_l
     start, end = _rate("linear_lr_warmup", start_lr, "start_lr"), _rate("linear_lr_warmup", end_lr, "end_lr")
     if isinstance(learning_rate, Variable):
         if learning_rate.dtype != "float32" or math.prod(learning_rate.shape) != 1:
-            refuse(ProgramError,
-                   f"linear_lr_warmup: learning_rate is '{learning_rate}', it must be one float32 element")
+            refuse(ProgramError, f"linear_lr_warmup: learning_rate is '{learning_rate}', it must be one float32 element")
         after = emit("reshape2", {"X": learning_rate}, {"shape": [1]}, outputs={"Out": 1, "XShape": 1})
     else:
         after = _constant(_rate("linear_lr_warmup", learning_rate))
@@ -148,12 +149,15 @@ def pow2_decay_with_linear_warmup(warmup_steps: int, total_steps: int, base_lr: 
     total_steps: one operator, with a counter of its own. The variable is persistable."""
     layer, main = "pow2_decay_with_linear_warmup", default_main_program()
     warmup = whole(layer, "warmup_steps", warmup_steps, low=0)
-    attrs = {"warmup_steps": warmup, "total_steps": whole(layer, "total_steps", total_steps, low=warmup + 1),
-             "base_lr": _rate(layer, base_lr, "base_lr"), "end_lr": _rate(layer, end_lr, "end_lr")}
+    attrs = {
+        "warmup_steps": warmup,
+        "total_steps": whole(layer, "total_steps", total_steps, low=warmup + 1),
+        "base_lr": _rate(layer, base_lr, "base_lr"),
+        "end_lr": _rate(layer, end_lr, "end_lr"),
+    }
     rate = create_state(main.new_name("learning_rate"), [1], "float32", base_lr)
     step = create_state(main.new_name("step"), [1], "int64", 0)
-    return emit(layer, {"LearningRate": rate, "Step": step}, attrs,
-                outputs={"LearningRateOut": rate, "StepOut": step})
+    return emit(layer, {"LearningRate": rate, "Step": step}, attrs, outputs={"LearningRateOut": rate, "StepOut": step})
 
 
 def _step(begin: int) -> Variable:

@@ -9,8 +9,15 @@ from ..variable import Variable
 from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
 
 
-def fc(input: Variable | list[Variable], size: int, num_flatten_dims: int = 1, param_attr: Any = None,
-       bias_attr: Any = None, act: str | None = None, name: str | None = None) -> Variable:
+def fc(
+    input: Variable | list[Variable],
+    size: int,
+    num_flatten_dims: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
     """Out = act(X W + b), with the axes of X from num_flatten_dims on flattened to one.
 
     input: [rows..., features...], float; its features must be known. Of several inputs each gets a
@@ -42,8 +49,9 @@ def fc(input: Variable | list[Variable], size: int, num_flatten_dims: int = 1, p
     return activation(act, add_bias(total, bias_attr, size, len(total.shape) - 1, prefix), prefix)
 
 
-def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False,
-           alpha: float = 1.0, name: str | None = None) -> Variable:
+def matmul(
+    x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False, alpha: float = 1.0, name: str | None = None
+) -> Variable:
     """Out = alpha X Y over the last two axes, with axes before them stretched as NumPy does.
 
     x [..., m, k], y [..., k, n], float. transpose_x, transpose_y: the last two axes change places
@@ -51,13 +59,21 @@ def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: boo
     Returns [..., m, n]. Raises ShapeError when the inner dimensions differ.
     """
     if alpha != 1.0:
-        return emit("matmul", {"X": x, "Y": y}, {"transpose_X": transpose_x, "transpose_Y": transpose_y,
-                                                 "alpha": alpha}, name=name)
+        return emit(
+            "matmul", {"X": x, "Y": y}, {"transpose_X": transpose_x, "transpose_Y": transpose_y, "alpha": alpha}, name=name
+        )
     return emit("matmul_v2", {"X": x, "Y": y}, {"trans_x": transpose_x, "trans_y": transpose_y}, name=name)
 
 
-def bilinear_tensor_product(x: Variable, y: Variable, size: int, act: str | None = None,
-                            name: str | None = None, param_attr: Any = None, bias_attr: Any = None) -> Variable:
+def bilinear_tensor_product(
+    x: Variable,
+    y: Variable,
+    size: int,
+    act: str | None = None,
+    name: str | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+) -> Variable:
     """Out[b, s] = act(x[b] W[s] y[b]ᵀ + bias[s]).
 
     x [batch, m], y [batch, n], float; m and n must be known. Returns [batch, size]. W [size, m, n] begins

@@ -10,8 +10,9 @@ from ..variable import Parameter, Variable
 from .emit import create_parameter, emit, emit_all, known_dim, layer_name, refuse, require_float, whole
 
 
-def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
-                  name: str | None = None) -> Variable:
+def cross_entropy(
+    input: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100, name: str | None = None
+) -> Variable:
     """Y = −log input[label], for probabilities such as softmax gives.
 
     input: [..., classes] float. label: [..., 1] int64; rows where it is ignore_index give 0. With
@@ -23,18 +24,31 @@ def cross_entropy(input: Variable, label: Variable, soft_label: bool = False, ig
     prefix = name or layer_name("cross_entropy")
     inputs = {"X": input, "Label": label}
     if isinstance(input, Variable) and _are_logits(input):
-        warnings.warn(f"cross_entropy takes probabilities, and '{printable(input.name)}' is linear in its inputs: put "
-                      "act=\"softmax\" before it, or use softmax_with_cross_entropy, which takes logits"
-                      f"{callsite.added_at(callsite.user_callstack())}", stacklevel=3)
+        warnings.warn(
+            f"cross_entropy takes probabilities, and '{printable(input.name)}' is linear in its inputs: put "
+            'act="softmax" before it, or use softmax_with_cross_entropy, which takes logits'
+            f"{callsite.added_at(callsite.user_callstack())}",
+            stacklevel=3,
+        )
     if soft_label:
         return emit("cross_entropy", inputs, {"soft_label": True, "ignore_index": ignore_index}, name=prefix)
-    return emit("cross_entropy2", inputs, {"ignore_index": ignore_index}, name=prefix,
-                outputs={"XShape": 1, "MatchX": 1})
+    return emit("cross_entropy2", inputs, {"ignore_index": ignore_index}, name=prefix, outputs={"XShape": 1, "MatchX": 1})
 
 
 # Operators that only move values, and operators that multiply by a weight.
-_MOVES = {"reshape", "reshape2", "transpose", "transpose2", "squeeze2", "unsqueeze2", "flatten2", "flatten_contiguous_range", "assign",
-          "cast", "lod_reset"}
+_MOVES = {
+    "reshape",
+    "reshape2",
+    "transpose",
+    "transpose2",
+    "squeeze2",
+    "unsqueeze2",
+    "flatten2",
+    "flatten_contiguous_range",
+    "assign",
+    "cast",
+    "lod_reset",
+}
 _MULTIPLIES = {"mul", "matmul", "matmul_v2", "conv2d", "conv3d", "conv2d_transpose"}
 
 
@@ -55,9 +69,16 @@ def _are_logits(x: Variable) -> bool:
             return False
 
 
-def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100,
-                               numeric_stable_mode: bool = True, return_softmax: bool = False, axis: int = -1,
-                               name: str | None = None) -> Any:
+def softmax_with_cross_entropy(
+    logits: Variable,
+    label: Variable,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: bool = False,
+    axis: int = -1,
+    name: str | None = None,
+) -> Any:
     """Loss = log Σ exp(logits) − logits[label], the cross entropy of softmax(logits).
 
     logits: [..., classes] float. label: the shape of logits with 1 class, int64; with soft_label the
@@ -66,10 +87,10 @@ def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bo
     Returns Loss [..., 1], or (Loss, softmax) with return_softmax.
     Raises OpError at a run when a label is not a class.
     """
-    attrs = {"soft_label": soft_label, "ignore_index": ignore_index, "numeric_stable_mode": numeric_stable_mode,
-             "axis": axis}
-    outputs = emit_all("softmax_with_cross_entropy", {"Logits": logits, "Label": label}, attrs, name=name,
-                       outputs={"Softmax": 1, "Loss": 1})
+    attrs = {"soft_label": soft_label, "ignore_index": ignore_index, "numeric_stable_mode": numeric_stable_mode, "axis": axis}
+    outputs = emit_all(
+        "softmax_with_cross_entropy", {"Logits": logits, "Label": label}, attrs, name=name, outputs={"Softmax": 1, "Loss": 1}
+    )
     return (outputs["Loss"], outputs["Softmax"]) if return_softmax else outputs["Loss"]
 
 
@@ -93,20 +114,29 @@ def log_loss(input: Variable, label: Variable, epsilon: float = 1e-4, name: str 
     return emit("log_loss", {"Predicted": input, "Labels": label}, {"epsilon": epsilon}, name=name)
 
 
-def nll_loss(input: Variable, label: Variable, weight: Variable | None = None, ignore_index: int = -100,
-             reduction: str = "mean", name: str | None = None) -> Variable:
+def nll_loss(
+    input: Variable,
+    label: Variable,
+    weight: Variable | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Variable:
     """−input[label] weight[label], for logarithms of probabilities such as log_softmax gives.
 
     input: [N, classes] or [N, classes, H, W] float. label: [N] or [N, H, W] int64; where it is
     ignore_index, it counts nothing. weight: [classes]. reduction: "mean": the sum by the sum of the
     weights; "sum"; "none". Returns [], or the shape of label with "none".
     """
-    return emit("nll_loss", {"X": input, "Label": label, "Weight": weight},
-                {"ignore_index": ignore_index, "reduction": reduction}, name=name)
+    return emit(
+        "nll_loss",
+        {"X": input, "Label": label, "Weight": weight},
+        {"ignore_index": ignore_index, "reduction": reduction},
+        name=name,
+    )
 
 
-def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1,
-                 name: str | None = None) -> Variable:
+def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1, name: str | None = None) -> Variable:
     """(1 − epsilon) label + epsilon prior_dist, for labels as weights of the classes.
 
     label: [..., classes] float, as one_hot gives. prior_dist: [1, classes]; None: all classes alike.
@@ -115,9 +145,17 @@ def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: f
     return emit("label_smooth", {"X": label, "PriorDist": prior_dist}, {"epsilon": epsilon}, name=name)
 
 
-def hsigmoid(input: Variable, label: Variable, num_classes: int, param_attr: Any = None, bias_attr: Any = None,
-             name: str | None = None, path_table: Variable | None = None, path_code: Variable | None = None,
-             is_custom: bool = False) -> Variable:
+def hsigmoid(
+    input: Variable,
+    label: Variable,
+    num_classes: int,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+    path_table: Variable | None = None,
+    path_code: Variable | None = None,
+    is_custom: bool = False,
+) -> Variable:
     """−log of the class's probability, in a tree of yes-or-no choices: log₂ num_classes rows of W are read.
 
     input: [rows, width] float; width must be known. label: [rows, 1] int64. The tree is a full binary one; or
@@ -131,8 +169,13 @@ def hsigmoid(input: Variable, label: Variable, num_classes: int, param_attr: Any
     if is_custom != (path_table is not None) or is_custom != (path_code is not None):
         refuse(ProgramError, "hsigmoid: path_table and path_code go with is_custom=True, and with nothing else")
     nodes, prefix = classes if is_custom else classes - 1, layer_name("hsigmoid", name)
-    inputs = {"X": input, "Label": label, "W": create_parameter([nodes, width], input.dtype, param_attr, prefix),
-              "PathTable": path_table, "PathCode": path_code}
+    inputs = {
+        "X": input,
+        "Label": label,
+        "W": create_parameter([nodes, width], input.dtype, param_attr, prefix),
+        "PathTable": path_table,
+        "PathCode": path_code,
+    }
     if bias_attr is not False:
         inputs["Bias"] = create_parameter([nodes, 1], input.dtype, bias_attr, prefix, bias=True)
     return emit("hierarchical_sigmoid", inputs, {"num_classes": classes}, name=prefix)

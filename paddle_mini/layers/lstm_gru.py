@@ -16,10 +16,21 @@ _GRU_ACTIVATIONS = ["identity", "sigmoid", "tanh", "relu"]  # gru_unit knows the
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
-def dynamic_lstm(input: Variable, size: int, h_0: Variable | None = None, c_0: Variable | None = None,
-                 param_attr: Any = None, bias_attr: Any = None, use_peepholes: bool = True, is_reverse: bool = False,
-                 gate_activation: str = "sigmoid", cell_activation: str = "tanh", candidate_activation: str = "tanh",
-                 dtype: str = "float32", name: str | None = None) -> tuple[Variable, Variable]:
+def dynamic_lstm(
+    input: Variable,
+    size: int,
+    h_0: Variable | None = None,
+    c_0: Variable | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_peepholes: bool = True,
+    is_reverse: bool = False,
+    gate_activation: str = "sigmoid",
+    cell_activation: str = "tanh",
+    candidate_activation: str = "tanh",
+    dtype: str = "float32",
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
     """(hidden, cell) of an LSTM at every row of every sequence, from x W as fc gives it.
 
     input: sequences of rows [T, size], size = 4 · width: what the input gives candidate, input, forget and output
@@ -35,18 +46,37 @@ def dynamic_lstm(input: Variable, size: int, h_0: Variable | None = None, c_0: V
     if dtype != input.dtype:
         refuse(ProgramError, f"dynamic_lstm: dtype is '{dtype}', the input is {input.dtype}")
     prefix = layer_name("lstm", name)
-    weight, bias = _weight_and_bias("dynamic_lstm", input, [width, 4 * width], (7 if use_peepholes else 4) * width,
-                                    param_attr, bias_attr, prefix)
-    made = emit_all("lstm", {"Input": input, "H0": h_0, "C0": c_0, "Weight": weight, "Bias": bias}, {
-        "use_peepholes": use_peepholes, "is_reverse": is_reverse, "gate_activation": gate_activation,
-        "cell_activation": cell_activation, "candidate_activation": candidate_activation}, name=prefix,
-        outputs={"BatchGate": 1, "BatchCellPreAct": 1})
+    weight, bias = _weight_and_bias(
+        "dynamic_lstm", input, [width, 4 * width], (7 if use_peepholes else 4) * width, param_attr, bias_attr, prefix
+    )
+    made = emit_all(
+        "lstm",
+        {"Input": input, "H0": h_0, "C0": c_0, "Weight": weight, "Bias": bias},
+        {
+            "use_peepholes": use_peepholes,
+            "is_reverse": is_reverse,
+            "gate_activation": gate_activation,
+            "cell_activation": cell_activation,
+            "candidate_activation": candidate_activation,
+        },
+        name=prefix,
+        outputs={"BatchGate": 1, "BatchCellPreAct": 1},
+    )
     return made["Hidden"], made["Cell"]  # type: ignore[return-value]
 
 
-def dynamic_gru(input: Variable, size: int, param_attr: Any = None, bias_attr: Any = None, is_reverse: bool = False,
-                gate_activation: str = "sigmoid", candidate_activation: str = "tanh", h_0: Variable | None = None,
-                origin_mode: bool = False, name: str | None = None) -> Variable:
+def dynamic_gru(
+    input: Variable,
+    size: int,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    is_reverse: bool = False,
+    gate_activation: str = "sigmoid",
+    candidate_activation: str = "tanh",
+    h_0: Variable | None = None,
+    origin_mode: bool = False,
+    name: str | None = None,
+) -> Variable:
     """The state of a GRU at every row of every sequence, from x W as fc gives it.
 
     input: sequences of rows [T, 3 · size]: what the input gives update gate, reset gate and candidate.
@@ -58,16 +88,32 @@ def dynamic_gru(input: Variable, size: int, param_attr: Any = None, bias_attr: A
     _width("dynamic_gru", input, 3 * whole("dynamic_gru", "size", size), 3)
     prefix = layer_name("gru", name)
     weight, bias = _weight_and_bias("dynamic_gru", input, [size, 3 * size], 3 * size, param_attr, bias_attr, prefix)
-    made = emit_all("gru", {"Input": input, "H0": h_0, "Weight": weight, "Bias": bias}, {
-        "is_reverse": is_reverse, "gate_activation": gate_activation, "activation": candidate_activation,
-        "origin_mode": origin_mode}, name=prefix,
-        outputs={"BatchGate": 1, "BatchResetHiddenPrev": 1, "BatchHidden": 1})
+    made = emit_all(
+        "gru",
+        {"Input": input, "H0": h_0, "Weight": weight, "Bias": bias},
+        {
+            "is_reverse": is_reverse,
+            "gate_activation": gate_activation,
+            "activation": candidate_activation,
+            "origin_mode": origin_mode,
+        },
+        name=prefix,
+        outputs={"BatchGate": 1, "BatchResetHiddenPrev": 1, "BatchHidden": 1},
+    )
     return made["Hidden"]  # type: ignore[return-value]
 
 
-def gru_unit(input: Variable, hidden: Variable, size: int, param_attr: Any = None, bias_attr: Any = None,
-             activation: str = "tanh", gate_activation: str = "sigmoid", origin_mode: bool = False,
-             name: str | None = None) -> tuple[Variable, Variable, Variable]:
+def gru_unit(
+    input: Variable,
+    hidden: Variable,
+    size: int,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    activation: str = "tanh",
+    gate_activation: str = "sigmoid",
+    origin_mode: bool = False,
+    name: str | None = None,
+) -> tuple[Variable, Variable, Variable]:
     """One step of a GRU: (state, reset gate · state before, gates).
 
     input: [batch, size], size = 3 · width, as in dynamic_gru; hidden: the state before, [batch, width].
@@ -78,34 +124,71 @@ def gru_unit(input: Variable, hidden: Variable, size: int, param_attr: Any = Non
         if value not in _GRU_ACTIVATIONS:
             refuse(ProgramError, f"gru_unit: {argument} is {shown(value)}, it must be one of {', '.join(_GRU_ACTIVATIONS)}")
     prefix = layer_name("gru_unit", name)
-    inputs = {"Input": input, "HiddenPrev": hidden,
-              "Weight": create_parameter([width, size], input.dtype, param_attr, prefix)}
+    inputs = {"Input": input, "HiddenPrev": hidden, "Weight": create_parameter([width, size], input.dtype, param_attr, prefix)}
     if bias_attr is not False:
         inputs["Bias"] = create_parameter([1, size], input.dtype, bias_attr, prefix, bias=True)
-    made = emit_all("gru_unit", inputs, {
-        "activation": _GRU_ACTIVATIONS.index(activation), "gate_activation": _GRU_ACTIVATIONS.index(gate_activation),
-        "origin_mode": origin_mode}, name=prefix)
+    made = emit_all(
+        "gru_unit",
+        inputs,
+        {
+            "activation": _GRU_ACTIVATIONS.index(activation),
+            "gate_activation": _GRU_ACTIVATIONS.index(gate_activation),
+            "origin_mode": origin_mode,
+        },
+        name=prefix,
+    )
     return made["Hidden"], made["ResetHiddenPrev"], made["Gate"]  # type: ignore[return-value]
 
 
-def lstm(input: Variable, init_h: Variable, init_c: Variable, max_len: int, hidden_size: int, num_layers: int,
-         dropout_prob: float = 0.0, is_bidirec: bool = False, is_test: bool = False, name: str | None = None,
-         default_initializer: Initializer | None = None, seed: int = -1) -> tuple[Variable, Variable, Variable]:
+def lstm(
+    input: Variable,
+    init_h: Variable,
+    init_c: Variable,
+    max_len: int,
+    hidden_size: int,
+    num_layers: int,
+    dropout_prob: float = 0.0,
+    is_bidirec: bool = False,
+    is_test: bool = False,
+    name: str | None = None,
+    default_initializer: Initializer | None = None,
+    seed: int = -1,
+) -> tuple[Variable, Variable, Variable]:
     """A stack of LSTM layers over padded sequences: (outputs, last states, last cells); see stacked_rnn.
 
     max_len: not read; input says how many steps there are. seed: −1: not fixed.
     """
-    outputs, states = stacked_rnn(input, hidden_size, num_layers, "LSTM", [init_h, init_c], is_bidirec, dropout_prob,
-                                  is_test=is_test, default_initializer=default_initializer, seed=max(seed, 0),
-                                  name=layer_name("lstm", name))
+    outputs, states = stacked_rnn(
+        input,
+        hidden_size,
+        num_layers,
+        "LSTM",
+        [init_h, init_c],
+        is_bidirec,
+        dropout_prob,
+        is_test=is_test,
+        default_initializer=default_initializer,
+        seed=max(seed, 0),
+        name=layer_name("lstm", name),
+    )
     return outputs, states[0], states[1]
 
 
-def stacked_rnn(input: Variable, hidden_size: int, num_layers: int = 1, mode: str = "LSTM",
-                initial: Sequence[Variable] | None = None, is_bidirec: bool = False, dropout_prob: float = 0.0,
-                sequence_length: Variable | None = None, is_test: bool = False, param_attr: Any = None,
-                default_initializer: Initializer | None = None, seed: int = 0,
-                name: str | None = None) -> tuple[Variable, list[Variable]]:
+def stacked_rnn(
+    input: Variable,
+    hidden_size: int,
+    num_layers: int = 1,
+    mode: str = "LSTM",
+    initial: Sequence[Variable] | None = None,
+    is_bidirec: bool = False,
+    dropout_prob: float = 0.0,
+    sequence_length: Variable | None = None,
+    is_test: bool = False,
+    param_attr: Any = None,
+    default_initializer: Initializer | None = None,
+    seed: int = 0,
+    name: str | None = None,
+) -> tuple[Variable, list[Variable]]:
     """Recurrent layers, each on the output of the one before: (outputs, last states).
 
     input: [steps, batch, features], float; features must be known. mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU".
@@ -119,8 +202,9 @@ def stacked_rnn(input: Variable, hidden_size: int, num_layers: int = 1, mode: st
     require_float("stacked_rnn", input)
     if mode not in _GATES:
         refuse(ProgramError, f"stacked_rnn: mode is {shown(mode)}, it must be one of {', '.join(_GATES)}")
-    width, layers = (whole("stacked_rnn", argument, value) for argument, value in (
-        ("hidden_size", hidden_size), ("num_layers", num_layers)))
+    width, layers = (
+        whole("stacked_rnn", argument, value) for argument, value in (("hidden_size", hidden_size), ("num_layers", num_layers))
+    )
     if ParamAttr.of(param_attr).name:
         refuse(ProgramError, "stacked_rnn: param_attr cannot have a name, there are many parameters")
     prefix, directions = layer_name("stacked_rnn", name), 1 + bool(is_bidirec)
@@ -131,18 +215,30 @@ def stacked_rnn(input: Variable, hidden_size: int, num_layers: int = 1, mode: st
     if not isinstance(initial, (list, tuple)) or len(initial) != count:
         refuse(ProgramError, f"stacked_rnn: initial must be a list of {count} Variables for {mode}")
     weights = _weights(input, width, layers, directions, _GATES[mode], param_attr, default_initializer, prefix)
-    made = emit_all("rnn", {"Input": input, "PreState": list(initial), "WeightList": weights,
-                            "SequenceLength": sequence_length}, {
-        "mode": mode, "hidden_size": width, "num_layers": layers, "is_bidirec": bool(is_bidirec), "seed": seed,
-        "input_size": input.shape[2], "dropout_prob": dropout_prob, "is_test": is_test}, name=prefix,
-        outputs={"State": count, "DropoutState": 1})
+    made = emit_all(
+        "rnn",
+        {"Input": input, "PreState": list(initial), "WeightList": weights, "SequenceLength": sequence_length},
+        {
+            "mode": mode,
+            "hidden_size": width,
+            "num_layers": layers,
+            "is_bidirec": bool(is_bidirec),
+            "seed": seed,
+            "input_size": input.shape[2],
+            "dropout_prob": dropout_prob,
+            "is_test": is_test,
+        },
+        name=prefix,
+        outputs={"State": count, "DropoutState": 1},
+    )
     return made["Out"], made["State"]  # type: ignore[return-value]
 
 
-def _weights(input: Variable, width: int, layers: int, directions: int, gates: int, attr: Any,
-             default: Initializer | None, prefix: str) -> list[Variable]:
+def _weights(
+    input: Variable, width: int, layers: int, directions: int, gates: int, attr: Any, default: Initializer | None, prefix: str
+) -> list[Variable]:
     """W_i and W_h of every layer and direction, then b_i and b_h."""
-    start = Uniform(-width**-0.5, width**-0.5) if default is None else default
+    start = Uniform(-(width**-0.5), width**-0.5) if default is None else default
     features = [known_dim(input, 2, "stacked_rnn")] + [directions * width] * (layers - 1)
     shapes = [[gates * width, columns] for size in features for _ in range(directions) for columns in (size, width)]
     weights = [create_parameter(shape, input.dtype, attr, prefix, start) for shape in shapes]
@@ -160,9 +256,12 @@ def _width(layer: str, input: Variable, size: int, gates: int) -> int:
     return size // gates
 
 
-def _weight_and_bias(layer: str, input: Variable, shape: list[int], bias_size: int, param_attr: Any, bias_attr: Any,
-                     prefix: str) -> tuple[Variable, Variable]:
+def _weight_and_bias(
+    layer: str, input: Variable, shape: list[int], bias_size: int, param_attr: Any, bias_attr: Any, prefix: str
+) -> tuple[Variable, Variable]:
     if bias_attr is False:
         refuse(ProgramError, f"{layer}: bias_attr cannot be False")
-    return (create_parameter(shape, input.dtype, param_attr, prefix),
-            create_parameter([1, bias_size], input.dtype, bias_attr, prefix, bias=True))
+    return (
+        create_parameter(shape, input.dtype, param_attr, prefix),
+        create_parameter([1, bias_size], input.dtype, bias_attr, prefix, bias=True),
+    )

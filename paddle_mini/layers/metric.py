@@ -18,18 +18,26 @@ def accuracy(input: Variable, label: Variable, k: int = 1, name: str | None = No
     return outputs["Accuracy"]  # type: ignore[return-value]
 
 
-def topk(input: Variable, k: int, axis: int = -1, largest: bool = True, sorted: bool = True,
-         name: str | None = None) -> tuple[Variable, Variable]:
+def topk(
+    input: Variable, k: int, axis: int = -1, largest: bool = True, sorted: bool = True, name: str | None = None
+) -> tuple[Variable, Variable]:
     """The k greatest (or least) elements along an axis: (values, int64 indices), each with k
     elements along it. Raises ShapeError when the axis has fewer than k elements."""
-    outputs = emit_all("top_k_v2", {"X": input}, {"k": k, "axis": axis, "largest": largest, "sorted": sorted},
-                       name=name or layer_name("topk"))
+    outputs = emit_all(
+        "top_k_v2", {"X": input}, {"k": k, "axis": axis, "largest": largest, "sorted": sorted}, name=name or layer_name("topk")
+    )
     outputs["Indices"].stop_gradient = True  # type: ignore[union-attr]
     return outputs["Out"], outputs["Indices"]  # type: ignore[return-value]
 
 
-def auc(input: Variable, label: Variable, curve: str = "ROC", num_thresholds: int = 4095, slide_steps: int = 0,
-        name: str | None = None) -> tuple[Variable, list[Variable]]:
+def auc(
+    input: Variable,
+    label: Variable,
+    curve: str = "ROC",
+    num_thresholds: int = 4095,
+    slide_steps: int = 0,
+    name: str | None = None,
+) -> tuple[Variable, list[Variable]]:
     """The area under the curve of true over false positives, counted in num_thresholds + 1 bins.
 
     input: [rows, 2] or [rows, 1] float: the last column is the probability of the positive class.
@@ -41,11 +49,16 @@ def auc(input: Variable, label: Variable, curve: str = "ROC", num_thresholds: in
     steps = whole("auc", "slide_steps", slide_steps, low=0)
     prefix = layer_name("auc", name)
     shape = [1, bins] if steps == 0 else [(1 + steps) * bins + 1]
-    positives, negatives = (create_state(default_main_program().new_name(f"{prefix}.{which}"), shape, "int64", 0)
-                            for which in ("positives", "negatives"))
+    positives, negatives = (
+        create_state(default_main_program().new_name(f"{prefix}.{which}"), shape, "int64", 0)
+        for which in ("positives", "negatives")
+    )
     outputs = emit_all(
-        "auc", {"Predict": input, "Label": label, "StatPos": positives, "StatNeg": negatives},
-        {"curve": curve, "num_thresholds": num_thresholds, "slide_steps": steps}, name=prefix,
-        outputs={"StatPosOut": positives, "StatNegOut": negatives})
+        "auc",
+        {"Predict": input, "Label": label, "StatPos": positives, "StatNeg": negatives},
+        {"curve": curve, "num_thresholds": num_thresholds, "slide_steps": steps},
+        name=prefix,
+        outputs={"StatPosOut": positives, "StatNegOut": negatives},
+    )
     outputs["AUC"].stop_gradient = True  # type: ignore[union-attr]
     return outputs["AUC"], [positives, negatives]  # type: ignore[return-value]

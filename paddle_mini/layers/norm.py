@@ -10,10 +10,20 @@ from ..variable import Variable
 from .emit import activation, create_parameter, emit, emit_all, known_dim, layer_name, require_float, whole
 
 
-def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, momentum: float = 0.9,
-               epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW",
-               name: str | None = None, moving_mean_name: str | None = None,
-               moving_variance_name: str | None = None, use_global_stats: bool = False) -> Variable:
+def batch_norm(
+    input: Variable,
+    act: str | None = None,
+    is_test: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    use_global_stats: bool = False,
+) -> Variable:
     """Y = act(scale · (X − mean) / √(variance + ε) + bias) for each channel.
 
     In training, mean and variance (biased, that is without n / (n − 1)) are the batch's, and the
@@ -32,22 +42,36 @@ def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, m
     bias = create_parameter([channels], dtype, bias_attr, prefix, bias=True)
     mean, variance = (
         create_parameter([channels], dtype, ParamAttr(given, Constant(value), trainable=False), prefix)
-        for given, value in [(moving_mean_name, 0.0), (moving_variance_name, 1.0)])
+        for given, value in [(moving_mean_name, 0.0), (moving_variance_name, 1.0)]
+    )
     outputs = emit_all(
         "batch_norm",
         {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},
-        {"is_test": is_test, "momentum": momentum, "epsilon": epsilon, "data_layout": data_layout,
-         "use_global_stats": use_global_stats},
+        {
+            "is_test": is_test,
+            "momentum": momentum,
+            "epsilon": epsilon,
+            "data_layout": data_layout,
+            "use_global_stats": use_global_stats,
+        },
         name=prefix,
         # PaddlePaddle asks for ReserveSpace in training; it stays empty here.
-        outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "ReserveSpace": 1,
-                 "Y": 1})
+        outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "ReserveSpace": 1, "Y": 1},
+    )
     return activation(act, outputs["Y"], prefix)  # type: ignore[arg-type]
 
 
-def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1,
-               epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
-               name: str | None = None) -> Variable:
+def layer_norm(
+    input: Variable,
+    scale: bool = True,
+    shift: bool = True,
+    begin_norm_axis: int = 1,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
     """Y = act(scale · (X − mean) / √(variance + ε) + shift) for each row: the axes from begin_norm_axis on.
 
     input: [rows..., features...] float; its features must be known. Returns the shape of input. scale
@@ -58,14 +82,24 @@ def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_no
     begin = whole("layer_norm", "begin_norm_axis", begin_norm_axis)
     size = math.prod(known_dim(input, axis, "layer_norm") for axis in range(begin, len(input.shape)))
     prefix = layer_name("layer_norm", name)
-    inputs = {"X": input, **_scale_and_bias(size, input.dtype, param_attr if scale else False,
-                                            bias_attr if shift else False, prefix)}
+    inputs = {
+        "X": input,
+        **_scale_and_bias(size, input.dtype, param_attr if scale else False, bias_attr if shift else False, prefix),
+    }
     out = emit("layer_norm", inputs, {"begin_norm_axis": begin, "epsilon": epsilon}, name=prefix)
     return activation(act, out, prefix)
 
 
-def group_norm(input: Variable, groups: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
-               act: str | None = None, data_layout: str = "NCHW", name: str | None = None) -> Variable:
+def group_norm(
+    input: Variable,
+    groups: int,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
     """Y = act(scale · (X − mean) / √(variance + ε) + bias), with mean and variance of each group of
     neighbouring channels of each image.
 
@@ -81,8 +115,9 @@ def group_norm(input: Variable, groups: int, epsilon: float = 1e-5, param_attr: 
     return activation(act, emit("group_norm", inputs, attrs, name=prefix), prefix)
 
 
-def instance_norm(input: Variable, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
-                  name: str | None = None) -> Variable:
+def instance_norm(
+    input: Variable, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
+) -> Variable:
     """Y = scale · (X − mean) / √(variance + ε) + bias, with mean and variance of each channel of each image.
 
     input: [N, C, ...] float; C must be known. The rest is as in group_norm.
@@ -92,12 +127,10 @@ def instance_norm(input: Variable, epsilon: float = 1e-5, param_attr: Any = None
     channels = known_dim(input, 1, "instance_norm")
     prefix = layer_name("instance_norm", name)
     inputs = {"X": input, **_scale_and_bias(channels, input.dtype, param_attr, bias_attr, prefix)}
-    return emit("instance_norm", inputs, {"epsilon": epsilon}, name=prefix,
-                outputs={"SavedMean": 1, "SavedVariance": 1})
+    return emit("instance_norm", inputs, {"epsilon": epsilon}, name=prefix, outputs={"SavedMean": 1, "SavedVariance": 1})
 
 
-def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: str = "NCHW",
-                   name: str | None = None) -> Variable:
+def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: str = "NCHW", name: str | None = None) -> Variable:
     """scale · x + bias, with a number of each for every channel.
 
     x: [N, C, ...], or [N, ..., C] with data_layout="NHWC". scale, bias: [C]. Returns the shape of x.
@@ -105,21 +138,32 @@ def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: st
     return emit("affine_channel", {"X": x, "Scale": scale, "Bias": bias}, {"data_layout": data_layout}, name=name)
 
 
-def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 1e-4, beta: float = 0.75,
-        data_format: str = "NCHW", name: str | None = None) -> Variable:
+def lrn(
+    input: Variable,
+    n: int = 5,
+    k: float = 1.0,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
     """X / (k + alpha Σ X²)^beta, the sum over n channels around each one.
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC".
     Krizhevsky et al., "ImageNet classification with deep convolutional neural networks", NIPS 2012.
     """
-    return emit("lrn", {"X": input}, {"n": n, "k": k, "alpha": alpha, "beta": beta, "data_format": data_format},
-                name=name)
+    return emit("lrn", {"X": input}, {"n": n, "k": k, "alpha": alpha, "beta": beta, "data_format": data_format}, name=name)
 
 
 def l2_normalize(x: Variable, axis: int = -1, epsilon: float = 1e-12, name: str | None = None) -> Variable:
     """x / √(Σ x² + epsilon), the sum along the axis."""
-    return emit("norm", {"X": x}, {"axis": axis, "epsilon": epsilon}, name=name or layer_name("l2_normalize"),
-                outputs={"Out": 1, "Norm": 1})
+    return emit(
+        "norm",
+        {"X": x},
+        {"axis": axis, "epsilon": epsilon},
+        name=name or layer_name("l2_normalize"),
+        outputs={"Out": 1, "Norm": 1},
+    )
 
 
 def _scale_and_bias(size: int, dtype: str, param_attr: Any, bias_attr: Any, prefix: str) -> dict[str, Variable]:

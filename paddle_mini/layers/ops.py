@@ -18,8 +18,9 @@ def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
     other attributes by keyword. `hidden` ports and attributes are no parameters; `called` says which
     have another name as a parameter."""
     record = contract(op_type)
-    ports = {called.get(port["name"], port["name"].lower()): port["name"] for port in record["inputs"]
-             if port["name"] not in hidden}
+    ports = {
+        called.get(port["name"], port["name"].lower()): port["name"] for port in record["inputs"] if port["name"] not in hidden
+    }
     attrs = {called.get(attr["name"], attr["name"]): attr for attr in record["attrs"] if attr["name"] not in hidden}
     signature = _signature(record, ports, attrs)
 
@@ -41,14 +42,15 @@ def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
 def _signature(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> inspect.Signature:
     optional = {port["name"]: port["optional"] for port in record["inputs"]}
     by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(parameter, by_position, annotation=Variable)
-                  for parameter, port in ports.items() if not optional[port]]
+    parameters = [
+        inspect.Parameter(parameter, by_position, annotation=Variable) for parameter, port in ports.items() if not optional[port]
+    ]
     parameters += [inspect.Parameter(parameter, by_position) for parameter, attr in attrs.items() if attr["required"]]
     kind = inspect.Parameter.KEYWORD_ONLY
-    parameters += [inspect.Parameter(parameter, kind, default=None) for parameter, port in ports.items()
-                   if optional[port]]
-    parameters += [inspect.Parameter(parameter, kind, default=_shown(attr)) for parameter, attr in attrs.items()
-                   if not attr["required"]]
+    parameters += [inspect.Parameter(parameter, kind, default=None) for parameter, port in ports.items() if optional[port]]
+    parameters += [
+        inspect.Parameter(parameter, kind, default=_shown(attr)) for parameter, attr in attrs.items() if not attr["required"]
+    ]
     parameters.append(inspect.Parameter("name", kind, default=None))
     return inspect.Signature(parameters, return_annotation=Variable)
 
@@ -56,7 +58,9 @@ def _signature(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, d
 def _doc(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> str:
     described = {port["name"]: port["doc"] for port in record["inputs"]}
     # The record names ports; the caller of the function knows parameters.
-    called = {port: parameter for parameter, port in ports.items()} | {attr["name"]: parameter for parameter, attr in attrs.items()}
+    called = {port: parameter for parameter, port in ports.items()} | {
+        attr["name"]: parameter for parameter, attr in attrs.items()
+    }
     called = {port: parameter for port, parameter in called.items() if parameter != port.lower()}
     words = re.compile(rf"(?<![\w'])({'|'.join(map(re.escape, called)) or '(?!)'})(?![\w'])")
 
@@ -68,8 +72,12 @@ def _doc(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[st
     lines += [f"{parameter}: {renamed(attr['doc'])}" for parameter, attr in attrs.items()]
     lines.append("name: beginning of the names of its variables")
     out = record["outputs"][0]
-    lines += ["", f"Returns {out['name']}: {renamed(out['doc'])}.", f"Element types: {', '.join(record['dtypes']) or 'any'}.",
-              "Raises ShapeError when shapes or element types do not fit, ProgramError when an attribute does not."]
+    lines += [
+        "",
+        f"Returns {out['name']}: {renamed(out['doc'])}.",
+        f"Element types: {', '.join(record['dtypes']) or 'any'}.",
+        "Raises ShapeError when shapes or element types do not fit, ProgramError when an attribute does not.",
+    ]
     return "\n".join(lines)
 
 

@@ -9,8 +9,14 @@ from ..variable import Variable
 from .emit import emit
 
 
-def dropout(x: Variable, dropout_prob: float = 0.5, is_test: bool = False, seed: int | None = None,
-            dropout_implementation: str = "downgrade_in_infer", name: str | None = None) -> Variable:
+def dropout(
+    x: Variable,
+    dropout_prob: float = 0.5,
+    is_test: bool = False,
+    seed: int | None = None,
+    dropout_implementation: str = "downgrade_in_infer",
+    name: str | None = None,
+) -> Variable:
     """Sets each element to 0 with probability dropout_prob.
 
     "downgrade_in_infer": training gives x · mask, a test x · (1 − dropout_prob).
@@ -20,13 +26,19 @@ def dropout(x: Variable, dropout_prob: float = 0.5, is_test: bool = False, seed:
     Srivastava et al., "Dropout", JMLR 2014.
     """
     drawn = default_main_program().next_seed() if seed is None else seed
-    attrs = {"dropout_prob": dropout_prob, "is_test": is_test, "seed": drawn, "fix_seed": seed is not None,
-             "dropout_implementation": dropout_implementation}
+    attrs = {
+        "dropout_prob": dropout_prob,
+        "is_test": is_test,
+        "seed": drawn,
+        "fix_seed": seed is not None,
+        "dropout_implementation": dropout_implementation,
+    }
     return emit("dropout", {"X": x}, attrs, name=name, outputs={"Out": 1, "Mask": 1})
 
 
-def uniform_random(shape: Sequence[int], dtype: Any = "float32", min: float = -1.0, max: float = 1.0, seed: int = 0,
-                   name: str | None = None) -> Variable:
+def uniform_random(
+    shape: Sequence[int], dtype: Any = "float32", min: float = -1.0, max: float = 1.0, seed: int = 0, name: str | None = None
+) -> Variable:
     """A tensor whose elements are drawn from [min, max), all equally likely.
 
     seed: the same elements at every run; 0: the program's random_seed, or else the executor's generator.
@@ -34,14 +46,16 @@ def uniform_random(shape: Sequence[int], dtype: Any = "float32", min: float = -1
     return _drawn("uniform_random", shape, dtype, seed, name, min=min, max=max)
 
 
-def gaussian_random(shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32",
-                    name: str | None = None) -> Variable:
+def gaussian_random(
+    shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32", name: str | None = None
+) -> Variable:
     """A tensor whose elements are drawn from the normal distribution; seed: as in uniform_random."""
     return _drawn("gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
 
 
-def truncated_gaussian_random(shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0,
-                              dtype: Any = "float32", name: str | None = None) -> Variable:
+def truncated_gaussian_random(
+    shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32", name: str | None = None
+) -> Variable:
     """As gaussian_random, but only what lies within two standard deviations of the mean."""
     return _drawn("truncated_gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
 

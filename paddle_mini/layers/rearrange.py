@@ -26,24 +26,30 @@ def transpose(x: Variable, perm: Sequence[int], name: str | None = None) -> Vari
 
 def flatten(x: Variable, start_axis: int = 1, stop_axis: int = -1, name: str | None = None) -> Variable:
     """The axes from start_axis to stop_axis, both included, made one."""
-    return emit("flatten_contiguous_range", {"X": x}, {"start_axis": start_axis, "stop_axis": stop_axis},
-                name=name or layer_name("flatten"), outputs={"Out": 1, "XShape": 1})
+    return emit(
+        "flatten_contiguous_range",
+        {"X": x},
+        {"start_axis": start_axis, "stop_axis": stop_axis},
+        name=name or layer_name("flatten"),
+        outputs={"Out": 1, "XShape": 1},
+    )
 
 
 def squeeze(input: Variable, axes: Axes | None = None, name: str | None = None) -> Variable:
     """Without those of these axes that have one element; None: without all that have one."""
-    return emit("squeeze2", {"X": input}, {"axes": listed(axes)}, name=name or layer_name("squeeze"),
-                outputs={"Out": 1, "XShape": 1})
+    return emit(
+        "squeeze2", {"X": input}, {"axes": listed(axes)}, name=name or layer_name("squeeze"), outputs={"Out": 1, "XShape": 1}
+    )
 
 
 def unsqueeze(input: Variable, axes: Axes, name: str | None = None) -> Variable:
     """With new axes of one element, which lie at these places of the result."""
-    return emit("unsqueeze2", {"X": input}, {"axes": listed(axes)}, name=name or layer_name("unsqueeze"),
-                outputs={"Out": 1, "XShape": 1})
+    return emit(
+        "unsqueeze2", {"X": input}, {"axes": listed(axes)}, name=name or layer_name("unsqueeze"), outputs={"Out": 1, "XShape": 1}
+    )
 
 
-def split(input: Variable, num_or_sections: int | Sequence[int], dim: int = -1,
-          name: str | None = None) -> list[Variable]:
+def split(input: Variable, num_or_sections: int | Sequence[int], dim: int = -1, name: str | None = None) -> list[Variable]:
     """The parts along an axis: so many equal ones, or parts of these lengths, of which one may be -1."""
     if isinstance(num_or_sections, (list, tuple, np.ndarray)):
         count, attrs = len(num_or_sections), {"sections": num_or_sections, "num": 0}
@@ -117,23 +123,39 @@ def roll(x: Variable, shifts: Axes, axis: Axes | None = None, name: str | None =
     return emit("roll", {"X": x}, {"shifts": listed(shifts), "axis": listed(axis)}, name=name)
 
 
-def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int],
-          name: str | None = None) -> Variable:
+def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: str | None = None) -> Variable:
     """The part from starts up to ends, not included, along axes; negative positions count from the end."""
-    attrs = {"axes": from_front(input, axes), "starts": starts, "ends": ends, "infer_flags": [1] * np.size(axes), "decrease_axis": []}
+    attrs = {
+        "axes": from_front(input, axes),
+        "starts": starts,
+        "ends": ends,
+        "infer_flags": [1] * np.size(axes),
+        "decrease_axis": [],
+    }
     return emit("slice", {"Input": input}, attrs, name=name)
 
 
-def strided_slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int],
-                  strides: Sequence[int], name: str | None = None) -> Variable:
+def strided_slice(
+    input: Variable,
+    axes: Sequence[int],
+    starts: Sequence[int],
+    ends: Sequence[int],
+    strides: Sequence[int],
+    name: str | None = None,
+) -> Variable:
     """As slice, but with steps of strides, which may be negative."""
-    attrs = {"axes": from_front(input, axes), "starts": starts, "ends": ends, "strides": strides, "infer_flags": [1] * np.size(axes),
-             "decrease_axis": []}
+    attrs = {
+        "axes": from_front(input, axes),
+        "starts": starts,
+        "ends": ends,
+        "strides": strides,
+        "infer_flags": [1] * np.size(axes),
+        "decrease_axis": [],
+    }
     return emit("strided_slice", {"Input": input}, attrs, name=name)
 
 
-def crop(x: Variable, shape: Variable | Sequence[int], offsets: Sequence[int] | None = None,
-         name: str | None = None) -> Variable:
+def crop(x: Variable, shape: Variable | Sequence[int], offsets: Sequence[int] | None = None, name: str | None = None) -> Variable:
     """The block of x that has this shape and begins at offsets, or at x's beginning. shape: numbers, or a
     variable whose shape it is."""
     given = {"Y": shape} if isinstance(shape, Variable) else {}
@@ -141,8 +163,7 @@ def crop(x: Variable, shape: Variable | Sequence[int], offsets: Sequence[int] | 
     return emit("crop", {"X": x, **given}, attrs, name=name)
 
 
-def crop_tensor(x: Variable, shape: Sequence[int], offsets: Sequence[int] | None = None,
-                name: str | None = None) -> Variable:
+def crop_tensor(x: Variable, shape: Sequence[int], offsets: Sequence[int] | None = None, name: str | None = None) -> Variable:
     """As crop; -1 in shape: all that is left behind the offset."""
     given = [0] * np.size(shape) if offsets is None else offsets
     return emit("crop_tensor", {"X": x}, {"shape": shape, "offsets": given}, name=name)

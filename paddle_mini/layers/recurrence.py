@@ -62,9 +62,15 @@ class StaticRNN:
         self._inputs.append(x)
         return self._here().create_var(x.name, dtype=x.dtype, shape=x.shape[1:])
 
-    def memory(self, init: Variable | None = None, shape: Sequence[int] | None = None,
-               batch_ref: Variable | None = None, init_value: float = 0.0, init_batch_dim_idx: int = 0,
-               ref_batch_dim_idx: int = 1) -> Variable:
+    def memory(
+        self,
+        init: Variable | None = None,
+        shape: Sequence[int] | None = None,
+        batch_ref: Variable | None = None,
+        init_value: float = 0.0,
+        init_batch_dim_idx: int = 0,
+        ref_batch_dim_idx: int = 1,
+    ) -> Variable:
         """What update_memory gave at the step before; `init` before the first.
 
         Without init: `shape` filled with init_value, whose dimension init_batch_dim_idx is that of
@@ -122,8 +128,9 @@ class StaticRNN:
         try:
             if any(batch_ref is var for var in self._here().vars.values()):  # a step of it: the sequence is meant
                 batch_ref = next(x for x in self._inputs if x.name == batch_ref.name)
-            return fill_constant_batch_size_like(batch_ref, list(shape), batch_ref.dtype, value, input_dim_idx=ref_place,
-                                                 output_dim_idx=place)
+            return fill_constant_batch_size_like(
+                batch_ref, list(shape), batch_ref.dtype, value, input_dim_idx=ref_place, output_dim_idx=place
+            )
         finally:
             program._current = current
 
@@ -138,11 +145,20 @@ class StaticRNN:
         outer = self._outer
         assert outer is not None  # step() has set it
         if writes:
-            refuse(ProgramError, f"StaticRNN: a step writes '{printable(writes[0])}', which is outside; use memory and step_output")
+            refuse(
+                ProgramError, f"StaticRNN: a step writes '{printable(writes[0])}', which is outside; use memory and step_output"
+            )
         steps = self._inputs[0].shape[0]
         self._results = [outer.create_var(o.name, dtype=o.dtype, shape=[steps, *o.shape]) for o in self._outputs]
         outer.append_op(
-            "recurrent", {"inputs": self._inputs, "initial_states": self._initial, "parameters": reads},
+            "recurrent",
+            {"inputs": self._inputs, "initial_states": self._initial, "parameters": reads},
             {"outputs": self._results, "step_scopes": step_scopes(outer)},
-            {"sub_block": inside.idx, "ex_states": [var.name for var in self._before],
-             "states": [var.name for var in self._after if var is not None], "has_states": bool(self._before), "reverse": self.reverse})
+            {
+                "sub_block": inside.idx,
+                "ex_states": [var.name for var in self._before],
+                "states": [var.name for var in self._after if var is not None],
+                "has_states": bool(self._before),
+                "reverse": self.reverse,
+            },
+        )

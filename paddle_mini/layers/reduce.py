@@ -49,21 +49,20 @@ def reduce_any(input: Variable, dim: Axes = None, keep_dim: bool = False, name: 
     return _reduce("reduce_any", input, dim, keep_dim, name)
 
 
-def argmax(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64",
-           name: str | None = None) -> Variable:
+def argmax(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
     """Where along the axis the greatest element is, the first of equal ones; axis=None: in x as one line.
     dtype: "int64" or "int32"."""
     return _position("arg_max", x, axis, keepdim, dtype, name or layer_name("argmax"))
 
 
-def argmin(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64",
-           name: str | None = None) -> Variable:
+def argmin(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
     """Where along the axis the least element is; as argmax."""
     return _position("arg_min", x, axis, keepdim, dtype, name or layer_name("argmin"))
 
 
-def cumsum(x: Variable, axis: int | None = None, exclusive: bool = False, reverse: bool = False,
-           name: str | None = None) -> Variable:
+def cumsum(
+    x: Variable, axis: int | None = None, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Variable:
     """The sums of the elements up to each one along the axis; axis=None: of x as one line. exclusive:
     without the element itself. reverse: from the end."""
     attrs = {"axis": -1 if axis is None else axis, "flatten": axis is None, "exclusive": exclusive, "reverse": reverse}
@@ -82,8 +81,7 @@ def logsumexp(x: Variable, axis: Axes = None, keepdim: bool = False, name: str |
     return emit("logsumexp", {"X": x}, {"axis": axes or [0], "keepdim": keepdim, "reduce_all": not axes}, name=name)
 
 
-def norm(x: Variable, p: str | float = "fro", axis: Axes = None, keepdim: bool = False,
-         name: str | None = None) -> Variable:
+def norm(x: Variable, p: str | float = "fro", axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
     """(Σ |x|ᵖ)^(1/p) over an axis; axis=None: over x as one line.
 
     p: a number, ±inf for the greatest and the least |x|, 0 for how many are not 0; or "fro", √(Σ x²), which
@@ -91,13 +89,20 @@ def norm(x: Variable, p: str | float = "fro", axis: Axes = None, keepdim: bool =
     """
     prefix, axes = layer_name("norm", name), _listed(axis)
     if p == "fro":
-        return emit("frobenius_norm", {"X": x}, {"dim": axes or [0], "keep_dim": keepdim, "reduce_all": not axes},
-                    name=prefix)
+        return emit("frobenius_norm", {"X": x}, {"dim": axes or [0], "keep_dim": keepdim, "reduce_all": not axes}, name=prefix)
     if isinstance(p, str) or len(axes) > 1:
-        refuse(ProgramError, f"norm: p is {shown(p)}, over {len(axes)} axes it must be 'fro'" if axes[1:] else
-               f"norm: p is {shown(p)}, it must be a number or 'fro'")
-    return emit("p_norm", {"X": x}, {"porder": float(p), "axis": axes[0] if axes else -1, "keepdim": keepdim,
-                                     "asvector": not axes}, name=prefix)
+        refuse(
+            ProgramError,
+            f"norm: p is {shown(p)}, over {len(axes)} axes it must be 'fro'"
+            if axes[1:]
+            else f"norm: p is {shown(p)}, it must be a number or 'fro'",
+        )
+    return emit(
+        "p_norm",
+        {"X": x},
+        {"porder": float(p), "axis": axes[0] if axes else -1, "keepdim": keepdim, "asvector": not axes},
+        name=prefix,
+    )
 
 
 def _position(op_type: str, x: Variable, axis: int | None, keepdim: bool, dtype: Any, name: str) -> Variable:

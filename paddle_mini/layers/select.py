@@ -41,8 +41,9 @@ def take_along_axis(arr: Variable, indices: Variable, axis: int, name: str | Non
     return emit("take_along_axis", {"Input": arr, "Index": indices}, {"Axis": from_front(arr, axis)}, name=name)
 
 
-def put_along_axis(arr: Variable, indices: Variable, values: float | Variable, axis: int,
-                   reduce: str = "assign", name: str | None = None) -> Variable:
+def put_along_axis(
+    arr: Variable, indices: Variable, values: float | Variable, axis: int, reduce: str = "assign", name: str | None = None
+) -> Variable:
     """arr with values at the places that take_along_axis reads.
 
     values: the shape of indices, or a number. reduce: "assign": of several values for one element the last
@@ -51,8 +52,12 @@ def put_along_axis(arr: Variable, indices: Variable, values: float | Variable, a
     require_variable("put_along_axis", arr)
     if not isinstance(values, Variable):
         values = full_like(indices, values, arr.dtype, name=layer_name("put_along_axis", name))
-    return emit("put_along_axis", {"Input": arr, "Index": indices, "Value": values},
-                {"Axis": from_front(arr, axis), "Reduce": reduce}, name=name)
+    return emit(
+        "put_along_axis",
+        {"Input": arr, "Index": indices, "Value": values},
+        {"Axis": from_front(arr, axis), "Reduce": reduce},
+        name=name,
+    )
 
 
 def multiplex(inputs: Sequence[Variable], index: Variable, name: str | None = None) -> Variable:
@@ -64,8 +69,7 @@ def multiplex(inputs: Sequence[Variable], index: Variable, name: str | None = No
     return emit("multiplex", {"Ids": index, "X": inputs}, name=name)
 
 
-def argsort(input: Variable, axis: int = -1, descending: bool = False,
-            name: str | None = None) -> tuple[Variable, Variable]:
+def argsort(input: Variable, axis: int = -1, descending: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
     """The elements along an axis in order, the least first: (values, int64 indices). Of equal ones, that at
     the lower index comes first."""
     outputs = emit_all("argsort", {"X": input}, {"axis": axis, "descending": descending}, name=name)
@@ -84,8 +88,9 @@ def triu(x: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
     return emit("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": False}, name=name or layer_name("triu"))
 
 
-def allclose(x: Variable, y: Variable, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False,
-             name: str | None = None) -> Variable:
+def allclose(
+    x: Variable, y: Variable, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
+) -> Variable:
     """Whether |x − y| ≤ atol + rtol |y| everywhere: one truth. equal_nan: NaN is equal to NaN."""
     # The tolerances are text in the program: a float32 would round them.
     attrs = {"rtol": repr(float(rtol)), "atol": repr(float(atol)), "equal_nan": equal_nan}
@@ -97,8 +102,9 @@ def where(condition: Variable, x: Variable, y: Variable, name: str | None = None
     return emit("where", {"Condition": condition, "X": x, "Y": y}, name=name)
 
 
-def one_hot(input: Variable, depth: int, allow_out_of_range: bool = False, dtype: Any = "float32",
-            name: str | None = None) -> Variable:
+def one_hot(
+    input: Variable, depth: int, allow_out_of_range: bool = False, dtype: Any = "float32", name: str | None = None
+) -> Variable:
     """Rows of zeros with a 1 at the position that the element of input says.
 
     input: any shape, int32 or int64. Returns [..., depth]. Raises OpError at a run for a position that is

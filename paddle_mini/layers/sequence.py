@@ -39,8 +39,9 @@ sequence_softmax = layer("sequence_softmax", X="input")
 sequence_unpad = layer("sequence_unpad")
 
 
-def sequence_pool(input: Variable, pool_type: str, is_test: bool = False, pad_value: float = 0.0,
-                  name: str | None = None) -> Variable:
+def sequence_pool(
+    input: Variable, pool_type: str, is_test: bool = False, pad_value: float = 0.0, name: str | None = None
+) -> Variable:
     """A row for each sequence.
 
     input: sequences of rows [T, ...]. pool_type: "sum", "average", "sqrt" (the sum by the root of the length),
@@ -65,9 +66,18 @@ def sequence_last_step(input: Variable, name: str | None = None) -> Variable:
     return sequence_pool(input, "last", name=name)
 
 
-def sequence_conv(input: Variable, num_filters: int, filter_size: int = 3, filter_stride: int = 1,
-                  padding: bool = True, padding_start: int | None = None, bias_attr: Any = None,
-                  param_attr: Any = None, act: str | None = None, name: str | None = None) -> Variable:
+def sequence_conv(
+    input: Variable,
+    num_filters: int,
+    filter_size: int = 3,
+    filter_stride: int = 1,
+    padding: bool = True,
+    padding_start: int | None = None,
+    bias_attr: Any = None,
+    param_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
     """Out[t] = act(W · (rows t + padding_start ... of filter_size rows, one behind the other) + b), in each sequence.
 
     input: sequences of rows [T, D], float; D must be known. Zeros stand before and after a sequence.
@@ -76,20 +86,30 @@ def sequence_conv(input: Variable, num_filters: int, filter_size: int = 3, filte
     bias_attr=False: no bias. Raises ProgramError for another stride or no padding.
     """
     require_float("sequence_conv", input)
-    filters, size = (whole("sequence_conv", argument, value) for argument, value in (
-        ("num_filters", num_filters), ("filter_size", filter_size)))
+    filters, size = (
+        whole("sequence_conv", argument, value)
+        for argument, value in (("num_filters", num_filters), ("filter_size", filter_size))
+    )
     if padding is not True:
         refuse(ProgramError, "sequence_conv: padding must be True: every row of input has one in the output")
     prefix = layer_name("sequence_conv", name)
     weight = create_parameter([size * known_dim(input, 1, "sequence_conv"), filters], input.dtype, param_attr, prefix)
-    out = emit("sequence_conv", {"X": input, "Filter": weight}, {
-        "contextStride": filter_stride, "contextLength": size,
-        "contextStart": -(size // 2) if padding_start is None else padding_start}, name=prefix)
+    out = emit(
+        "sequence_conv",
+        {"X": input, "Filter": weight},
+        {
+            "contextStride": filter_stride,
+            "contextLength": size,
+            "contextStart": -(size // 2) if padding_start is None else padding_start,
+        },
+        name=prefix,
+    )
     return activation(act, add_bias(out, bias_attr, filters, 1, prefix), prefix)
 
 
-def row_conv(input: Variable, future_context_size: int, param_attr: Any = None, act: str | None = None,
-             name: str | None = None) -> Variable:
+def row_conv(
+    input: Variable, future_context_size: int, param_attr: Any = None, act: str | None = None, name: str | None = None
+) -> Variable:
     """Out[t] = act(Σᵢ input[t + i] · W[i]), element by element, for i from 0 to future_context_size.
 
     input: sequences of rows [T, D], or [batch, T, D], float; D must be known. Returns the shape of input.
@@ -102,8 +122,9 @@ def row_conv(input: Variable, future_context_size: int, param_attr: Any = None, 
     return activation(act, emit("row_conv", {"X": input, "Filter": weight}, name=prefix), prefix)
 
 
-def sequence_pad(x: Variable, pad_value: float | Variable, maxlen: int | None = None,
-                 name: str | None = None) -> tuple[Variable, Variable]:
+def sequence_pad(
+    x: Variable, pad_value: float | Variable, maxlen: int | None = None, name: str | None = None
+) -> tuple[Variable, Variable]:
     """Sequences as rows of one tensor, filled up behind their ends: (padded [sequences, length, ...], the length of
     each sequence, int64 [sequences]).
 
@@ -120,8 +141,7 @@ def sequence_pad(x: Variable, pad_value: float | Variable, maxlen: int | None = 
     return made["Out"], made["Length"]  # type: ignore[return-value]
 
 
-def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any = "int64",
-                  name: str | None = None) -> Variable:
+def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any = "int64", name: str | None = None) -> Variable:
     """1 where a position is before the end of its sequence, else 0: Out[..., j] = j < x[...].
 
     x: lengths of any shape, int32 or int64. maxlen: how many positions; None: the largest of x; or a Variable with
@@ -129,20 +149,24 @@ def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any 
     """
     given = isinstance(maxlen, Variable)
     most = -1 if given or maxlen is None else whole("sequence_mask", "maxlen", maxlen)
-    out = emit("sequence_mask", {"X": x, "MaxLenTensor": maxlen if given else None},
-               {"maxlen": most, "out_dtype": dtypes.dtype_name(dtype)}, name=name)
+    out = emit(
+        "sequence_mask",
+        {"X": x, "MaxLenTensor": maxlen if given else None},
+        {"maxlen": most, "out_dtype": dtypes.dtype_name(dtype)},
+        name=name,
+    )
     out.stop_gradient = True
     return out
 
 
-def lod_reset(x: Variable, y: Variable | None = None, target_lod: Sequence[int] | None = None,
-              name: str | None = None) -> Variable:
+def lod_reset(
+    x: Variable, y: Variable | None = None, target_lod: Sequence[int] | None = None, name: str | None = None
+) -> Variable:
     """x with other sequences: those of y; or, where y has none, the offsets that are its values (int32 or int64);
     or, without y, the offsets target_lod, such as [0, 2, 5]."""
     if (y is None) == (target_lod is None):
         refuse(ProgramError, "lod_reset: give y or target_lod")
-    return emit("lod_reset", {"X": x, "Y": y}, {} if target_lod is None else {"target_lod": _offsets(target_lod)},
-                name=name)
+    return emit("lod_reset", {"X": x, "Y": y}, {} if target_lod is None else {"target_lod": _offsets(target_lod)}, name=name)
 
 
 def lod_append(x: Variable, level: Variable | Sequence[int], name: str | None = None) -> Variable:

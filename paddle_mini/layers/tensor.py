@@ -34,22 +34,29 @@ def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int
         if list(there.shape) != dims or there.dtype != dtype:
             refuse(ProgramError, f"data '{printable(name)}' is there already as {list(there.shape)} {there.dtype}")
         return there
-    return block.create_var(name, shape=dims, dtype=dtype, lod_level=lod_level, need_check_feed=True,
-                            stop_gradient=True)
+    return block.create_var(name, shape=dims, dtype=dtype, lod_level=lod_level, need_check_feed=True, stop_gradient=True)
 
 
-def create_parameter(shape: Sequence[int], dtype: Any = "float32", name: str | None = None, attr: Any = None,
-                     is_bias: bool = False, default_initializer: Any = None) -> Parameter:
+def create_parameter(
+    shape: Sequence[int],
+    dtype: Any = "float32",
+    name: str | None = None,
+    attr: Any = None,
+    is_bias: bool = False,
+    default_initializer: Any = None,
+) -> Parameter:
     """A parameter of its own; begins with Xavier, or zeros with is_bias, unless attr or
     default_initializer says otherwise."""
     if name is not None and attr is None:
         attr = name
-    return door.create_parameter(shape, dtypes.dtype_name(dtype), attr, layer_name("create_parameter"),
-                                 default_initializer, bias=is_bias)
+    return door.create_parameter(
+        shape, dtypes.dtype_name(dtype), attr, layer_name("create_parameter"), default_initializer, bias=is_bias
+    )
 
 
-def create_global_var(shape: Sequence[int], value: float, dtype: Any = "float32", persistable: bool = True,
-                      name: str | None = None) -> Variable:
+def create_global_var(
+    shape: Sequence[int], value: float, dtype: Any = "float32", persistable: bool = True, name: str | None = None
+) -> Variable:
     """A variable that outlives runs and that no optimizer changes; the startup program sets every
     element to `value`."""
     if not persistable:
@@ -76,18 +83,15 @@ def ones(shape: Sequence[int], dtype: Any = "float32", name: str | None = None) 
     return fill_constant(shape, dtype, 1.0, name=name)
 
 
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32",
-        name: str | None = None) -> Variable:
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Variable:
     """A matrix with 1 on the diagonal and 0 elsewhere. num_columns: None: as many as rows."""
-    attrs = {"num_rows": num_rows, "num_columns": -1 if num_columns is None else num_columns,
-             "dtype": dtypes.dtype_name(dtype)}
+    attrs = {"num_rows": num_rows, "num_columns": -1 if num_columns is None else num_columns, "dtype": dtypes.dtype_name(dtype)}
     out = emit("eye", {}, attrs, name=name)
     out.stop_gradient = True
     return out
 
 
-def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64",
-           name: str | None = None) -> Variable:
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Variable:
     """start, start + step, start + 2 step, ... up to but without end; arange(n) begins at 0.
 
     start, end, step: numbers, or variables of this dtype with one element. Returns [n], whose length is known
@@ -95,8 +99,10 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64",
     """
     prefix = layer_name("arange", name)
     start, end = (0, start) if end is None else (start, end)
-    ports = {port: value if isinstance(value, Variable) else fill_constant([1], dtype, value, name=prefix)
-             for port, value in (("Start", start), ("End", end), ("Step", step))}
+    ports = {
+        port: value if isinstance(value, Variable) else fill_constant([1], dtype, value, name=prefix)
+        for port, value in (("Start", start), ("End", end), ("Step", step))
+    }
     out = emit("range", ports, name=prefix)
     out.stop_gradient = True
     return out
@@ -120,9 +126,15 @@ def ones_like(x: Variable, name: str | None = None) -> Variable:
     return full_like(x, 1.0, name=name)
 
 
-def fill_constant_batch_size_like(input: Variable, shape: Sequence[int], dtype: Any, value: float,
-                                  input_dim_idx: int = 0, output_dim_idx: int = 0,
-                                  name: str | None = None) -> Variable:
+def fill_constant_batch_size_like(
+    input: Variable,
+    shape: Sequence[int],
+    dtype: Any,
+    value: float,
+    input_dim_idx: int = 0,
+    output_dim_idx: int = 0,
+    name: str | None = None,
+) -> Variable:
     """A tensor of this shape whose elements are all `value`; its dimension output_dim_idx is input's
     dimension input_dim_idx."""
     with at_users_line():
@@ -142,8 +154,9 @@ def assign(input: Any, output: Variable | None = None, name: str | None = None) 
     value = np.asarray(input)
     if value.dtype == np.float64 and not isinstance(input, (np.ndarray, np.generic)):
         value = value.astype(np.float32)  # Python's numbers have no element type
-    return emit("assign_value", {}, value_attrs(value, dtypes.dtype_name(value.dtype)),
-                name=name or layer_name("assign"), outputs=written)
+    return emit(
+        "assign_value", {}, value_attrs(value, dtypes.dtype_name(value.dtype)), name=name or layer_name("assign"), outputs=written
+    )
 
 
 def cast(x: Variable, dtype: Any, name: str | None = None) -> Variable:

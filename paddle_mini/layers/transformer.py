@@ -20,9 +20,16 @@ from .reduce import cumsum
 from .tensor import fill_constant_batch_size_like
 
 
-def feed_forward(x: Variable, d_inner: int, d_model: int | None = None, dropout_rate: float = 0.0,
-                 act: str = "relu", param_attr: Any = None, bias_attr: Any = None,
-                 name: str | None = None) -> Variable:
+def feed_forward(
+    x: Variable,
+    d_inner: int,
+    d_model: int | None = None,
+    dropout_rate: float = 0.0,
+    act: str = "relu",
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
     """act(x W₁ + b₁) W₂ + b₂ for each position.
 
     x: [N, length, features] float. d_inner: outputs of the first product; d_model: of the second; None: features.
@@ -37,11 +44,21 @@ def feed_forward(x: Variable, d_inner: int, d_model: int | None = None, dropout_
     return fc(hidden, width, 2, weight, bias, name=prefix)
 
 
-def transformer_encoder_layer(x: Variable, num_heads: int, d_inner: int, dropout_rate: float = 0.1,
-                              act: str = "relu", attn_dropout_rate: float | None = None,
-                              act_dropout_rate: float | None = None, normalize_before: bool = False,
-                              attn_mask: Variable | None = None, causal: bool = False, param_attr: Any = None,
-                              bias_attr: Any = None, name: str | None = None) -> Variable:
+def transformer_encoder_layer(
+    x: Variable,
+    num_heads: int,
+    d_inner: int,
+    dropout_rate: float = 0.1,
+    act: str = "relu",
+    attn_dropout_rate: float | None = None,
+    act_dropout_rate: float | None = None,
+    normalize_before: bool = False,
+    attn_mask: Variable | None = None,
+    causal: bool = False,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
     """Attention of x to itself, then feed_forward, each with what it is given added and normalized.
 
     x: [N, length, features] float; features must be known. dropout_rate: of what is added; attn_dropout_rate: of
@@ -55,20 +72,56 @@ def transformer_encoder_layer(x: Variable, num_heads: int, d_inner: int, dropout
     prefix = layer_name("transformer_encoder_layer", name)
     attn_dropout = dropout_rate if attn_dropout_rate is None else attn_dropout_rate
     act_dropout = dropout_rate if act_dropout_rate is None else act_dropout_rate
-    x = _added(x, lambda x: multi_head_attention(
-        x, num_heads=num_heads, attn_mask=attn_mask, causal=causal, dropout_rate=attn_dropout, param_attr=param_attr,
-        bias_attr=bias_attr, name=f"{prefix}.attention"), dropout_rate, normalize_before, f"{prefix}.norm")
-    return _added(x, lambda x: feed_forward(
-        x, d_inner, dropout_rate=act_dropout, act=act, param_attr=param_attr, bias_attr=bias_attr,
-        name=f"{prefix}.feed_forward"), dropout_rate, normalize_before, f"{prefix}.norm")
+    x = _added(
+        x,
+        lambda x: multi_head_attention(
+            x,
+            num_heads=num_heads,
+            attn_mask=attn_mask,
+            causal=causal,
+            dropout_rate=attn_dropout,
+            param_attr=param_attr,
+            bias_attr=bias_attr,
+            name=f"{prefix}.attention",
+        ),
+        dropout_rate,
+        normalize_before,
+        f"{prefix}.norm",
+    )
+    return _added(
+        x,
+        lambda x: feed_forward(
+            x,
+            d_inner,
+            dropout_rate=act_dropout,
+            act=act,
+            param_attr=param_attr,
+            bias_attr=bias_attr,
+            name=f"{prefix}.feed_forward",
+        ),
+        dropout_rate,
+        normalize_before,
+        f"{prefix}.norm",
+    )
 
 
-def transformer_decoder_layer(x: Variable, memory: Variable, num_heads: int, d_inner: int, dropout_rate: float = 0.1,
-                              act: str = "relu", attn_dropout_rate: float | None = None,
-                              act_dropout_rate: float | None = None, normalize_before: bool = False,
-                              attn_mask: Variable | None = None, memory_mask: Variable | None = None,
-                              causal: bool = True, param_attr: Any = None, bias_attr: Any = None,
-                              name: str | None = None) -> Variable:
+def transformer_decoder_layer(
+    x: Variable,
+    memory: Variable,
+    num_heads: int,
+    d_inner: int,
+    dropout_rate: float = 0.1,
+    act: str = "relu",
+    attn_dropout_rate: float | None = None,
+    act_dropout_rate: float | None = None,
+    normalize_before: bool = False,
+    attn_mask: Variable | None = None,
+    memory_mask: Variable | None = None,
+    causal: bool = True,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
     """Attention of x to itself, then to memory, then feed_forward, each with what it is given added and normalized.
 
     x: [N, length, features] float. memory: [N, k, any features] float, what the encoder made. memory_mask: for
@@ -80,20 +133,57 @@ def transformer_decoder_layer(x: Variable, memory: Variable, num_heads: int, d_i
     width = known_dim(x, 2, "transformer_decoder_layer")
     attn_dropout = dropout_rate if attn_dropout_rate is None else attn_dropout_rate
     act_dropout = dropout_rate if act_dropout_rate is None else act_dropout_rate
-    x = _added(x, lambda x: multi_head_attention(
-        x, num_heads=num_heads, attn_mask=attn_mask, causal=causal, dropout_rate=attn_dropout, param_attr=param_attr,
-        bias_attr=bias_attr, name=f"{prefix}.self_attention"), dropout_rate, normalize_before, f"{prefix}.norm")
-    x = _added(x, lambda x: multi_head_attention(
-        x, memory, num_heads=num_heads, d_model=width, attn_mask=memory_mask, dropout_rate=attn_dropout,
-        param_attr=param_attr, bias_attr=bias_attr, name=f"{prefix}.memory_attention"),
-        dropout_rate, normalize_before, f"{prefix}.norm")
-    return _added(x, lambda x: feed_forward(
-        x, d_inner, dropout_rate=act_dropout, act=act, param_attr=param_attr, bias_attr=bias_attr,
-        name=f"{prefix}.feed_forward"), dropout_rate, normalize_before, f"{prefix}.norm")
+    x = _added(
+        x,
+        lambda x: multi_head_attention(
+            x,
+            num_heads=num_heads,
+            attn_mask=attn_mask,
+            causal=causal,
+            dropout_rate=attn_dropout,
+            param_attr=param_attr,
+            bias_attr=bias_attr,
+            name=f"{prefix}.self_attention",
+        ),
+        dropout_rate,
+        normalize_before,
+        f"{prefix}.norm",
+    )
+    x = _added(
+        x,
+        lambda x: multi_head_attention(
+            x,
+            memory,
+            num_heads=num_heads,
+            d_model=width,
+            attn_mask=memory_mask,
+            dropout_rate=attn_dropout,
+            param_attr=param_attr,
+            bias_attr=bias_attr,
+            name=f"{prefix}.memory_attention",
+        ),
+        dropout_rate,
+        normalize_before,
+        f"{prefix}.norm",
+    )
+    return _added(
+        x,
+        lambda x: feed_forward(
+            x,
+            d_inner,
+            dropout_rate=act_dropout,
+            act=act,
+            param_attr=param_attr,
+            bias_attr=bias_attr,
+            name=f"{prefix}.feed_forward",
+        ),
+        dropout_rate,
+        normalize_before,
+        f"{prefix}.norm",
+    )
 
 
-def add_learned_positions(x: Variable, max_length: int, param_attr: Any = None,
-                          name: str | None = None) -> Variable:
+def add_learned_positions(x: Variable, max_length: int, param_attr: Any = None, name: str | None = None) -> Variable:
     """x plus row t of a table at each position t.
 
     x: [N, length, features] float; features must be known, length need not be. The table [max_length, features]
@@ -129,8 +219,9 @@ def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: s
     return elementwise_add(x, rows, name=prefix)
 
 
-def _added(x: Variable, sublayer: Callable[[Variable], Variable], dropout_rate: float, normalize_before: bool,
-           name: str) -> Variable:
+def _added(
+    x: Variable, sublayer: Callable[[Variable], Variable], dropout_rate: float, normalize_before: bool, name: str
+) -> Variable:
     """x + sublayer(norm(x)), or norm(x + sublayer(x)), with dropout of what is added."""
     given = layer_norm(x, begin_norm_axis=2, name=name) if normalize_before else x
     total = elementwise_add(x, dropped(sublayer(given), dropout_rate, name), name=name)

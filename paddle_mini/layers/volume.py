@@ -12,9 +12,20 @@ from .conv import Size, paddings, sizes
 from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
 
 
-def conv3d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 1, padding: Size | str = 0,
-           dilation: Size = 1, groups: int = 1, param_attr: Any = None, bias_attr: Any = None,
-           act: str | None = None, name: str | None = None, data_format: str = "NCDHW") -> Variable:
+def conv3d(
+    input: Variable,
+    num_filters: int,
+    filter_size: Size,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Variable:
     """Out = act(X ⋆ W + b), the cross-correlation of volumes with filters.
 
     input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC"; C must be known. Sizes: one
@@ -32,17 +43,30 @@ def conv3d(input: Variable, num_filters: int, filter_size: Size, stride: Size = 
     prefix = layer_name("conv3d", name)
     window = sizes(filter_size, "filter_size", 3)
     spread = math.sqrt(2.0 / max(math.prod(window) * channels, 1))
-    weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix,
-                              Normal(0.0, spread))
-    attrs = {"strides": sizes(stride, "stride", 3), "dilations": sizes(dilation, "dilation", 3), "groups": groups,
-             "data_format": data_format, **paddings(padding, 3)}
+    weight = create_parameter([num_filters, channels // groups, *window], input.dtype, param_attr, prefix, Normal(0.0, spread))
+    attrs = {
+        "strides": sizes(stride, "stride", 3),
+        "dilations": sizes(dilation, "dilation", 3),
+        "groups": groups,
+        "data_format": data_format,
+        **paddings(padding, 3),
+    }
     out = emit("conv3d", {"Input": input, "Filter": weight}, attrs, name=prefix)
     return activation(act, add_bias(out, bias_attr, num_filters, axis, prefix), prefix)
 
 
-def pool3d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_stride: Size = 1,
-           pool_padding: Size | str = 0, global_pooling: bool = False, ceil_mode: bool = False,
-           exclusive: bool = True, name: str | None = None, data_format: str = "NCDHW") -> Variable:
+def pool3d(
+    input: Variable,
+    pool_size: Size = -1,
+    pool_type: str = "max",
+    pool_stride: Size = 1,
+    pool_padding: Size | str = 0,
+    global_pooling: bool = False,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Variable:
     """The greatest ("max") or the mean ("avg") of each window of a volume.
 
     input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC". Sizes: one number, or
@@ -53,9 +77,16 @@ def pool3d(input: Variable, pool_size: Size = -1, pool_type: str = "max", pool_s
         refuse(ProgramError, f"pool3d: pool_type is {shown(pool_type)}, it must be 'max' or 'avg'")
     if not global_pooling and isinstance(pool_size, int) and pool_size == -1:
         refuse(ProgramError, "pool3d: pool_size is missing; give it, or global_pooling=True")
-    attrs = {"ksize": [1] * 3 if global_pooling else sizes(pool_size, "pool_size", 3), "pooling_type": pool_type,
-             "strides": sizes(pool_stride, "pool_stride", 3), "global_pooling": global_pooling,
-             "ceil_mode": ceil_mode, "exclusive": exclusive, "data_format": data_format, **paddings(pool_padding, 3)}
+    attrs = {
+        "ksize": [1] * 3 if global_pooling else sizes(pool_size, "pool_size", 3),
+        "pooling_type": pool_type,
+        "strides": sizes(pool_stride, "pool_stride", 3),
+        "global_pooling": global_pooling,
+        "ceil_mode": ceil_mode,
+        "exclusive": exclusive,
+        "data_format": data_format,
+        **paddings(pool_padding, 3),
+    }
     return emit("pool3d", {"X": input}, attrs, name=name)
 
 

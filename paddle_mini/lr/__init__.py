@@ -2,6 +2,7 @@
 """Functions such as exponential_decay append operators, so a program carries its schedule wherever it
 runs. Classes such as ExponentialDecay are given to an optimizer as learning_rate: they add no
 operator; the Executor writes their rate before each run, and step() moves them on."""
+
 from ..layers.learning_rate import (
     cosine_decay,
     exponential_decay,
@@ -34,10 +35,32 @@ from .swa import SWALR
 from .warmup import LinearWarmup
 
 __all__ = [
-    "CosineAnnealingDecay", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialDecay", "InverseTimeDecay",
-    "LRScheduler", "LambdaDecay", "LinearLR", "LinearWarmup", "MultiStepDecay", "MultiplicativeDecay",
-    "NaturalExpDecay", "NoamDecay", "OneCycleLR", "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "SWALR",
+    "CosineAnnealingDecay",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "LRScheduler",
+    "LambdaDecay",
+    "LinearLR",
+    "LinearWarmup",
+    "MultiStepDecay",
+    "MultiplicativeDecay",
+    "NaturalExpDecay",
+    "NoamDecay",
+    "OneCycleLR",
+    "PiecewiseDecay",
+    "PolynomialDecay",
+    "ReduceOnPlateau",
+    "SWALR",
     "StepDecay",
-    "cosine_decay", "exponential_decay", "inverse_time_decay", "linear_lr_warmup", "natural_exp_decay", "noam_decay",
-    "piecewise_decay", "polynomial_decay", "pow2_decay_with_linear_warmup",
+    "cosine_decay",
+    "exponential_decay",
+    "inverse_time_decay",
+    "linear_lr_warmup",
+    "natural_exp_decay",
+    "noam_decay",
+    "piecewise_decay",
+    "polynomial_decay",
+    "pow2_decay_with_linear_warmup",
 ]

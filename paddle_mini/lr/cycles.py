@@ -18,9 +18,17 @@ class OneCycleLR(LRScheduler):
     rose to where it began, and then to end_learning_rate. Smith and Topin, "Super-Convergence", 2019.
     """
 
-    def __init__(self, max_learning_rate: float, total_steps: int, divide_factor: float = 25.0,
-                 end_learning_rate: float = 0.0001, phase_pct: float = 0.3, anneal_strategy: str = "cos",
-                 three_phase: bool = False, last_epoch: int = -1):
+    def __init__(
+        self,
+        max_learning_rate: float,
+        total_steps: int,
+        divide_factor: float = 25.0,
+        end_learning_rate: float = 0.0001,
+        phase_pct: float = 0.3,
+        anneal_strategy: str = "cos",
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ):
         top = number(self, "max_learning_rate", max_learning_rate, low=0.0)
         total = whole(self, "total_steps", total_steps, low=2)
         begin = top / number(self, "divide_factor", divide_factor, above=0.0)
@@ -56,9 +64,18 @@ class CyclicLR(LRScheduler):
     Networks", WACV 2017.
     """
 
-    def __init__(self, base_learning_rate: float, max_learning_rate: float, step_size_up: int,
-                 step_size_down: int | None = None, mode: str = "triangular", exp_gamma: float = 1.0,
-                 scale_fn: Callable[[Any], float] | None = None, scale_mode: str = "cycle", last_epoch: int = -1):
+    def __init__(
+        self,
+        base_learning_rate: float,
+        max_learning_rate: float,
+        step_size_up: int,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        exp_gamma: float = 1.0,
+        scale_fn: Callable[[Any], float] | None = None,
+        scale_mode: str = "cycle",
+        last_epoch: int = -1,
+    ):
         self.max_lr = number(self, "max_learning_rate", max_learning_rate, low=0.0)
         self.step_size_up = whole(self, "step_size_up", step_size_up)
         down = step_size_up if step_size_down is None else step_size_down
@@ -80,7 +97,7 @@ class CyclicLR(LRScheduler):
             return self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.mode == "exp_range":
             return self.exp_gamma**self.last_epoch
-        return 0.5**(cycle - 1) if self.mode == "triangular2" else 1.0
+        return 0.5 ** (cycle - 1) if self.mode == "triangular2" else 1.0
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):

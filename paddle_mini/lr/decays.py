@@ -28,8 +28,10 @@ class NoamDecay(LRScheduler):
 
     def config_values(self) -> dict[str, Any]:
         if self.shift:
-            raise ProgramError("NoamDecay: the first update of the C library is step 1 of this schedule, which is at "
-                               f"step {self.last_epoch}; go there with step(1)")
+            raise ProgramError(
+                "NoamDecay: the first update of the C library is step 1 of this schedule, which is at "
+                f"step {self.last_epoch}; go there with step(1)"
+            )
         fields = {"learning_rate": self.base_lr, "d_model": self.d_model, "warmup_steps": self.warmup_steps}
         return {"lr_policy": "Noam", "noam_lr": fields}
 
@@ -40,8 +42,10 @@ class PiecewiseDecay(LRScheduler):
     def __init__(self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1):
         self.boundaries = rising(self, "boundaries", boundaries)
         if not isinstance(values, (list, tuple)) or len(values) != len(self.boundaries) + 1:
-            raise ProgramError(f"PiecewiseDecay: values is {shown(values)}, it must be a list of "
-                               f"{len(self.boundaries) + 1} numbers, one more than boundaries")
+            raise ProgramError(
+                f"PiecewiseDecay: values is {shown(values)}, it must be a list of "
+                f"{len(self.boundaries) + 1} numbers, one more than boundaries"
+            )
         self.values = [number(self, "values", value, low=0.0) for value in values]
         super().__init__(self.values[0], last_epoch)
 
@@ -85,8 +89,15 @@ class PolynomialDecay(LRScheduler):
     """(η − end_lr)(1 − min(t, S) / S)^power + end_lr with S = decay_steps; with `cycle`, S is the next
     multiple of decay_steps instead, so the rate rises again and again."""
 
-    def __init__(self, learning_rate: float, decay_steps: int, end_lr: float = 0.0001, power: float = 1.0,
-                 cycle: bool = False, last_epoch: int = -1):
+    def __init__(
+        self,
+        learning_rate: float,
+        decay_steps: int,
+        end_lr: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        last_epoch: int = -1,
+    ):
         self.decay_steps = whole(self, "decay_steps", decay_steps)
         self.end_lr = number(self, "end_lr", end_lr, low=0.0)
         self.power = number(self, "power", power, above=0.0)
@@ -97,7 +108,7 @@ class PolynomialDecay(LRScheduler):
         t, steps = self.last_epoch, self.decay_steps
         if self.cycle:
             steps *= max(1, -(-t // steps))
-        return (self.base_lr - self.end_lr) * (1 - min(t, steps) / steps)**self.power + self.end_lr
+        return (self.base_lr - self.end_lr) * (1 - min(t, steps) / steps) ** self.power + self.end_lr
 
     def config_values(self) -> dict[str, Any]:
         left = self.decay_steps - self.shift
@@ -105,7 +116,7 @@ class PolynomialDecay(LRScheduler):
             slope = (self.base_lr - self.end_lr) / self.decay_steps
             return policy("Linear", "linear_lr", self.end_lr + slope * left, slope, self.end_lr)
         if not self.cycle and self.end_lr == 0 and left > 0:
-            rate = self.base_lr * (left / self.decay_steps)**self.power
+            rate = self.base_lr * (left / self.decay_steps) ** self.power
             return policy("CaffePoly", "caffe_poly_lr", rate, left, self.power)
         return super().config_values()
 
@@ -133,7 +144,7 @@ class MultiStepDecay(LRScheduler):
         super().__init__(learning_rate, last_epoch)
 
     def get_lr(self) -> float:
-        return self.base_lr * self.gamma**sum(self.last_epoch >= milestone for milestone in self.milestones)
+        return self.base_lr * self.gamma ** sum(self.last_epoch >= milestone for milestone in self.milestones)
 
     def config_values(self) -> dict[str, Any]:
         rates = [self.base_lr * self.gamma**passed for passed in range(len(self.milestones) + 1)]
@@ -149,13 +160,15 @@ class StepDecay(LRScheduler):
         super().__init__(learning_rate, last_epoch)
 
     def get_lr(self) -> float:
-        return self.base_lr * self.gamma**(self.last_epoch // self.step_size)
+        return self.base_lr * self.gamma ** (self.last_epoch // self.step_size)
 
     def config_values(self) -> dict[str, Any]:
         fallen, rest = divmod(self.shift, self.step_size)
         if rest:
-            raise ProgramError(f"StepDecay: the policy DiscExp of the C library falls at updates {self.step_size}, "
-                               f"{2 * self.step_size}, …, this schedule at others; write MultiStepDecay")
+            raise ProgramError(
+                f"StepDecay: the policy DiscExp of the C library falls at updates {self.step_size}, "
+                f"{2 * self.step_size}, …, this schedule at others; write MultiStepDecay"
+            )
         return policy("DiscExp", "discexp_lr", self.base_lr * self.gamma**fallen, self.gamma, self.step_size)
 
 
@@ -199,8 +212,9 @@ class CosineAnnealingDecay(LRScheduler):
 class LinearLR(LRScheduler):
     """η times a factor that goes in a line from start_factor to end_factor within total_steps steps."""
 
-    def __init__(self, learning_rate: float, total_steps: int, start_factor: float = 1.0 / 3,
-                 end_factor: float = 1.0, last_epoch: int = -1):
+    def __init__(
+        self, learning_rate: float, total_steps: int, start_factor: float = 1.0 / 3, end_factor: float = 1.0, last_epoch: int = -1
+    ):
         self.total_steps = whole(self, "total_steps", total_steps)
         self.start_factor = number(self, "start_factor", start_factor, above=0.0)
         self.end_factor = number(self, "end_factor", end_factor, low=0.0)

@@ -20,9 +20,18 @@ class ReduceOnPlateau(LRScheduler):
 
     state_keys = ("last_epoch", "last_lr", "best", "num_bad_epochs", "cooldown_counter")
 
-    def __init__(self, learning_rate: float, mode: str = "min", factor: float = 0.1, patience: int = 10,
-                 threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0, min_lr: float = 0.0,
-                 epsilon: float = 1e-8):
+    def __init__(
+        self,
+        learning_rate: float,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float = 0.0,
+        epsilon: float = 1e-8,
+    ):
         self.mode = one_of(self, "mode", mode, ["min", "max"])
         self.factor = number(self, "factor", factor, low=0.0)
         if self.factor >= 1:

@@ -54,8 +54,9 @@ class LRScheduler(ABC):
     def config_values(self) -> dict[str, Any]:
         """The fields of OptimizerConfig (proto/optimizer.proto) of a policy that gives these rates, up to rounding;
         ProgramError where none does."""
-        raise ProgramError(f"{type(self).__name__}: no policy of the C library has these rates; give it each one with "
-                           "set_learning_rate")
+        raise ProgramError(
+            f"{type(self).__name__}: no policy of the C library has these rates; give it each one with set_learning_rate"
+        )
 
     def state_dict(self) -> dict[str, Any]:
         """What set_state_dict needs to go on from here: plain numbers."""
@@ -65,8 +66,10 @@ class LRScheduler(ABC):
         """Goes on from what state_dict() said; ProgramError when it is of another kind of schedule."""
         missing = [key for key in self.state_keys if key not in state]
         if missing:
-            raise ProgramError(f"{type(self).__name__}: the state has no '{printable(missing[0])}'; it has "
-                               f"{', '.join(map(str, state)) or 'nothing'}")
+            raise ProgramError(
+                f"{type(self).__name__}: the state has no '{printable(missing[0])}'; it has "
+                f"{', '.join(map(str, state)) or 'nothing'}"
+            )
         for key in self.state_keys:
             setattr(self, key, state[key])
 
@@ -132,6 +135,8 @@ def inverse_power(owner: Any, rate: float, slope: float, power: float, shift: in
     """The policy with rate / (1 + slope t)^power."""
     begin = 1.0 + slope * shift
     if begin <= 0:
-        raise ProgramError(f"{_named(owner)}: the C library counts updates from 1, where a rate that falls by 1 / (1 + "
-                           f"{slope:g} t) from t = 0 has no formula; begin with t = 1")
+        raise ProgramError(
+            f"{_named(owner)}: the C library counts updates from 1, where a rate that falls by 1 / (1 + "
+            f"{slope:g} t) from t = 0 has no formula; begin with t = 1"
+        )
     return policy("Poly", "poly_lr", rate * begin**-power, slope / begin, power)

@@ -20,12 +20,20 @@ class SWALR(LRScheduler):
     rates take CyclicLR, and Latest(k, every=...) at the ends of the cycles.
     """
 
-    def __init__(self, learning_rate: float | LRScheduler, swa_lr: float, start: int, anneal_steps: int = 10,
-                 strategy: str = "cos", last_epoch: int = -1):
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        swa_lr: float,
+        start: int,
+        anneal_steps: int = 10,
+        strategy: str = "cos",
+        last_epoch: int = -1,
+    ):
         if isinstance(learning_rate, ReduceOnPlateau):
             raise ProgramError("SWALR: ReduceOnPlateau needs a metric at every step; give another schedule")
-        self.learning_rate = learning_rate if isinstance(learning_rate, LRScheduler) else number(
-            self, "learning_rate", learning_rate, low=0.0)
+        self.learning_rate = (
+            learning_rate if isinstance(learning_rate, LRScheduler) else number(self, "learning_rate", learning_rate, low=0.0)
+        )
         self.swa_lr = number(self, "swa_lr", swa_lr, low=0.0)
         self.start = whole(self, "start", start, low=0)
         self.anneal_steps = whole(self, "anneal_steps", anneal_steps, low=0)

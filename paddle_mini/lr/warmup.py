@@ -17,12 +17,14 @@ class LinearWarmup(LRScheduler):
     Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 2.2.
     """
 
-    def __init__(self, learning_rate: float | LRScheduler, warmup_steps: int, start_lr: float, end_lr: float,
-                 last_epoch: int = -1):
+    def __init__(
+        self, learning_rate: float | LRScheduler, warmup_steps: int, start_lr: float, end_lr: float, last_epoch: int = -1
+    ):
         if isinstance(learning_rate, ReduceOnPlateau):
             raise ProgramError("LinearWarmup: ReduceOnPlateau needs a metric at every step; give another schedule")
-        self.learning_rate = learning_rate if isinstance(learning_rate, LRScheduler) else number(
-            self, "learning_rate", learning_rate, low=0.0)
+        self.learning_rate = (
+            learning_rate if isinstance(learning_rate, LRScheduler) else number(self, "learning_rate", learning_rate, low=0.0)
+        )
         self.warmup_steps = whole(self, "warmup_steps", warmup_steps)
         self.start_lr = number(self, "start_lr", start_lr, low=0.0)
         self.end_lr = number(self, "end_lr", end_lr, low=0.0)
@@ -40,8 +42,7 @@ class LinearWarmup(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         inner = self.learning_rate
-        return {**super().state_dict(),
-                **({"LinearWarmup_LR": inner.state_dict()} if isinstance(inner, LRScheduler) else {})}
+        return {**super().state_dict(), **({"LinearWarmup_LR": inner.state_dict()} if isinstance(inner, LRScheduler) else {})}
 
     def set_state_dict(self, state: Mapping[str, Any]) -> None:
         if isinstance(self.learning_rate, LRScheduler):

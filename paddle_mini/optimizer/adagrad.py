@@ -18,20 +18,17 @@ class Adagrad(Optimizer):
 
     leaves_other_rows = True
 
-    def __init__(self, learning_rate: Rate, epsilon: float = 1e-6, initial_accumulator_value: float = 0.0,
-                 **common: Any):
+    def __init__(self, learning_rate: Rate, epsilon: float = 1e-6, initial_accumulator_value: float = 0.0, **common: Any):
         super().__init__(learning_rate, **common)
         self.epsilon = finite("Adagrad: epsilon", epsilon, low=0.0)
-        self.initial_accumulator_value = finite(
-            "Adagrad: initial_accumulator_value", initial_accumulator_value, low=0.0)
+        self.initial_accumulator_value = finite("Adagrad: initial_accumulator_value", initial_accumulator_value, low=0.0)
         self.needs_rows = self.epsilon == self.initial_accumulator_value == 0  # 0 / 0 in rows never named
 
     def create_accumulators(self, parameter: Parameter) -> None:
         self.accumulator("moment", parameter, self.initial_accumulator_value)
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        return self.append_update(block, "adagrad", parameter, gradient, {"Moment": "moment"},
-                                  {"epsilon": self.epsilon})
+        return self.append_update(block, "adagrad", parameter, gradient, {"Moment": "moment"}, {"epsilon": self.epsilon})
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"epsilon": self.epsilon, "initial_accumulator_value": self.initial_accumulator_value}
@@ -50,8 +47,9 @@ class DecayedAdagrad(Optimizer):
         self.accumulator("moment", parameter)
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        return self.append_update(block, "decayed_adagrad", parameter, gradient, {"Moment": "moment"},
-                                  {"decay": self.decay, "epsilon": self.epsilon})
+        return self.append_update(
+            block, "decayed_adagrad", parameter, gradient, {"Moment": "moment"}, {"decay": self.decay, "epsilon": self.epsilon}
+        )
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "DecayedAdagrad", "decayed_adagrad": {"decay": self.decay, "epsilon": self.epsilon}}
@@ -74,8 +72,7 @@ class Adadelta(Optimizer):
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         kept = {"AvgSquaredGrad": "_avg_squared_grad", "AvgSquaredUpdate": "_avg_squared_update"}
-        return self.append_update(block, "adadelta", parameter, gradient, kept,
-                                  {"rho": self.rho, "epsilon": self.epsilon})
+        return self.append_update(block, "adadelta", parameter, gradient, kept, {"rho": self.rho, "epsilon": self.epsilon})
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "Adadelta", "adadelta": {"rho": self.rho, "epsilon": self.epsilon}}

@@ -22,8 +22,15 @@ class Adam(Optimizer):
     moments too; else the moments of all rows fade.
     """
 
-    def __init__(self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-                 lazy_mode: bool = False, **common: Any):
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        lazy_mode: bool = False,
+        **common: Any,
+    ):
         super().__init__(learning_rate, **common)
         kind = type(self).__name__
         self.beta1 = finite(f"{kind}: beta1", beta1, low=0.0, below=1.0)
@@ -59,10 +66,18 @@ class AdamW(Adam):
     lr_ratio: gives for a parameter the factor of its decay; None: 1. Dense gradients only.
     """
 
-    def __init__(self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-                 weight_decay: float = 0.01, lr_ratio: Callable[[Parameter], float] | None = None,
-                 apply_decay_param_fun: Callable[[str], bool] | None = None, lazy_mode: bool = False,
-                 **common: Any):
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        weight_decay: float = 0.01,
+        lr_ratio: Callable[[Parameter], float] | None = None,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        lazy_mode: bool = False,
+        **common: Any,
+    ):
         super().__init__(learning_rate, beta1, beta2, epsilon, lazy_mode, **common)
         self.weight_decay = finite("AdamW: weight_decay", weight_decay)
         for name, function in (("lr_ratio", lr_ratio), ("apply_decay_param_fun", apply_decay_param_fun)):

@@ -15,8 +15,9 @@ class Adamax(Optimizer):
     Kingma and Ba, "Adam", ICLR 2015, section 7.1. Dense gradients only.
     """
 
-    def __init__(self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-                 **common: Any):
+    def __init__(
+        self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, **common: Any
+    ):
         super().__init__(learning_rate, **common)
         self.beta1 = finite("Adamax: beta1", beta1, low=0.0, below=1.0)
         self.beta2 = finite("Adamax: beta2", beta2, low=0.0, below=1.0)
@@ -31,10 +32,17 @@ class Adamax(Optimizer):
         moment, norm = self.accumulator("moment", parameter), self.accumulator("inf_norm", parameter)
         return block.append_op(
             "adamax",
-            {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter), "Moment": moment,
-             "InfNorm": norm, "Beta1Pow": self.accumulator("beta1_pow_acc", parameter)},
+            {
+                "Param": parameter,
+                "Grad": gradient,
+                "LearningRate": self.rate_of(parameter),
+                "Moment": moment,
+                "InfNorm": norm,
+                "Beta1Pow": self.accumulator("beta1_pow_acc", parameter),
+            },
             {"ParamOut": parameter, "MomentOut": moment, "InfNormOut": norm},
-            {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon})
+            {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon},
+        )
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"beta_1": self.beta1, "beta_2": self.beta2, "epsilon": self.epsilon}

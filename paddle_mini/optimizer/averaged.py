@@ -33,8 +33,9 @@ class Averaged(Around):
         if self.averages is not None:
             raise ProgramError(f"this {type(self).__name__} has its program already; make another one")
 
-    def apply(self, exe: Executor, scope: Scope | None = None, scheme: Scheme | None = None,
-              need_restore: bool = True) -> Applied:
+    def apply(
+        self, exe: Executor, scope: Scope | None = None, scheme: Scheme | None = None, need_restore: bool = True
+    ) -> Applied:
         """`with average.apply(exe):` inside, every averaged parameter has its average as value: evaluate or save
         there, and do not train.
 
@@ -74,8 +75,14 @@ class Averaged(Around):
         values, and whether a warmup still sets its length."""
         return self._made().statistics(scope, scheme)
 
-    def reestimate_batch_norm(self, exe: Executor, program: Program, data: Iterable[Mapping[str, Any]],
-                              scope: Scope | None = None, scheme: Scheme | None = None) -> None:
+    def reestimate_batch_norm(
+        self,
+        exe: Executor,
+        program: Program,
+        data: Iterable[Mapping[str, Any]],
+        scope: Scope | None = None,
+        scheme: Scheme | None = None,
+    ) -> None:
         """Gives every batch normalization the statistics that the averaged parameters have on these batches, in place
         of the moving ones, wherever averages are in use from now on; training goes on with its own.
 
@@ -87,9 +94,17 @@ class Averaged(Around):
         names = moving_statistics(testing)
         made.rebind(scope, scheme, batch_statistics(exe, made.bound(testing, scheme), names, data, scope))
 
-    def save(self, prefix: Path, feed_vars: Sequence[Variable | str], fetch_vars: Sequence[Variable | str],
-             exe: Executor, program: Program | None = None, scope: Scope | None = None,
-             scheme: Scheme | None = None, raw: bool = False) -> None:
+    def save(
+        self,
+        prefix: Path,
+        feed_vars: Sequence[Variable | str],
+        fetch_vars: Sequence[Variable | str],
+        exe: Executor,
+        program: Program | None = None,
+        scope: Scope | None = None,
+        scheme: Scheme | None = None,
+        raw: bool = False,
+    ) -> None:
         """io.save_inference_model with the averaged parameters; raw: and with the raw ones, as PREFIX.raw.
 
         The model says which average of which training it holds: Program.provenance of what is loaded, also

@@ -50,7 +50,22 @@ class AveragedSGD(ParameterAverage):
     that the average leaves out. common: as of SGD; parameters, place, non_finite: as of ParameterAverage.
     """
 
-    def __init__(self, learning_rate: float = 0.01, decay: float = 1e-4, power: float = 0.75, start_step: Lengthy = 0,
-                 parameters: Any = None, place: Any = None, non_finite: str = "raise", **common: Any):
-        super().__init__(_Falling(learning_rate, decay, power, **common), Uniform(), start_step=start_step, place=place,
-                         parameters=parameters, non_finite=non_finite)
+    def __init__(
+        self,
+        learning_rate: float = 0.01,
+        decay: float = 1e-4,
+        power: float = 0.75,
+        start_step: Lengthy = 0,
+        parameters: Any = None,
+        place: Any = None,
+        non_finite: str = "raise",
+        **common: Any,
+    ):
+        super().__init__(
+            _Falling(learning_rate, decay, power, **common),
+            Uniform(),
+            start_step=start_step,
+            place=place,
+            parameters=parameters,
+            non_finite=non_finite,
+        )

@@ -20,8 +20,15 @@ class Dpsgd(Optimizer):
     Dense gradients only.
     """
 
-    def __init__(self, learning_rate: Rate = 0.001, clip: float = 10.0, batch_size: float = 16.0, sigma: float = 1.0,
-                 seed: int = 0, **common: Any):
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        clip: float = 10.0,
+        batch_size: float = 16.0,
+        sigma: float = 1.0,
+        seed: int = 0,
+        **common: Any,
+    ):
         super().__init__(learning_rate, **common)
         self.clip = finite("Dpsgd: clip", clip, low=0.0)
         self.batch_size = finite("Dpsgd: batch_size", batch_size, low=0.0)
@@ -29,8 +36,12 @@ class Dpsgd(Optimizer):
         self.seed = seed
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        attrs = {"clip": self.clip, "batch_size": self.batch_size, "sigma": self.sigma,
-                 "seed": self.seed or block.program.next_seed()}
+        attrs = {
+            "clip": self.clip,
+            "batch_size": self.batch_size,
+            "sigma": self.sigma,
+            "seed": self.seed or block.program.next_seed(),
+        }
         return self.append_update(block, "dpsgd", parameter, gradient, {}, attrs)
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:

@@ -34,10 +34,16 @@ class Ftrl(Optimizer):
         squared, linear = self.accumulator("squared", parameter), self.accumulator("linear", parameter)
         return block.append_op(
             "ftrl",
-            {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter),
-             "SquaredAccumulator": squared, "LinearAccumulator": linear},
+            {
+                "Param": parameter,
+                "Grad": gradient,
+                "LearningRate": self.rate_of(parameter),
+                "SquaredAccumulator": squared,
+                "LinearAccumulator": linear,
+            },
             {"ParamOut": parameter, "SquaredAccumOut": squared, "LinearAccumOut": linear},
-            {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power})
+            {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power},
+        )
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "Ftrl", "ftrl": {"l1": self.l1, "l2": self.l2, "lr_power": self.lr_power}}

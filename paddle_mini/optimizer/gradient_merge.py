@@ -45,9 +45,11 @@ class GradientMerge(Wrapper):
         innermost = chain(self.optimizer)[-1]
         sparse = next((parameter for parameter, grad in pairs if grad.kind == dtypes.SELECTED_ROWS), None)
         if self.k_steps > 1 and sparse is not None and getattr(innermost, "needs_rows", False):
-            raise ProgramError(f"GradientMerge adds the sparse gradients of '{printable(sparse.name)}' up to a dense one, by "
-                               f"which {type(innermost).__name__} would change rows that they do not name; make the "
-                               "embedding with is_sparse=False if that is wanted")
+            raise ProgramError(
+                f"GradientMerge adds the sparse gradients of '{printable(sparse.name)}' up to a dense one, by "
+                f"which {type(innermost).__name__} would change rows that they do not name; make the "
+                "embedding with is_sparse=False if that is wanted"
+            )
 
     def append(self, pairs: Pairs, updated: Variable) -> list[Operator]:
         program = default_main_program()
@@ -55,8 +57,10 @@ class GradientMerge(Wrapper):
         if self.k_steps == 1:  # the sum of one gradient is the gradient
             Constant(True)(updated, block)
             return self.append_optimizer(pairs, updated)
-        sums = [(parameter, create_state(program.new_name(f"{parameter.name}_gradient_merge"), parameter.shape,
-                                         parameter.dtype, 0.0)) for parameter, _ in pairs]
+        sums = [
+            (parameter, create_state(program.new_name(f"{parameter.name}_gradient_merge"), parameter.shape, parameter.dtype, 0.0))
+            for parameter, _ in pairs
+        ]
         for (parameter, gradient), (_, merged) in zip(pairs, sums):
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
                 block.append_op("sum", {"X": [merged, gradient]}, {"Out": merged})

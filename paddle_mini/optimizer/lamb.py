@@ -22,21 +22,35 @@ class Lamb(Adam):
     in the rows it does not name.
     """
 
-    def __init__(self, learning_rate: Rate = 0.001, lamb_weight_decay: float = 0.01, beta1: float = 0.9,
-                 beta2: float = 0.999, epsilon: float = 1e-6,
-                 exclude_from_weight_decay_fn: Callable[[Parameter], bool] | None = None,
-                 always_adapt: bool = False, **common: Any):
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        lamb_weight_decay: float = 0.01,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        exclude_from_weight_decay_fn: Callable[[Parameter], bool] | None = None,
+        always_adapt: bool = False,
+        **common: Any,
+    ):
         super().__init__(learning_rate, beta1, beta2, epsilon, False, **common)
         self.lamb_weight_decay = finite("Lamb: lamb_weight_decay", lamb_weight_decay, low=0.0)
         if exclude_from_weight_decay_fn is not None and not callable(exclude_from_weight_decay_fn):
-            raise ProgramError(f"Lamb: exclude_from_weight_decay_fn is {shown(exclude_from_weight_decay_fn)}, it must be "
-                               "a function of the parameter")
+            raise ProgramError(
+                f"Lamb: exclude_from_weight_decay_fn is {shown(exclude_from_weight_decay_fn)}, it must be "
+                "a function of the parameter"
+            )
         self.exclude_from_weight_decay_fn = exclude_from_weight_decay_fn
         self.always_adapt = always_adapt
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        attrs = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon,
-                 "weight_decay": self._decay_of(parameter), "always_adapt": self.always_adapt}
+        attrs = {
+            "beta1": self.beta1,
+            "beta2": self.beta2,
+            "epsilon": self.epsilon,
+            "weight_decay": self._decay_of(parameter),
+            "always_adapt": self.always_adapt,
+        }
         return self.append_update(block, "lamb", parameter, gradient, MOMENTS, attrs)
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:

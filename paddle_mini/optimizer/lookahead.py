@@ -75,8 +75,11 @@ class Lookahead(Around):
             back = slow.append_second_weight(add, "back", {"scheme": "constant", "decay": 0.0})
             slow.append_averages(add)
             for member in slow.members:
-                add("parameter_average", {"Param": member.average, "Average": member.parameter, "Weight": back},
-                    {"AverageOut": member.parameter})
+                add(
+                    "parameter_average",
+                    {"Param": member.average, "Average": member.parameter, "Weight": back},
+                    {"AverageOut": member.parameter},
+                )
         self._made = True
         self.note(params_grads)
         return ops

@@ -35,9 +35,16 @@ class LossScaling(Wrapper):
     is not scaled. In a run that takes no step parameters and what the optimizer keeps stay the same bits.
     """
 
-    def __init__(self, optimizer: Any, init_loss_scaling: float = 2.0**15, incr_every_n_steps: int = 1000,
-                 decr_every_n_nan_or_inf: int = 2, incr_ratio: float = 2.0, decr_ratio: float = 0.8,
-                 use_dynamic_loss_scaling: bool = True):
+    def __init__(
+        self,
+        optimizer: Any,
+        init_loss_scaling: float = 2.0**15,
+        incr_every_n_steps: int = 1000,
+        decr_every_n_nan_or_inf: int = 2,
+        incr_ratio: float = 2.0,
+        decr_ratio: float = 0.8,
+        use_dynamic_loss_scaling: bool = True,
+    ):
         super().__init__(optimizer)
         self.init_loss_scaling = number(self, "init_loss_scaling", init_loss_scaling, above=0.0)
         limits = np.finfo("float32")
@@ -50,13 +57,15 @@ class LossScaling(Wrapper):
         if self.decr_ratio >= 1:
             raise ProgramError(f"LossScaling: decr_ratio is {shown(decr_ratio)}, it must be below 1")
         if not isinstance(use_dynamic_loss_scaling, bool):
-            raise ProgramError(f"LossScaling: use_dynamic_loss_scaling is {shown(use_dynamic_loss_scaling)}, it must be "
-                               "True or False")
+            raise ProgramError(
+                f"LossScaling: use_dynamic_loss_scaling is {shown(use_dynamic_loss_scaling)}, it must be True or False"
+            )
         self.use_dynamic_loss_scaling = use_dynamic_loss_scaling
         self.loss_scaling: Variable | None = None
 
-    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
-                 no_grad_set: Any = None) -> Pairs:
+    def backward(
+        self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> Pairs:
         """The optimizer's backward, beginning with s where it begins with 1."""
         pairs = super().backward(loss, startup_program, parameter_list, no_grad_set)
         block = loss.block
@@ -77,8 +86,10 @@ class LossScaling(Wrapper):
             raise ProgramError("LossScaling: the gradients are not scaled: call its own backward() first")
         for parameter, gradient in pairs:
             if gradient.dtype != scale.dtype:
-                raise ProgramError(f"LossScaling: the gradient of '{printable(parameter.name)}' is {gradient.dtype}, the loss is "
-                                   f"{scale.dtype}; they must be of one dtype")
+                raise ProgramError(
+                    f"LossScaling: the gradient of '{printable(parameter.name)}' is {gradient.dtype}, the loss is "
+                    f"{scale.dtype}; they must be of one dtype"
+                )
 
     def append(self, pairs: Pairs, updated: Variable) -> list[Operator]:
         program = default_main_program()
@@ -87,8 +98,7 @@ class LossScaling(Wrapper):
         found = block.create_var(program.new_name("find_infinite_scale"), dtype="bool", shape=[1], stop_gradient=True)
         sparse = [gradient for _, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS]
         checked = [_elements(block, gradient) for _, gradient in pairs]
-        block.append_op("check_finite_and_unscale", {"X": checked, "Scale": scale},
-                        {"Out": checked, "FoundInfinite": found})
+        block.append_op("check_finite_and_unscale", {"X": checked, "Scale": scale}, {"Out": checked, "FoundInfinite": found})
         if sparse:
             inverse = _append(block, "reciprocal", scale)
             for gradient in sparse:
@@ -99,15 +109,18 @@ class LossScaling(Wrapper):
         return self.append_where(updated, pairs)
 
     def _append_rule(self, block: Block, checked: list[Variable], found: Variable) -> None:
-        good, bad = (create_state(block.program.new_name(key), [1], "int32", 0)
-                     for key in ("num_good_steps", "num_bad_steps"))
+        good, bad = (create_state(block.program.new_name(key), [1], "int32", 0) for key in ("num_good_steps", "num_bad_steps"))
         block.append_op(
             "update_loss_scaling",
-            {"X": checked, "FoundInfinite": found, "PrevLossScaling": self.loss_scaling, "InGoodSteps": good,
-             "InBadSteps": bad},
+            {"X": checked, "FoundInfinite": found, "PrevLossScaling": self.loss_scaling, "InGoodSteps": good, "InBadSteps": bad},
             {"Out": checked, "LossScaling": self.loss_scaling, "OutGoodSteps": good, "OutBadSteps": bad},
-            {"incr_every_n_steps": self.incr_every_n_steps, "incr_ratio": self.incr_ratio,
-             "decr_every_n_nan_or_inf": self.decr_every_n_nan_or_inf, "decr_ratio": self.decr_ratio})
+            {
+                "incr_every_n_steps": self.incr_every_n_steps,
+                "incr_ratio": self.incr_ratio,
+                "decr_every_n_nan_or_inf": self.decr_every_n_nan_or_inf,
+                "decr_ratio": self.decr_ratio,
+            },
+        )
 
 
 def _elements(block: Block, gradient: Variable) -> Variable:

@@ -27,8 +27,14 @@ class Momentum(Optimizer):
         self.accumulator("velocity", parameter)
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        return self.append_update(block, "momentum", parameter, gradient, {"Velocity": "velocity"},
-                                  {"mu": self.momentum, "use_nesterov": self.use_nesterov})
+        return self.append_update(
+            block,
+            "momentum",
+            parameter,
+            gradient,
+            {"Velocity": "velocity"},
+            {"mu": self.momentum, "use_nesterov": self.use_nesterov},
+        )
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "SGD", "sgd": {"momentum": self.momentum, "nesterov": self.use_nesterov}}
@@ -43,9 +49,17 @@ class LarsMomentum(Optimizer):
     rescale_grad multiplies gradients first. Dense gradients only.
     """
 
-    def __init__(self, learning_rate: Rate, momentum: float, lars_coeff: float = 0.001,
-                 lars_weight_decay: float = 0.0005, exclude_from_weight_decay: Sequence[str] | None = None,
-                 epsilon: float = 0.0, rescale_grad: float = 1.0, **common: Any):
+    def __init__(
+        self,
+        learning_rate: Rate,
+        momentum: float,
+        lars_coeff: float = 0.001,
+        lars_weight_decay: float = 0.0005,
+        exclude_from_weight_decay: Sequence[str] | None = None,
+        epsilon: float = 0.0,
+        rescale_grad: float = 1.0,
+        **common: Any,
+    ):
         super().__init__(learning_rate, **common)
         self.momentum = finite("LarsMomentum: momentum", momentum)
         self.lars_coeff = finite("LarsMomentum: lars_coeff", lars_coeff, low=0.0)
@@ -60,13 +74,23 @@ class LarsMomentum(Optimizer):
         self.accumulator("velocity", parameter)
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        attrs = {"mu": self.momentum, "lars_coeff": self.lars_coeff, "epsilon": self.epsilon,
-                 "lars_weight_decay": [self._decay_of(parameter)], "rescale_grad": self.rescale_grad}
+        attrs = {
+            "mu": self.momentum,
+            "lars_coeff": self.lars_coeff,
+            "epsilon": self.epsilon,
+            "lars_weight_decay": [self._decay_of(parameter)],
+            "rescale_grad": self.rescale_grad,
+        }
         return self.append_update(block, "lars_momentum", parameter, gradient, {"Velocity": "velocity"}, attrs)
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
-        fields = {"momentum": self.momentum, "lars_coeff": self.lars_coeff, "epsilon": self.epsilon,
-                  "lars_weight_decay": self._decay_of(parameter), "rescale_grad": self.rescale_grad}
+        fields = {
+            "momentum": self.momentum,
+            "lars_coeff": self.lars_coeff,
+            "epsilon": self.epsilon,
+            "lars_weight_decay": self._decay_of(parameter),
+            "rescale_grad": self.rescale_grad,
+        }
         return {"optimizer": "Lars", "lars": fields}
 
     def _decay_of(self, parameter: Parameter | None) -> float:

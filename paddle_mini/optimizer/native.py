@@ -61,8 +61,14 @@ class NativeOptimizer:
         named more than once gets the sum."""
         ids = self._rows(rows)
         values = self._values("gradient", gradient, (len(ids), *self.shape[1:]))
-        self._call("paddle_update_parameter_rows", ELEMENT_TYPES[self.dtype], ids.ctypes.data, len(ids),
-                   values.ctypes.data, values.nbytes)
+        self._call(
+            "paddle_update_parameter_rows",
+            ELEMENT_TYPES[self.dtype],
+            ids.ctypes.data,
+            len(ids),
+            values.ctypes.data,
+            values.nbytes,
+        )
 
     def apply_delta(self, delta: np.ndarray, scale: float = 1.0) -> None:
         """parameter += scale delta, for a client that did the optimizing; it counts as an update. delta: shape and
@@ -89,16 +95,18 @@ class NativeOptimizer:
         """A copy of some rows: [len(ids), ...]."""
         rows = self._rows(ids)
         values = np.empty((len(rows), *self.shape[1:]), self.dtype)
-        self._call("paddle_optimizer_get_rows", ELEMENT_TYPES[self.dtype], rows.ctypes.data, len(rows),
-                   values.ctypes.data, values.nbytes)
+        self._call(
+            "paddle_optimizer_get_rows", ELEMENT_TYPES[self.dtype], rows.ctypes.data, len(rows), values.ctypes.data, values.nbytes
+        )
         return values
 
     def average(self, which: int = 0) -> np.ndarray:
         """One of the averages that the configuration lists: shape and dtype of the parameter, its values before the
         first update that counts."""
         values = np.empty(self.shape, self.dtype)
-        self._call("paddle_optimizer_average", _size("which", which), ELEMENT_TYPES[self.dtype], values.ctypes.data,
-                   values.nbytes)
+        self._call(
+            "paddle_optimizer_average", _size("which", which), ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes
+        )
         return values
 
     def state(self) -> bytes:
@@ -174,8 +182,7 @@ class NativeOptimizer:
     def _values(self, what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
         values = np.asarray(given)
         if values.shape != shape or values.dtype != self.dtype:
-            raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} "
-                             f"{self.dtype}")
+            raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} {self.dtype}")
         return np.require(values, requirements=["C", "ALIGNED"])
 
     def _rows(self, given: Ids) -> np.ndarray:
@@ -194,8 +201,8 @@ class _Handle:
         library = load_library()
         self.release = library.paddle_release_optimizer  # at the end of the process this module may be gone before
         self.pointer = library.paddle_create_optimizer(
-            config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state,
-            len(state or b""))
+            config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state, len(state or b"")
+        )
         if not self.pointer:
             raise _failure()
 

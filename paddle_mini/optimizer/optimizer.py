@@ -36,8 +36,9 @@ class Minimizer(ABC):
         make_methods_atomic(cls, ("minimize", "backward", "apply_gradients"))
 
     @atomic_method
-    def minimize(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
-                 no_grad_set: Any = None) -> tuple[list[Operator], Pairs]:
+    def minimize(
+        self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Operator], Pairs]:
         """Appends backward, clipping, regularization and one operator a parameter; what the
         operators keep between runs begins in the startup program.
 
@@ -52,8 +53,9 @@ class Minimizer(ABC):
             return self.apply_gradients(pairs), pairs
 
     @abstractmethod
-    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
-                 no_grad_set: Any = None) -> Pairs:
+    def backward(
+        self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> Pairs:
         """Appends the operators of the gradients; returns the (parameter, gradient) pairs."""
 
     @abstractmethod
@@ -80,8 +82,10 @@ class Minimizer(ABC):
 
     def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
         """The fields of OptimizerConfig that this sets."""
-        raise ProgramError(f"{type(self).__name__} is more than one step a gradient, all that an object of the C "
-                           "library takes; call to_config() of the optimizer inside")
+        raise ProgramError(
+            f"{type(self).__name__} is more than one step a gradient, all that an object of the C "
+            "library takes; call to_config() of the optimizer inside"
+        )
 
 
 class Optimizer(Minimizer):
@@ -101,23 +105,33 @@ class Optimizer(Minimizer):
     keeps_nothing = False
     """Whether a step depends on the parameter and this gradient only."""
 
-    def __init__(self, learning_rate: Rate = 0.001, parameter_list: Any = None,
-                 regularization: float | Regularizer | None = None, grad_clip: GradientClip | None = None,
-                 name: str | None = None):
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        parameter_list: Any = None,
+        regularization: float | Regularizer | None = None,
+        grad_clip: GradientClip | None = None,
+        name: str | None = None,
+    ):
         if grad_clip is not None and not isinstance(grad_clip, GradientClip):
             raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
-        self.learning_rate = learning_rate if isinstance(learning_rate, (Variable, LRScheduler)) else finite(
-            "learning_rate", learning_rate, low=0.0)
+        self.learning_rate = (
+            learning_rate
+            if isinstance(learning_rate, (Variable, LRScheduler))
+            else finite("learning_rate", learning_rate, low=0.0)
+        )
         self.parameter_list = parameter_list
-        self.regularization: Regularizer | None = (  # a type checker takes a float for no numbers.Real
-            L2Decay(regularization) if isinstance(regularization, numbers.Real) else regularization)  # type: ignore[assignment]
+        decay: Any = regularization
+        is_number = isinstance(decay, numbers.Real)  # a type checker does not take a float for one
+        self.regularization: Regularizer | None = L2Decay(decay) if is_number else decay
         self.grad_clip = grad_clip
         self.name = name
         self._rates: dict[tuple[int, str], Variable] = {}
         self._accumulators: dict[tuple[str, str], Variable] = {}
 
-    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
-                 no_grad_set: Any = None) -> Pairs:
+    def backward(
+        self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> Pairs:
         """append_backward for this optimizer's parameters."""
         pairs = append_backward(loss, parameter_list or self.parameter_list, no_grad_set)
         if not pairs:
@@ -160,8 +174,10 @@ class Optimizer(Minimizer):
         if parameter is not None and self.parameter_list:
             names = [name_of(item) for item in self.parameter_list]
             if parameter.name not in names:
-                raise ProgramError(f"'{printable(parameter.name)}' is not in the parameter_list of this {type(self).__name__}: "
-                                   f"{', '.join(names)}")
+                raise ProgramError(
+                    f"'{printable(parameter.name)}' is not in the parameter_list of this {type(self).__name__}: "
+                    f"{', '.join(names)}"
+                )
         clip = self.grad_clip if parameter is None or parameter.need_clip else None
         regularizer = (parameter.regularizer if parameter is not None else None) or self.regularization
         # A penalty makes a sparse gradient dense. The library catches SGD's rows up to the same; what others keep would
@@ -188,18 +204,30 @@ class Optimizer(Minimizer):
         if isinstance(rate, LRScheduler):
             return said_by(rate, "config_values", "get_lr", LRScheduler)()
         if isinstance(rate, Variable):
-            raise ProgramError(f"{type(self).__name__}: the program computes the learning rate '{printable(rate.name)}', which an "
-                               "object of the C library can't; give a number or an LRScheduler")
+            raise ProgramError(
+                f"{type(self).__name__}: the program computes the learning rate '{printable(rate.name)}', which an "
+                "object of the C library can't; give a number or an LRScheduler"
+            )
         return {"lr_policy": "Const", "const_lr": {"learning_rate": rate}}
 
-    def append_update(self, block: Block, op_type: str, parameter: Parameter, gradient: Variable,
-                      kept: Mapping[str, str], attrs: Mapping[str, Any]) -> Operator:
+    def append_update(
+        self,
+        block: Block,
+        op_type: str,
+        parameter: Parameter,
+        gradient: Variable,
+        kept: Mapping[str, str],
+        attrs: Mapping[str, Any],
+    ) -> Operator:
         """Appends `op_type` with the ports that optimizers share; `kept`: the keys of accumulators by
         input port, each written at the output port of the same name and "Out"."""
         state = {port: self.accumulator(key, parameter) for port, key in kept.items()}
         return block.append_op(
-            op_type, {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter), **state},
-            {"ParamOut": parameter, **{port + "Out": var for port, var in state.items()}}, attrs)
+            op_type,
+            {"Param": parameter, "Grad": gradient, "LearningRate": self.rate_of(parameter), **state},
+            {"ParamOut": parameter, **{port + "Out": var for port, var in state.items()}},
+            attrs,
+        )
 
     def accumulator(self, key: str, parameter: Parameter, value: float = 0.0, shape: Any = None) -> Variable:
         """The variable `<parameter>_<key>_<n>` that is kept between runs; `value` is its beginning,
@@ -263,8 +291,10 @@ def require_unchanged(program: Program, pairs: Pairs) -> None:
     for op in (op for block in program.blocks for op in block.ops):
         changed = op.output("ParamOut") + op.output("AverageOut")  # Lookahead and ScheduleFree make parameters averages
         if op.attr("op_role", 0) & OPTIMIZE and not names.isdisjoint(changed):
-            raise ProgramError(f"'{printable(changed[0])}' is changed by an operator {op.type} already; "
-                               "give a second optimizer other parameters, with parameter_list")
+            raise ProgramError(
+                f"'{printable(changed[0])}' is changed by an operator {op.type} already; "
+                "give a second optimizer other parameters, with parameter_list"
+            )
 
 
 def _state(key: str, shape: Any, dtype: str, value: float) -> Variable:

@@ -47,21 +47,32 @@ class ParameterAverage(Averaged):
     rows alone; the result is the same. Averages are float64 for float64 parameters and float32 for all others.
     """
 
-    def __init__(self, optimizer: Any, scheme: Schemes | None = None, window_size: Lengthy | None = None,
-                 every: int = 1, start_step: Lengthy = 0, place: Place | None = None,
-                 parameters: Sequence[str | Variable] | None = None, buffers: str = "copy",
-                 non_finite: str = "raise"):
+    def __init__(
+        self,
+        optimizer: Any,
+        scheme: Schemes | None = None,
+        window_size: Lengthy | None = None,
+        every: int = 1,
+        start_step: Lengthy = 0,
+        place: Place | None = None,
+        parameters: Sequence[str | Variable] | None = None,
+        buffers: str = "copy",
+        non_finite: str = "raise",
+    ):
         super().__init__(optimizer)
         if any(isinstance(one, Averaged) for one in chain(optimizer)):
-            raise ProgramError(f"ParameterAverage around {type(optimizer).__name__}, which has averages: give one of "
-                               "them a list of schemes")
+            raise ProgramError(
+                f"ParameterAverage around {type(optimizer).__name__}, which has averages: give one of them a list of schemes"
+            )
         self.every = whole_steps("every", every)
         self.schemes = _schemes(scheme, window_size, self.every)
         self.start_step = whole_steps("start_step", start_step, 0)
         if place is not None and not isinstance(place, Place):
             raise ProgramError(f"place is {shown(place)}: give CPUPlace() or CUDAPlace(0)")
-        for name, value, (one, other) in (("buffers", buffers, ("copy", "average")),
-                                          ("non_finite", non_finite, ("raise", "skip"))):
+        for name, value, (one, other) in (
+            ("buffers", buffers, ("copy", "average")),
+            ("non_finite", non_finite, ("raise", "skip")),
+        ):
             if value not in (one, other):
                 raise ProgramError(f"{name} is {shown(value)}, it must be {shown(one)} or {shown(other)}")
         self.place = place
@@ -93,8 +104,9 @@ class ParameterAverage(Averaged):
     def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
         """Where a gradient is not finite, the object refuses or skips the update as non_finite says."""
         if self.buffers == "average":
-            raise ProgramError("ParameterAverage: an object of the C library has a parameter and no buffers to "
-                               "average; write buffers='copy'")
+            raise ProgramError(
+                "ParameterAverage: an object of the C library has a parameter and no buffers to average; write buffers='copy'"
+            )
         if self.place not in (None, CPUPlace()):
             raise ProgramError(f"ParameterAverage: place is {shown(self.place)}, an object of the C library is on the CPU")
         if not isinstance(self.optimizer, Minimizer):
@@ -108,18 +120,21 @@ class ParameterAverage(Averaged):
                 average.check(parameter, False)
         if "l1_rate" in values or "l2_rate" in values:
             values["row_policy"] = "LikeZeros"  # averages of rows that go on while nobody names them
-        return {**values, "averaging": [average.config_values() for average in averages],
-                "nan_policy": "Refuse" if self.non_finite == "raise" else "Skip"}
+        return {
+            **values,
+            "averaging": [average.config_values() for average in averages],
+            "nan_policy": "Refuse" if self.non_finite == "raise" else "Skip",
+        }
 
     def _averages(self, parameter: Parameter) -> bool:
         return parameter.do_model_average if self._wanted is None else parameter.name in self._wanted
 
     def _checked(self, pairs: Pairs, averaged: list[Parameter]) -> list[RunningAverage]:
         """The averages, if their schemes suit all parameters; nothing is appended yet."""
-        sparse = {parameter.name for parameter, gradient in pairs
-                  if gradient.kind == dtypes.SELECTED_ROWS and self._leaves_other_rows()}
-        running = [RunningAverage(scheme, self.every, self.start_step, self.non_finite == "raise")
-                   for scheme in self.schemes]
+        sparse = {
+            parameter.name for parameter, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS and self._leaves_other_rows()
+        }
+        running = [RunningAverage(scheme, self.every, self.start_step, self.non_finite == "raise") for scheme in self.schemes]
         for average in running:
             for parameter in averaged:
                 average.check(parameter, parameter.name in sparse)
@@ -131,6 +146,7 @@ class ParameterAverage(Averaged):
     def _rows(self, pairs: Pairs, ops: list[Operator]) -> dict[str, Variable]:
         """The sparse gradients of parameters that are averaged row by row, by the parameter's name: those whose
         operator takes selected rows, which a regularizer or GradientMerge may have made dense, and leaves other rows."""
+
         def takes_rows(op: Operator) -> bool:
             gradients = [op.block.find_var(name) for name in op.input("Grad")]
             return any(gradient is not None and gradient.kind == dtypes.SELECTED_ROWS for gradient in gradients)
@@ -139,8 +155,15 @@ class ParameterAverage(Averaged):
         names = [op.input("Param")[0] for op in ops if takes_rows(op)] if self._leaves_other_rows() else []
         return {name: gradients[name] for name in names}
 
-    def _append(self, block: Block, ops: list[Operator], begin: int, running: list[RunningAverage],
-                averaged: list[Parameter], rows: dict[str, Variable]) -> None:
+    def _append(
+        self,
+        block: Block,
+        ops: list[Operator],
+        begin: int,
+        running: list[RunningAverage],
+        averaged: list[Parameter],
+        rows: dict[str, Variable],
+    ) -> None:
         """Averages of rows come before the optimizer's operators, the first of which is at `begin`, all others behind;
         weights as early as they are known, so that optimizer and average can run part by part (cpp/executor/fuse.h)."""
         updated = updated_by(self.optimizer)
@@ -171,8 +194,9 @@ class ParameterAverage(Averaged):
         else:
             unknown = [name for name in self._wanted if name not in by_name]
             if unknown:
-                raise ProgramError(f"'{printable(unknown[0])}' is not a parameter that the optimizer changes; those are "
-                                   f"{', '.join(by_name)}")
+                raise ProgramError(
+                    f"'{printable(unknown[0])}' is not a parameter that the optimizer changes; those are {', '.join(by_name)}"
+                )
             chosen = [by_name[name] for name in self._wanted]
         if not chosen:
             raise ProgramError("there is no parameter to average")
@@ -212,8 +236,10 @@ def _schemes(scheme: Schemes | None, window_size: Lengthy | None, every: int) ->
         schemes = list(scheme) if isinstance(scheme, (list, tuple)) else [scheme]
     for one in schemes:
         if not isinstance(one, Scheme):
-            raise ProgramError(f"scheme is {shown(one)}, it must be one of paddle_mini.averaging, such as Window(n), Uniform() "
-                               "or Exponential(decay)")
+            raise ProgramError(
+                f"scheme is {shown(one)}, it must be one of paddle_mini.averaging, such as Window(n), Uniform() "
+                "or Exponential(decay)"
+            )
     if not schemes:
         raise ProgramError("scheme is an empty list")
     meant = [replace(one, every=one.every_of(every)) if isinstance(one, Latest) else one for one in schemes]

@@ -34,20 +34,21 @@ class ProximalAdagrad(Optimizer):
     become NaN. Dense gradients only.
     """
 
-    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, initial_accumulator_value: float = 0.1,
-                 **common: Any):
+    def __init__(
+        self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, initial_accumulator_value: float = 0.1, **common: Any
+    ):
         super().__init__(learning_rate, **common)
         self.l1 = finite("ProximalAdagrad: l1", l1, low=0.0)
         self.l2 = finite("ProximalAdagrad: l2", l2, low=0.0)
-        self.initial_accumulator_value = finite(
-            "ProximalAdagrad: initial_accumulator_value", initial_accumulator_value, low=0.0)
+        self.initial_accumulator_value = finite("ProximalAdagrad: initial_accumulator_value", initial_accumulator_value, low=0.0)
 
     def create_accumulators(self, parameter: Parameter) -> None:
         self.accumulator("moment", parameter, self.initial_accumulator_value)
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
-        return self.append_update(block, "proximal_adagrad", parameter, gradient, {"Moment": "moment"},
-                                  {"l1": self.l1, "l2": self.l2})
+        return self.append_update(
+            block, "proximal_adagrad", parameter, gradient, {"Moment": "moment"}, {"l1": self.l1, "l2": self.l2}
+        )
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         fields = {"l1": self.l1, "l2": self.l2, "initial_accumulator_value": self.initial_accumulator_value}

@@ -27,8 +27,10 @@ class ReplicaMean(Around):
     def check(self, program: Program, pairs: Pairs) -> None:
         sparse = next((parameter for parameter, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS), None)
         if sparse is not None:
-            raise ProgramError(f"DataParallel adds up dense gradients, that of '{printable(sparse.name)}' is sparse; make the "
-                               "embedding with is_sparse=False")
+            raise ProgramError(
+                f"DataParallel adds up dense gradients, that of '{printable(sparse.name)}' is sparse; make the "
+                "embedding with is_sparse=False"
+            )
         if program.current_block() is not program.global_block():
             raise ProgramError("DataParallel adds up gradients in the global block only, where all replicas come by")
 

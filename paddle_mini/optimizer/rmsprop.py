@@ -18,8 +18,15 @@ class RMSProp(Optimizer):
     gradient counts as zeros in the rows it does not name.
     """
 
-    def __init__(self, learning_rate: Rate, rho: float = 0.95, epsilon: float = 1e-6, momentum: float = 0.0,
-                 centered: bool = False, **common: Any):
+    def __init__(
+        self,
+        learning_rate: Rate,
+        rho: float = 0.95,
+        epsilon: float = 1e-6,
+        momentum: float = 0.0,
+        centered: bool = False,
+        **common: Any,
+    ):
         super().__init__(learning_rate, **common)
         self.rho = finite("RMSProp: rho", rho, low=0.0, below=1.0)
         self.epsilon = finite("RMSProp: epsilon", epsilon, low=0.0)

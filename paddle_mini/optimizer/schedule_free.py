@@ -60,8 +60,15 @@ class ScheduleFree(Averaged):
                 z, x = (like(parameter, f"schedule_free_{key}", parameter.dtype) for key in "zx")
                 residue = state(main.new_name(f"{parameter.name}_schedule_free_residue"), parameter.shape, parameter.dtype)
                 average.members.append(Member(parameter, x, residue=residue, source=z))
-            append_beginning(block.append_op, [Member(one.parameter, kept) for one in average.members
-                                               for kept in (one.source, one.average) if kept is not None])
+            append_beginning(
+                block.append_op,
+                [
+                    Member(one.parameter, kept)
+                    for one in average.members
+                    for kept in (one.source, one.average)
+                    if kept is not None
+                ],
+            )
         ops = self._optimize_sources(main, average, params_grads)
         with op_role_guard(OPTIMIZE):
             rate = chain(self.optimizer)[-1].rate_of_program(params_grads[0][0].dtype)

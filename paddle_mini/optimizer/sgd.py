@@ -17,9 +17,8 @@ class SGD(Optimizer):
 
     def append_optimize_op(self, block: Block, parameter: Parameter, gradient: Variable) -> Operator:
         return block.append_op(
-            "sgd",
-            {"Param": parameter, "LearningRate": self.rate_of(parameter), "Grad": gradient},
-            {"ParamOut": parameter})
+            "sgd", {"Param": parameter, "LearningRate": self.rate_of(parameter), "Grad": gradient}, {"ParamOut": parameter}
+        )
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         return {"optimizer": "SGD", "sgd": {}}

@@ -33,8 +33,9 @@ class Around(Minimizer):
             raise ProgramError(f"{kind} takes an optimizer, not {type(optimizer).__name__}")
         self.optimizer = optimizer
 
-    def backward(self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None,
-                 no_grad_set: Any = None) -> Pairs:
+    def backward(
+        self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> Pairs:
         """The optimizer's backward."""
         return self.optimizer.backward(loss, startup_program, parameter_list, no_grad_set)
 
@@ -75,11 +76,12 @@ class Wrapper(Around):
 
     def check(self, program: Program, pairs: Pairs) -> None:
         if any(getattr(one, "sums_replicas", False) for one in chain(self.optimizer)):
-            raise ProgramError(f"{type(self).__name__} around DataParallel.wrap: replicas might differ in whether "
-                               "a step is due; wrap goes around it")
+            raise ProgramError(
+                f"{type(self).__name__} around DataParallel.wrap: replicas might differ in whether "
+                "a step is due; wrap goes around it"
+            )
         if self.updated is not None and self.updated.block.program is program:
-            raise ProgramError(f"this {type(self).__name__} has its operators in the program already; "
-                               "make another one")
+            raise ProgramError(f"this {type(self).__name__} has its operators in the program already; make another one")
 
     @abstractmethod
     def append(self, pairs: Pairs, updated: Variable) -> list[Operator]:
@@ -116,8 +118,10 @@ def require_dense(kind: str, pairs: Pairs) -> None:
     """ProgramError for a sparse gradient, of which GradientMerge would make a dense one too."""
     sparse = next((parameter for parameter, gradient in pairs if gradient.kind == dtypes.SELECTED_ROWS), None)
     if sparse is not None:
-        raise ProgramError(f"{kind} changes every row of '{printable(sparse.name)}' each step, but has a sparse gradient; make "
-                           "the embedding with is_sparse=False if that is wanted, or leave it out with parameter_list")
+        raise ProgramError(
+            f"{kind} changes every row of '{printable(sparse.name)}' each step, but has a sparse gradient; make "
+            "the embedding with is_sparse=False if that is wanted, or leave it out with parameter_list"
+        )
 
 
 def updated_by(optimizer: Any) -> Variable | None:

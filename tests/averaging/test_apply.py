@@ -1,4 +1,5 @@
 """apply: averages stand for the parameters for a while, and raw values come back whatever happens meanwhile."""
+
 import numpy as np
 import pytest
 
@@ -62,8 +63,10 @@ def test_before_the_first_averaged_step_raw_values_stay(scheme):
     model = averaged_model(scheme, start_step=4)
     for number in range(3):
         before = model.values()
-        with (pytest.warns(UserWarning, match="no step has been averaged yet, so the raw values stay") as caught,
-              model.average.apply(model.exe, model.scope)):
+        with (
+            pytest.warns(UserWarning, match="no step has been averaged yet, so the raw values stay") as caught,
+            model.average.apply(model.exe, model.scope),
+        ):
             assert_same_bits(model.values(), before)
         assert caught[0].filename == __file__
         assert_same_bits(model.values(), before)
@@ -89,9 +92,14 @@ def test_apply_does_not_nest_and_nothing_is_lost():
     before, averages = model.values(), applied(model)
     with model.average.apply(model.exe, model.scope):
         for again in (None, Uniform()):
-            with (pytest.raises(pm.OpError, match=r"applied already: 'fc_0\.[bw]_0' holds one; leave that apply\(\), or "
-                                                  r"call restore\(\), first"),
-                  model.average.apply(model.exe, model.scope, again)):
+            with (
+                pytest.raises(
+                    pm.OpError,
+                    match=r"applied already: 'fc_0\.[bw]_0' holds one; leave that apply\(\), or "
+                    r"call restore\(\), first",
+                ),
+                model.average.apply(model.exe, model.scope, again),
+            ):
                 pytest.fail("entered")
         assert_same_bits(model.values(), averages)
     assert_same_bits(model.values(), before)
@@ -183,10 +191,10 @@ def test_a_saved_program_goes_on_with_the_same_average(tmp_path, scheme):
     assert_same_bits(applied(stopped), applied(whole))
 
 
-@pytest.mark.parametrize("choose", [
-    {"attrs": {"bias_attr": pm.ParamAttr(do_model_average=False)}},
-    {"parameters": ["fc_0.w_0", "fc_1.w_0", "fc_1.b_0"]},
-])
+@pytest.mark.parametrize(
+    "choose",
+    [{"attrs": {"bias_attr": pm.ParamAttr(do_model_average=False)}}, {"parameters": ["fc_0.w_0", "fc_1.w_0", "fc_1.b_0"]}],
+)
 def test_parameters_that_are_not_averaged_keep_raw_values(choose):
     """A14."""
     model = averaged_model(Uniform(), **choose)
@@ -230,8 +238,12 @@ def test_a_second_average_around_the_same_optimizer_is_refused():
 
 def test_apply_before_minimize_and_in_a_scope_without_the_model():
     average = ParameterAverage(pm.optimizer.SGD(0.1), Uniform())
-    for use in (lambda: average.apply(pm.Executor()), average.apply_program, average.restore_program,
-                lambda: average.program(pm.Program())):
+    for use in (
+        lambda: average.apply(pm.Executor()),
+        average.apply_program,
+        average.restore_program,
+        lambda: average.program(pm.Program()),
+    ):
         with pytest.raises(pm.ProgramError, match="call minimize"):
             use()
     average.restore()

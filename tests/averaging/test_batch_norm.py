@@ -1,4 +1,5 @@
 """Statistics of batch normalization for averaged parameters: those of the data; training keeps its own."""
+
 import numpy as np
 import pytest
 
@@ -36,8 +37,7 @@ class Normalized:
 
     def train(self, numbers):
         pm.seed(4)
-        return np.array([self.exe.run(self.main, feed(number, self.dtype), [self.loss], self.scope)[0]
-                         for number in numbers])
+        return np.array([self.exe.run(self.main, feed(number, self.dtype), [self.loss], self.scope)[0] for number in numbers])
 
     def everything(self):
         return {name: self.scope.get(name) for name in sorted(self.scope.names()) if "@average_state" not in name}
@@ -76,7 +76,7 @@ def by_definition(values, numbers):
     for number in numbers:
         forward(feed(number)["x"], of_batch)
     means = [np.mean(found[i::4], 0) for i in range(4)]
-    return dict(zip(NAMES, means)), forward(feed(99)["x"], lambda _, i: means[2 * i:2 * i + 2])
+    return dict(zip(NAMES, means)), forward(feed(99)["x"], lambda _, i: means[2 * i : 2 * i + 2])
 
 
 def assert_close(found, expected, tolerance):
@@ -107,10 +107,16 @@ def test_they_are_those_of_the_data_with_averaged_parameters(dtype, tolerance, s
     assert net.outputs(net.average.program(testing)).tobytes() == applied.tobytes()
 
 
-@pytest.mark.parametrize("make", [
-    lambda: ParameterAverage(O.Adam(0.05), Window(4)), lambda: O.ScheduleFree(O.Adam(0.05, beta1=0.0)),
-    lambda: ParameterAverage(O.Adam(0.05), Window(4), buffers="average"), lambda: O.AveragedSGD(0.1),
-], ids=["ParameterAverage", "ScheduleFree", "buffers averaged", "AveragedSGD"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ParameterAverage(O.Adam(0.05), Window(4)),
+        lambda: O.ScheduleFree(O.Adam(0.05, beta1=0.0)),
+        lambda: ParameterAverage(O.Adam(0.05), Window(4), buffers="average"),
+        lambda: O.AveragedSGD(0.1),
+    ],
+    ids=["ParameterAverage", "ScheduleFree", "buffers averaged", "AveragedSGD"],
+)
 def test_training_changes_by_no_bit(make):
     measured, plain = (Normalized(make()) for _ in range(2))
     for first in range(0, 15, 5):
@@ -195,8 +201,10 @@ def test_statistics_that_two_layers_share_are_of_both():
     exe.run(main, {"x": values[0]}, scope=scope)
     average.reestimate_batch_norm(exe, main, [{"x": value} for value in values], scope)
     with average.apply(exe, scope):
-        for name, expected in (("mean", [value.mean(0) * 2 for value in values]),
-                               ("variance", [value.var(0) * 5 for value in values])):
+        for name, expected in (
+            ("mean", [value.mean(0) * 2 for value in values]),
+            ("variance", [value.var(0) * 5 for value in values]),
+        ):
             np.testing.assert_allclose(scope.get(name), np.mean(expected, 0), rtol=1e-9)
 
 

@@ -1,4 +1,5 @@
 """What layers keep besides parameters, such as batch normalization's statistics, where averages are in use."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,5 @@
 """What counts as a step: those that change parameters, and of these those whose parameters are finite."""
+
 import numpy as np
 import pytest
 
@@ -47,6 +48,7 @@ def test_runs_of_a_merge_count_when_they_step(order, every, start_step):
 
 def scaled_model(order):
     """With averages inside or outside of loss scaling."""
+
     def scaled(optimizer):
         return O.LossScaling(optimizer, decr_every_n_nan_or_inf=10)
 
@@ -103,8 +105,11 @@ def test_a_parameter_that_is_not_finite_is_refused(value, size):
     kept, before = counters(model.scope), [model.value(scheme) for scheme in model.average.schemes]
     x = np.full(size, 3.0)
     x[size // 2] = value
-    with pytest.raises(pm.OpError, match=rf"parameter_average: element {size // 2} of Param is -?(inf|nan): it does "
-                                         r"not enter the average(?s:.)*'p"):
+    with pytest.raises(
+        pm.OpError,
+        match=rf"parameter_average: element {size // 2} of Param is -?(inf|nan): it does "
+        r"not enter the average(?s:.)*'p",
+    ):
         model.step(x)
     assert counters(model.scope) == kept
     assert all(np.isfinite(model.value(scheme)).all() for scheme in model.average.schemes)

@@ -1,4 +1,5 @@
 """An interrupt at any time finds the raw values, to the bit, and nothing set aside in the scope."""
+
 import signal
 import time
 

@@ -1,4 +1,5 @@
 """Averages over long runs are those of their definitions to two last digits of float32, in programs and in the C library."""
+
 from fractions import Fraction
 
 import numpy as np
@@ -13,10 +14,24 @@ from paddle_mini.optimizer.native import load_library
 L = pm.layers
 AT_ONCE = 1000
 UNIT = 2.0**-23  # the last digit of float32 between 1 and 2: where parameters stay there, differences of them are exact
-IN_LIBRARY = [Uniform(), Tail(10), Window(100_000), Window(7_000), Window(rate=0.15, min_size=100), Polynomial(),
-              Power(6.94), Power(relative_width=0.1), Exponential(0.9), Exponential(0.95), Exponential(0.999),
-              Exponential(0.9999), Exponential(1 - 1e-6), Exponential(half_life=fraction(0.05)),
-              Exponential(0.9999, warmup="ratio"), Exponential(0.999, bias_correction=False)]
+IN_LIBRARY = [
+    Uniform(),
+    Tail(10),
+    Window(100_000),
+    Window(7_000),
+    Window(rate=0.15, min_size=100),
+    Polynomial(),
+    Power(6.94),
+    Power(relative_width=0.1),
+    Exponential(0.9),
+    Exponential(0.95),
+    Exponential(0.999),
+    Exponential(0.9999),
+    Exponential(1 - 1e-6),
+    Exponential(half_life=fraction(0.05)),
+    Exponential(0.9999, warmup="ratio"),
+    Exponential(0.999, bias_correction=False),
+]
 LONG = [*IN_LIBRARY, Latest(7), BiasCorrected()]
 
 
@@ -42,7 +57,7 @@ class Steps:
 
     def take(self, gradients):
         for first in range(0, len(gradients), AT_ONCE):
-            some = gradients[first:first + AT_ONCE]
+            some = gradients[first : first + AT_ONCE]
             self.exe.run(self.main, {"steps": some, "many": np.int64([len(some)])}, scope=self.scope)
 
     def value(self, scheme):
@@ -109,7 +124,7 @@ SHORT = [Exponential(decay) for decay in (0.2, 0.5, 0.72, 0.8, 0.85, 0.9, 0.938,
 def test_averages_of_few_steps(kind, shake):
     """Weights that cannot be dithered: whichever of 4,096 elements it is, and whenever it is looked at."""
     random, schemes = np.random.RandomState(1), [*SHORT, Window(2), Window(20), Window(60)]
-    noise = (shake / UNIT * random.standard_normal((260, 4096))).astype("int32").clip(-2**20, 2**20)
+    noise = (shake / UNIT * random.standard_normal((260, 4096))).astype("int32").clip(-(2**20), 2**20)
     values = as_float32(random.randint(1 << 20, 7 << 20, 4096) + noise)
     model, history, done = kind(values[0], schemes), values[1:], 0
     gradients = values[:-1] - values[1:]

@@ -1,4 +1,5 @@
 """Checkpoints of before averages had blocks: they load, averages are what they were, and lose nothing from there on."""
+
 import numpy as np
 import pytest
 
@@ -28,8 +29,11 @@ def made(schemes, path):
 
 
 def without_blocks(model):
-    return {name: value for name, value in pm.io.get_state(model.main, model.scope).items()
-            if "average_block" not in name and "average_sums" not in name}
+    return {
+        name: value
+        for name, value in pm.io.get_state(model.main, model.scope).items()
+        if "average_block" not in name and "average_sums" not in name
+    }
 
 
 def test_means_go_on():

@@ -1,4 +1,5 @@
 """Averages keep their digits: over long runs, of parameters of two bytes, of weights too small for float32."""
+
 import numpy as np
 import pytest
 
@@ -23,12 +24,12 @@ class MasterWeights:
         self.sgd = pm.optimizer.SGD(rate)
 
     def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
-        (master, gradient), = self.sgd.backward(loss, startup_program, parameter_list, no_grad_set)
+        ((master, gradient),) = self.sgd.backward(loss, startup_program, parameter_list, no_grad_set)
         self.master = master
         return [(master.block.vars["half"], gradient)]
 
     def apply_gradients(self, pairs):
-        (half, gradient), = pairs
+        ((half, gradient),) = pairs
         ops = self.sgd.apply_gradients([(self.master, gradient)])
         half.block.append_op("cast", {"X": self.master}, {"Out": half}, cast_to(half.dtype))
         return ops
@@ -129,6 +130,7 @@ def test_a_hundred_thousand_steps_keep_all_digits():
 
 BEGIN = np.random.RandomState(5).uniform(1, 2, 64).astype("float32")
 
+
 def walk_along(path, schemes, **arguments):
     """A model whose parameter is path[t] after step t; nothing of it is looked at."""
     model = Walk(schemes, size=path.shape[1], rate=0.0, begin=1.0, **arguments)
@@ -164,9 +166,9 @@ def test_compensation_keeps_what_rounding_takes_from_long_exponential_averages()
     np.testing.assert_allclose(model.value(), 3.5 + 0.5 * -np.expm1(20_000 * np.log1p(-1e-7)), rtol=1e-7)
 
 
-@pytest.mark.parametrize("scheme", [
-    Exponential(1 - 1e-7), Exponential(half_life=10**7), Exponential(1 - 1e-8, warmup="ratio"),
-], ids=repr)
+@pytest.mark.parametrize(
+    "scheme", [Exponential(1 - 1e-7), Exponential(half_life=10**7), Exponential(1 - 1e-8, warmup="ratio")], ids=repr
+)
 def test_weights_that_a_float32_average_would_round_to_nothing(scheme):
     """Updates lose nothing: 2,000 steps upwards, each less than half a digit of the average."""
     up = [BEGIN + step * np.float32(2.0**-23) for step in range(2000)]

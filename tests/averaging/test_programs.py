@@ -1,4 +1,5 @@
 """Programs that use averages: one that reads them in place of the parameters, and those that overwrite parameters."""
+
 import subprocess
 import sys
 import threading
@@ -51,8 +52,9 @@ def test_the_first_scheme_is_meant_where_none_is_named():
     model = averaged_model([Uniform(), Window(2)])
     train(model, 5)
     testing = for_testing(model)
-    first, uniform, window = (logits(model, model.average.program(testing, scheme)).tobytes()
-                              for scheme in (None, Uniform(), Window(2)))
+    first, uniform, window = (
+        logits(model, model.average.program(testing, scheme)).tobytes() for scheme in (None, Uniform(), Window(2))
+    )
     assert first == uniform != window
 
 
@@ -126,8 +128,7 @@ def test_raw_and_averaged_at_the_same_time(scheme):
     averaged = model.average.program(testing)
     wanted = [logits(model, program).tobytes() for program in (testing, averaged)]
     found, failures = ([], []), []
-    run_together(*((evaluate, model, program, 300, values, failures)
-                   for program, values in zip((testing, averaged), found)))
+    run_together(*((evaluate, model, program, 300, values, failures) for program, values in zip((testing, averaged), found)))
     assert failures == []
     assert [set(one) for one in found] == [{wanted[0]}, {wanted[1]}] and wanted[0] != wanted[1]
 
@@ -157,8 +158,10 @@ def test_raw_and_averaged_while_training_goes_on(scheme):
         finally:
             running.clear()
 
-    run_together((training,), *((evaluate, model, program, 10**6, values, failures, running.is_set)
-                                for program, values in zip(programs[1], found)))
+    run_together(
+        (training,),
+        *((evaluate, model, program, 10**6, values, failures, running.is_set) for program, values in zip(programs[1], found)),
+    )
     assert failures == []
     for values, all_values in zip(found, wanted):
         places = [all_values.index(value) for value in values]
@@ -168,8 +171,15 @@ def test_raw_and_averaged_while_training_goes_on(scheme):
 
 
 def pm_run(program, params, saved, declared=None, owner=None):
-    words = [program, "--params", params, "--save-params", saved, *(["--save-for", declared] if declared else []),
-             *(["--params-for", owner] if owner else [])]
+    words = [
+        program,
+        "--params",
+        params,
+        "--save-params",
+        saved,
+        *(["--save-for", declared] if declared else []),
+        *(["--params-for", owner] if owner else []),
+    ]
     done = subprocess.run([Path(sys.executable).parent / "pm_run", *words], capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -186,8 +196,7 @@ def test_apply_program_through_pm_run_is_apply(tmp_path, scheme, steps):
             pm.io.save_inference_model(tmp_path / "here", [model.x], [model.logits], model.exe, scope=model.scope)
     else:
         pm.io.save_inference_model(tmp_path / "here", [model.x], [model.logits], model.exe, scope=model.scope)
-    pm_run(tmp_path / "apply.pdmodel", tmp_path / "trained.pdiparams", tmp_path / "there.pdiparams",
-           tmp_path / "here.pdmodel")
+    pm_run(tmp_path / "apply.pdmodel", tmp_path / "trained.pdiparams", tmp_path / "there.pdiparams", tmp_path / "here.pdmodel")
     assert (tmp_path / "there.pdiparams").read_bytes() == (tmp_path / "here.pdiparams").read_bytes()
 
 
@@ -198,8 +207,9 @@ def test_overwriting_programs_and_back(scheme):
     before, averages = model.everything(), applied(model, scheme)
     model.exe.run(model.average.apply_program(scheme, keep_raw=True), scope=model.scope)
     assert_same_bits(model.values(), averages)
-    assert_same_bits({name: model.scope.get(f"{name}@RAW") for name in model.parameters},
-                     {name: before[name] for name in model.parameters})
+    assert_same_bits(
+        {name: model.scope.get(f"{name}@RAW") for name in model.parameters}, {name: before[name] for name in model.parameters}
+    )
     model.exe.run(model.average.restore_program(scheme), scope=model.scope)
     assert_same_bits(model.values(before), before)
 
@@ -267,7 +277,7 @@ def test_averages_are_read_by_programs_with_blocks():
         wanted = values @ scope.get("w")
     bound = average.program(testing)
     for on, factor in ((True, 1), (False, 2)):
-        found, = exe.run(bound, {"x": values, "flag": np.array([on])}, [out.name])
+        (found,) = exe.run(bound, {"x": values, "flag": np.array([on])}, [out.name])
         np.testing.assert_allclose(found, wanted * factor, rtol=1e-6)
     assert np.abs(exe.run(testing, {"x": values, "flag": np.array([True])}, [out])[0] - wanted).max() > 1e-4
 
@@ -279,8 +289,12 @@ def test_the_file_of_the_training_program_is_averaged_with_the_raw_values_kept(t
     pm.io.save_program(tmp_path / "trained", model.main, model.scope)
     overwriting = model.average.apply_program(keep_raw=True)
     (tmp_path / "apply.pdmodel").write_bytes(overwriting.to_bytes())
-    pm_run(tmp_path / "apply.pdmodel", tmp_path / "trained.pdiparams", tmp_path / "applied.pdiparams",
-           owner=tmp_path / "trained.pdmodel")
+    pm_run(
+        tmp_path / "apply.pdmodel",
+        tmp_path / "trained.pdiparams",
+        tmp_path / "applied.pdiparams",
+        owner=tmp_path / "trained.pdmodel",
+    )
     loaded = pm.Scope()
     pm.io.load_parameters(tmp_path / "applied.pdiparams", overwriting, loaded)
     assert_same_bits({name: loaded.get(name) for name in averages}, averages)

@@ -1,4 +1,5 @@
 """A step that is refused, or ends otherwise, is taken back in all averages, on the CPU and on emulated devices."""
+
 import numpy as np
 import pytest
 
@@ -40,8 +41,15 @@ def test_a_refused_step_leaves_no_trace(monkeypatch, before, at, fuse, place):
     """Neither in the averages of the parameters before the one that is not finite nor in its own: with the steps after
     it they are what they would be without it. Window(5) ends a generation with it, others a block."""
     monkeypatch.setenv("PM_FUSE", fuse)
-    schemes = [Uniform(compensated=True), Uniform(), Exponential(0.9), Window(5), Window(1), Exponential(0.999),
-               Exponential(0.99, compensated=True)]
+    schemes = [
+        Uniform(compensated=True),
+        Uniform(),
+        Exponential(0.9),
+        Window(5),
+        Window(1),
+        Exponential(0.999),
+        Exponential(0.99, compensated=True),
+    ]
     model, other = Three(schemes, place), Three(schemes, place)
     for step in range(before):
         model.exe.run(model.main, model.feed(step), scope=model.scope)

@@ -1,4 +1,5 @@
 """Tables with sparse gradients: averages are brought up to date row by row, and are what dense averaging gives."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,11 +14,14 @@ from paddle_mini.optimizer import ParameterAverage
 
 O = pm.optimizer
 LEAVES_ROWS = {
-    "SGD": lambda **k: O.SGD(0.3, **k), "Adagrad": lambda **k: O.Adagrad(0.2, epsilon=0.0, **k),
-    "Ftrl": lambda **k: O.Ftrl(0.2, l1=0.01, l2=0.05, **k), "lazy Adam": lambda **k: O.Adam(0.05, lazy_mode=True, **k),
+    "SGD": lambda **k: O.SGD(0.3, **k),
+    "Adagrad": lambda **k: O.Adagrad(0.2, epsilon=0.0, **k),
+    "Ftrl": lambda **k: O.Ftrl(0.2, l1=0.01, l2=0.05, **k),
+    "lazy Adam": lambda **k: O.Adam(0.05, lazy_mode=True, **k),
 }
 MOVES_ROWS = {
-    "Momentum": lambda: O.Momentum(0.1, 0.9), "Adam": lambda: O.Adam(0.05),
+    "Momentum": lambda: O.Momentum(0.1, 0.9),
+    "Adam": lambda: O.Adam(0.05),
     "SGD with a regularizer": lambda: O.SGD(0.3, regularization=pm.regularizer.L2Decay(0.05)),
     "GradientMerge": lambda: O.GradientMerge(O.SGD(0.3), 2),
 }
@@ -81,15 +85,20 @@ def test_lazy_is_dense(name, arguments, dtype, tolerance):
         for scheme in LAZY:
             found = lazy.value(scheme)
             assert_allclose(found, whole.value(scheme), atol=tolerance, rtol=tolerance, err_msg=repr(scheme))
-            assert_allclose(found, expected(scheme, lazy.history, **arguments), atol=2 * tolerance,
-                            rtol=2 * tolerance, err_msg=repr(scheme))
+            assert_allclose(
+                found, expected(scheme, lazy.history, **arguments), atol=2 * tolerance, rtol=2 * tolerance, err_msg=repr(scheme)
+            )
             assert found[7:].tobytes() == lazy.history[0][7:].tobytes()
             assert lazy.value(scheme, "w").tobytes() == whole.value(scheme, "w").tobytes()
 
 
-@given(number=st.integers(0, len(LAZY) - 1), every=st.integers(1, 4), start_step=st.integers(0, 9),
-       steps=st.lists(st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=3), min_size=1, max_size=30),
-       looks=st.integers(1, 30))
+@given(
+    number=st.integers(0, len(LAZY) - 1),
+    every=st.integers(1, 4),
+    start_step=st.integers(0, 9),
+    steps=st.lists(st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=3), min_size=1, max_size=30),
+    looks=st.integers(1, 30),
+)
 @settings(max_examples=60, deadline=None)
 def test_any_rows_at_any_steps(number, every, start_step, steps, looks):
     """Looking at averages in between brings nothing out of step."""
@@ -120,8 +129,9 @@ def test_optimizers_that_move_all_rows_have_dense_averages(name):
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adagrad", "lazy Adam"])
-@pytest.mark.parametrize("clip", [pm.clip.GradientClipByGlobalNorm(0.05), pm.clip.GradientClipByNorm(0.05)],
-                         ids=["global", "norm"])
+@pytest.mark.parametrize(
+    "clip", [pm.clip.GradientClipByGlobalNorm(0.05), pm.clip.GradientClipByNorm(0.05)], ids=["global", "norm"]
+)
 def test_clipped_gradients_leave_rows_alone_too(name, clip):
     model = Lookup(LEAVES_ROWS[name](grad_clip=clip), LAZY, "float64").walk(12)
     for scheme in LAZY:
@@ -138,16 +148,19 @@ def test_loss_scaling_around_rows():
 @pytest.mark.parametrize("scheme", [Latest(3), BiasCorrected()], ids=repr)
 @pytest.mark.parametrize("name", LEAVES_ROWS)
 def test_schemes_that_keep_whole_tables_are_refused(name, scheme):
-    with pytest.raises(pm.ProgramError, match=r"keeps whole tables, but 'table' has a sparse gradient; average it with "
-                                              r"Uniform\(\), .*, or leave it out with parameters=\[...\]"):
+    with pytest.raises(
+        pm.ProgramError,
+        match=r"keeps whole tables, but 'table' has a sparse gradient; average it with "
+        r"Uniform\(\), .*, or leave it out with parameters=\[...\]",
+    ):
         Lookup(LEAVES_ROWS[name](), scheme)
     model = Lookup(LEAVES_ROWS[name](), scheme, parameters=["w"]).walk(5)
     assert model.value().tobytes() == model.history[-1].tobytes()
 
 
-@pytest.mark.parametrize("one, other", [
-    (Uniform(compensated=True), Uniform()), (Exponential(0.9, compensated=True), Exponential(0.9)),
-], ids=repr)
+@pytest.mark.parametrize(
+    "one, other", [(Uniform(compensated=True), Uniform()), (Exponential(0.9, compensated=True), Exponential(0.9))], ids=repr
+)
 def test_rows_lose_nothing_whether_that_is_asked_for_or_not(one, other):
     model = Lookup(O.SGD(0.3), [one, other]).walk(20)
     assert model.value(one).tobytes() == model.value(other).tobytes()
@@ -187,7 +200,7 @@ def test_a_program_reads_rows_up_to_date():
         table = pm.layers.embedding(ids, [ROWS, WIDTH], param_attr="table")
     for scheme in LAZY:
         averaged = model.average.program(testing, scheme)
-        found, = model.exe.run(averaged, {"ids": np.arange(ROWS)}, [table.name], model.scope)
+        (found,) = model.exe.run(averaged, {"ids": np.arange(ROWS)}, [table.name], model.scope)
         assert found.tobytes() == model.value(scheme).tobytes()
         model.exe.run(model.average.apply_program(scheme, keep_raw=True), scope=model.scope)
         assert model.scope.get("table").tobytes() == found.tobytes()

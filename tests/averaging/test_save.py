@@ -1,4 +1,5 @@
 """Models with averaged parameters: what is saved is what apply() shows, and says which average it is."""
+
 import hashlib
 import subprocess
 import sys
@@ -51,15 +52,27 @@ def test_the_model_is_what_apply_shows(model, tmp_path):
     assert_same_bits(found, model.values())
     assert computed.tobytes() == shown(model).tobytes()
     assert {**program.provenance, "parameters": "raw"} == raw_program.provenance
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "m.pdiparams", "m.pdmodel", "m.raw.pdiparams", "m.raw.pdmodel"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.pdiparams", "m.pdmodel", "m.raw.pdiparams", "m.raw.pdmodel"]
 
 
 def test_it_runs_without_python(model, tmp_path):
     model.average.save(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
     np.save(tmp_path / "x.npy", data()[0])
-    done = subprocess.run([PM_RUN, tmp_path / "m.pdmodel", "--params", tmp_path / "m.pdiparams", "--out", tmp_path,
-                           "--feed", f"x={tmp_path / 'x.npy'}"], capture_output=True, text=True, timeout=20)
+    done = subprocess.run(
+        [
+            PM_RUN,
+            tmp_path / "m.pdmodel",
+            "--params",
+            tmp_path / "m.pdiparams",
+            "--out",
+            tmp_path,
+            "--feed",
+            f"x={tmp_path / 'x.npy'}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     with model.average.apply(model.exe, model.scope):
         assert np.load(tmp_path / f"{model.logits.name}.npy").tobytes() == shown(model).tobytes()
@@ -72,10 +85,19 @@ def test_the_model_says_which_average_it_is(tmp_path):
     found = outputs(model, tmp_path / "m")[0].provenance
     statistics = model.average.statistics(model.scope, Window(4))
     assert found == {
-        "parameters": "average", "scheme": "Window(4)", "every": 2, "start_step": 3, "steps": 14, "updates": 5,
-        "skipped": 0, "effective_length": statistics.effective_length, "mean_age": statistics.mean_age,
-        "dtype": ["float64"], "averaged": ["fc_0.b_0", "fc_0.w_0", "fc_1.b_0", "fc_1.w_0"],
-        "training_program": "sha256:" + hashlib.sha256(model.main.to_bytes()).hexdigest()}
+        "parameters": "average",
+        "scheme": "Window(4)",
+        "every": 2,
+        "start_step": 3,
+        "steps": 14,
+        "updates": 5,
+        "skipped": 0,
+        "effective_length": statistics.effective_length,
+        "mean_age": statistics.mean_age,
+        "dtype": ["float64"],
+        "averaged": ["fc_0.b_0", "fc_0.w_0", "fc_1.b_0", "fc_1.w_0"],
+        "training_program": "sha256:" + hashlib.sha256(model.main.to_bytes()).hexdigest(),
+    }
     assert model.main.provenance == {} and model.main.clone(for_test=True).provenance == {}
     model.average.save(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
     assert outputs(model, tmp_path / "m")[0].provenance["scheme"] == "Exponential(0.8)"
@@ -132,14 +154,15 @@ def test_what_is_refused(tmp_path):
     before = model.everything()
     save, logits = model.average.save, model.logits
     for arguments, words in (
-            (([model.x], ["fc_1.tmp_1"], model.exe, None, model.scope), "give the program"),
-            (([model.x], logits, model.exe, None, model.scope), "fetch_vars must be a list"),
-            ((model.x, [logits], model.exe, None, model.scope), "feed_vars must be a list"),
-            (([model.x], [], model.exe, None, model.scope), "fetch_vars is empty"),
-            (([], [logits], model.exe, None, model.scope), "neither fed nor computed"),
-            (([model.x], [logits], model.exe, None, model.scope, Window(4)), "is not averaged"),
-            (([model.x], [logits], None, None, model.scope), "takes an Executor"),
-            (([model.x], ["nothing"], model.exe, model.main, model.scope), "has no variable 'nothing'")):
+        (([model.x], ["fc_1.tmp_1"], model.exe, None, model.scope), "give the program"),
+        (([model.x], logits, model.exe, None, model.scope), "fetch_vars must be a list"),
+        ((model.x, [logits], model.exe, None, model.scope), "feed_vars must be a list"),
+        (([model.x], [], model.exe, None, model.scope), "fetch_vars is empty"),
+        (([], [logits], model.exe, None, model.scope), "neither fed nor computed"),
+        (([model.x], [logits], model.exe, None, model.scope, Window(4)), "is not averaged"),
+        (([model.x], [logits], None, None, model.scope), "takes an Executor"),
+        (([model.x], ["nothing"], model.exe, model.main, model.scope), "has no variable 'nothing'"),
+    ):
         with pytest.raises(pm.ProgramError, match=words):
             save(tmp_path / "m", *arguments)
     with model.average.apply(model.exe, model.scope), pytest.raises(pm.OpError, match="applied already"):

@@ -1,4 +1,5 @@
 """Every scheme is its definition: after any number of steps, averaging any of them, in both dtypes."""
+
 import math
 
 import numpy as np
@@ -16,8 +17,11 @@ LOOKED_AT = (1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 40, 333, 999, 1000, 1001, 2000)
 
 
 def test_every_scheme_is_tried():
-    kinds = {one for one in map(vars(averaging).get, averaging.__all__)
-             if isinstance(one, type) and issubclass(one, averaging.Scheme) and one is not averaging.Scheme}
+    kinds = {
+        one
+        for one in map(vars(averaging).get, averaging.__all__)
+        if isinstance(one, type) and issubclass(one, averaging.Scheme) and one is not averaging.Scheme
+    }
     assert kinds == {type(scheme) for scheme in SCHEMES}
 
 
@@ -71,7 +75,7 @@ def test_a_window_holds_between_its_size_and_twice_that():
         model.step(np.full(3, step))
         kept = counters(model.scope)
         held.append(kept["newer"] + kept["older"])
-        np.testing.assert_allclose(model.value(), np.mean(model.history[-held[-1]:], 0, "float64"), rtol=1e-6)
+        np.testing.assert_allclose(model.value(), np.mean(model.history[-held[-1] :], 0, "float64"), rtol=1e-6)
     assert held == [1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7, 4]
 
 
@@ -92,8 +96,9 @@ def test_a_window_that_grows_ends_its_generations_by_paddles_rule():
     assert ends == [3, 6, 9, 12, 16, 22, 30, 40, 50, 60]
 
 
-@given(least=st.integers(1, 9), more=st.integers(0, 9), rate=st.floats(0.05, 1.0), every=st.integers(1, 4),
-       steps=st.integers(1, 60))
+@given(
+    least=st.integers(1, 9), more=st.integers(0, 9), rate=st.floats(0.05, 1.0), every=st.integers(1, 4), steps=st.integers(1, 60)
+)
 @settings(max_examples=25, deadline=None)
 def test_any_window_holds_what_its_rule_says(least, more, rate, every, steps):
     scheme = Window(rate=rate, min_size=least, max_size=least + more)
@@ -106,9 +111,14 @@ def test_any_window_holds_what_its_rule_says(least, more, rate, every, steps):
     assert kept["newer"] + kept["older"] == held
 
 
-@given(decay=st.floats(0, 0.9999), every=st.integers(1, 5), start_step=st.integers(0, 7), steps=st.integers(1, 40),
-       warmup=st.one_of(st.none(), st.just("ratio"), st.tuples(st.floats(0.5, 50), st.floats(0.1, 1))),
-       correct=st.booleans())
+@given(
+    decay=st.floats(0, 0.9999),
+    every=st.integers(1, 5),
+    start_step=st.integers(0, 7),
+    steps=st.integers(1, 40),
+    warmup=st.one_of(st.none(), st.just("ratio"), st.tuples(st.floats(0.5, 50), st.floats(0.1, 1))),
+    correct=st.booleans(),
+)
 @settings(max_examples=40, deadline=None)
 def test_any_exponential_average_is_its_formula(decay, every, start_step, steps, warmup, correct):
     scheme = Exponential(decay, warmup=warmup, bias_correction=correct)
@@ -119,8 +129,7 @@ def test_any_exponential_average_is_its_formula(decay, every, start_step, steps,
         assert counters(model.scope)["updates"] == 0
 
 
-@given(number=st.integers(0, len(SCHEMES) - 1), every=st.integers(1, 6), start_step=st.integers(0, 12),
-       steps=st.integers(1, 30))
+@given(number=st.integers(0, len(SCHEMES) - 1), every=st.integers(1, 6), start_step=st.integers(0, 12), steps=st.integers(1, 30))
 @settings(max_examples=40, deadline=None)
 def test_constant_parameters_are_their_own_average(number, every, start_step, steps):
     """A20: whatever the weights are, they add up to 1, from the first update on."""
@@ -194,11 +203,26 @@ def test_the_latest_take_their_own_steps():
 def test_schemes_are_values():
     assert Window(3) == Window(3) != Window(4) and Exponential(0.9) != Exponential(0.9, compensated=True)
     assert len({*SCHEMES, *SCHEMES}) == len(SCHEMES)
-    schemes = (Window(4), Uniform(), Tail(7), Latest(3, every=10), Exponential(half_life=50),
-               Exponential(0.9, warmup="ratio"), Window(rate=0.5), Power(relative_width=0.1))
+    schemes = (
+        Window(4),
+        Uniform(),
+        Tail(7),
+        Latest(3, every=10),
+        Exponential(half_life=50),
+        Exponential(0.9, warmup="ratio"),
+        Window(rate=0.5),
+        Power(relative_width=0.1),
+    )
     assert [repr(scheme) for scheme in schemes] == [
-        "Window(4)", "Uniform()", "Tail(7)", "Latest(3, every=10)", "Exponential(half_life=50)",
-        "Exponential(0.9, warmup='ratio')", "Window(rate=0.5)", "Power(relative_width=0.1)"]
+        "Window(4)",
+        "Uniform()",
+        "Tail(7)",
+        "Latest(3, every=10)",
+        "Exponential(half_life=50)",
+        "Exponential(0.9, warmup='ratio')",
+        "Window(rate=0.5)",
+        "Power(relative_width=0.1)",
+    ]
 
 
 def test_a_learning_rate_decay_is_no_scheme_of_training():

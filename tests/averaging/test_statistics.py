@@ -1,4 +1,5 @@
 """Statistics of an average against its weights by definition, for every scheme."""
+
 import numpy as np
 import pytest
 
@@ -35,13 +36,15 @@ def test_lengths_and_ages_are_those_of_the_weights(scheme, every, start):
 
 
 @pytest.mark.parametrize("steps", [1, 399, 400, 401, 650, 1300])
-@pytest.mark.parametrize("scheme", [Window(200), Window(rate=0.15, min_size=20, max_size=200), Exponential(0.99),
-                                    Latest(5, every=100)], ids=repr)
+@pytest.mark.parametrize(
+    "scheme", [Window(200), Window(rate=0.15, min_size=20, max_size=200), Exponential(0.99), Latest(5, every=100)], ids=repr
+)
 def test_long_runs(scheme, steps):
     walk = Walk(scheme, dtype="float64").walk(steps)
     found = walk.average.statistics(walk.scope)
-    np.testing.assert_allclose([found.updates, found.effective_length, found.mean_age], by_definition(scheme, steps),
-                               rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        [found.updates, found.effective_length, found.mean_age], by_definition(scheme, steps), rtol=1e-7, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -52,9 +55,11 @@ def test_distance_is_that_of_the_averages_from_the_parameters(dtype):
     raw = model.values()
     with model.average.apply(model.exe, model.scope):
         averaged = model.values()
-    apart, size = (sum((one[name].astype("float64")**2).sum() for name in raw)
-                   for one in ({name: averaged[name].astype("float64") - raw[name] for name in raw}, raw))
-    np.testing.assert_allclose(model.average.statistics(model.scope).distance, (apart / size)**0.5, rtol=1e-10)
+    apart, size = (
+        sum((one[name].astype("float64") ** 2).sum() for name in raw)
+        for one in ({name: averaged[name].astype("float64") - raw[name] for name in raw}, raw)
+    )
+    np.testing.assert_allclose(model.average.statistics(model.scope).distance, (apart / size) ** 0.5, rtol=1e-10)
 
 
 def test_distance_is_of_parameters_alone():
@@ -69,10 +74,14 @@ def test_distance_is_of_parameters_alone():
     assert average.statistics().distance == 0
 
 
-@pytest.mark.parametrize("scheme, warm", [
-    (Exponential(0.9, warmup="ratio"), 80), (Exponential(0.9, warmup=(1.0, 2 / 3)), 30),
-    (Exponential(0.9, warmup=(2.0, 1.0)), 17),
-])
+@pytest.mark.parametrize(
+    "scheme, warm",
+    [
+        (Exponential(0.9, warmup="ratio"), 80),
+        (Exponential(0.9, warmup=(1.0, 2 / 3)), 30),
+        (Exponential(0.9, warmup=(2.0, 1.0)), 17),
+    ],
+)
 @pytest.mark.parametrize("every", [1, 4])
 def test_a_warmup_lasts_until_its_bound_is_above_the_decay(scheme, warm, every):
     """(1 + t) / (10 + t) = 0.9 at 80, 1 - (1 + t)^(-2/3) at 10^1.5 - 1, 1 - 1 / (1 + t/2) at 18."""
@@ -103,7 +112,7 @@ def test_skipped_steps_are_counted(scheme):
             averaged += 1
     found = walk.average.statistics(walk.scope)
     assert (found.steps, found.updates, found.skipped) == (30, averaged, 7)
-    np.testing.assert_allclose(found.effective_length, 1 / (of_updates(scheme, averaged, 1)**2).sum(), rtol=1e-7)
+    np.testing.assert_allclose(found.effective_length, 1 / (of_updates(scheme, averaged, 1) ** 2).sum(), rtol=1e-7)
 
 
 @pytest.mark.parametrize("scheme", [Uniform(), Exponential(0.9), Window(3)], ids=repr)

@@ -1,4 +1,5 @@
 """synthesize: averages chosen after training are those that tracking would have given, to the predicted error."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,8 +10,19 @@ from paddle_mini.averaging import Checkpoint, Exponential, LearningRateDecay, Ta
 from paddle_mini.averaging.profiles import share
 from trajectories import STEPS, Latest, Polynomial, Power, checkpoint, descent, evenly, exponent, norm, tracked, walk, weights
 
-SCHEMES = [Uniform(), Exponential(0.9), Exponential(0.0), Window(4), Power(gamma=0), Power(gamma=6.94), Polynomial(3),
-           Polynomial(0.5), Tail(12), Latest(3, 4), Latest(100, 2)]
+SCHEMES = [
+    Uniform(),
+    Exponential(0.9),
+    Exponential(0.0),
+    Window(4),
+    Power(gamma=0),
+    Power(gamma=6.94),
+    Polynomial(3),
+    Polynomial(0.5),
+    Tail(12),
+    Latest(3, 4),
+    Latest(100, 2),
+]
 
 
 @settings(max_examples=300, deadline=None)
@@ -22,15 +34,17 @@ def test_profiles_are_those_of_the_recursions(scheme, steps, every, start_step):
 
 
 # Relative errors measured in another experiment (a classifier of digits), with sums of absolute weights.
-TABLE = {30: {.02: 7e-4, .03: 1.6e-4, .05: 1e-14, .07: 9e-6, .10: 1e-14, .15: 2.4e-5, .20: 3.4e-4},
-         10: {.02: 7e-3, .03: 2.2e-3, .05: 1e-14, .07: 1.9e-4, .10: 1e-14, .15: 8e-4, .20: 4.5e-3},
-         5: {.02: 2.7e-2, .03: 1.1e-2, .05: 1e-14, .07: 1.4e-3, .10: 1e-14, .15: 5e-3, .20: 1.7e-2}}
+TABLE = {
+    30: {0.02: 7e-4, 0.03: 1.6e-4, 0.05: 1e-14, 0.07: 9e-6, 0.10: 1e-14, 0.15: 2.4e-5, 0.20: 3.4e-4},
+    10: {0.02: 7e-3, 0.03: 2.2e-3, 0.05: 1e-14, 0.07: 1.9e-4, 0.10: 1e-14, 0.15: 8e-4, 0.20: 4.5e-3},
+    5: {0.02: 2.7e-2, 0.03: 1.1e-2, 0.05: 1e-14, 0.07: 1.4e-3, 0.10: 1e-14, 0.15: 5e-3, 0.20: 1.7e-2},
+}
 
 
 @pytest.mark.parametrize("count", TABLE)
 def test_power_profiles_from_two_others_are_the_tracked_ones(count):
     path = descent()
-    kept = [checkpoint(path, step, Power(relative_width=width)) for step in evenly(count) for width in (.05, .10)]
+    kept = [checkpoint(path, step, Power(relative_width=width)) for step in evenly(count) for width in (0.05, 0.10)]
     for width, limit in TABLE[count].items():
         plan, true = synthesize(kept, Power(relative_width=width)), tracked(path, Power(relative_width=width), STEPS)
         off = norm(plan.state()["w"] - true)
@@ -38,21 +52,22 @@ def test_power_profiles_from_two_others_are_the_tracked_ones(count):
         assert off <= 3 * plan.error * norm(true - path[-1]) + 1e-12
         assert sum(plan.weights) == pytest.approx(1, abs=1e-12)
     if count == 30:
-        found = [synthesize(kept, Power(relative_width=width)).amplification for width in (.02, .03, .07, .20)]
+        found = [synthesize(kept, Power(relative_width=width)).amplification for width in (0.02, 0.03, 0.07, 0.20)]
         np.testing.assert_allclose(found, [26.6, 10, 1.5, 2.0], rtol=0.05)
 
 
 def test_against_the_published_solution():
     """Karras et al. 2024 solve for the least `noise`, by inner products of densities in closed form: that is what we
     report as noise for our weights, which leave less error in parameters that descend and shake."""
+
     def product(a, at_a, b, at_b):
         ratio = at_a / at_b
         return (a + 1) * (b + 1) * ratio ** (b if at_a < at_b else -a) / ((a + b + 1) * max(at_a, at_b))
 
     path = descent()
-    held = [(exponent(Power(relative_width=width)), step) for step in evenly(10) for width in (.05, .10)]
+    held = [(exponent(Power(relative_width=width)), step) for step in evenly(10) for width in (0.05, 0.10)]
     kept = [checkpoint(path, step, Power(gamma=gamma)) for gamma, step in held]
-    for width in (.03, .07, .15, .20):
+    for width in (0.03, 0.07, 0.15, 0.20):
         target = exponent(Power(relative_width=width)), STEPS
         gram = np.array([[product(*one, *other) for other in held] for one in held])
         right = np.array([product(*one, *target) for one in held])
@@ -63,15 +78,25 @@ def test_against_the_published_solution():
         published = np.linalg.solve(gram, right)
         published /= published.sum()
         plan, true = synthesize(kept, Power(relative_width=width)), tracked(path, Power(relative_width=width), STEPS)
-        assert plan.noise == pytest.approx(profile_error(np.array(plan.weights)), rel=.03)
+        assert plan.noise == pytest.approx(profile_error(np.array(plan.weights)), rel=0.03)
         assert profile_error(published) < 1.05 * plan.noise
         theirs = sum(x * one.source["w"] for x, one in zip(published, kept))
         assert norm(plan.state()["w"] - true) < norm(theirs - true)
 
 
-TARGETS = [Uniform(), Exponential(0.99), Power(gamma=6.94), Power(relative_width=.2), Polynomial(3), Tail(200),
-           Window(50), Latest(7, 30), LearningRateDecay(220), LearningRateDecay(220, "cosine"),
-           LearningRateDecay(220, "sqrt")]
+TARGETS = [
+    Uniform(),
+    Exponential(0.99),
+    Power(gamma=6.94),
+    Power(relative_width=0.2),
+    Polynomial(3),
+    Tail(200),
+    Window(50),
+    Latest(7, 30),
+    LearningRateDecay(220),
+    LearningRateDecay(220, "cosine"),
+    LearningRateDecay(220, "sqrt"),
+]
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
@@ -93,8 +118,11 @@ def test_the_predicted_errors_are_the_real_ones(target, kind):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 80), st.sampled_from([None, *SCHEMES])), min_size=1, max_size=8, unique=True),
-       st.sampled_from(SCHEMES + TARGETS[-3:-2]), st.integers(0, 79))
+@given(
+    st.lists(st.tuples(st.integers(1, 80), st.sampled_from([None, *SCHEMES])), min_size=1, max_size=8, unique=True),
+    st.sampled_from(SCHEMES + TARGETS[-3:-2]),
+    st.integers(0, 79),
+)
 def test_no_weights_are_better(kept, target, start):
     """The weights add up to 1, their error is what the profiles say, and no step away from them lowers it."""
     target = LearningRateDecay(start) if isinstance(target, LearningRateDecay) else target
@@ -139,8 +167,11 @@ def test_a_learning_rate_that_falls_is_emulated():
     """The end of the same updates, each scaled by the factor."""
     path = descent(100)
     updates = np.diff(path, axis=0)[39:]
-    for shape, factors in [("linear", 1 - np.arange(60) / 60), ("cosine", (1 + np.cos(np.pi * np.arange(60) / 60)) / 2),
-                           (lambda x: (1 - x) ** 2, (1 - np.arange(60) / 60) ** 2)]:
+    for shape, factors in [
+        ("linear", 1 - np.arange(60) / 60),
+        ("cosine", (1 + np.cos(np.pi * np.arange(60) / 60)) / 2),
+        (lambda x: (1 - x) ** 2, (1 - np.arange(60) / 60) ** 2),
+    ]:
         plan = synthesize([checkpoint(path, step) for step in range(40, 101)], LearningRateDecay(40, shape))
         np.testing.assert_allclose(plan.state()["w"], path[39] + factors @ updates, rtol=1e-12)
     tail = synthesize([checkpoint(path, step) for step in range(40, 101)], Tail(40))
@@ -151,38 +182,40 @@ def test_a_learning_rate_that_falls_is_emulated():
 def test_d8_averages_of_every_nth_step_keep_their_length():
     """ema-pytorch 0.8.3: a power profile that is updated every 10 or 100 steps was of another length."""
     path = descent()
-    target = Power(relative_width=.10)
+    target = Power(relative_width=0.10)
     for every in (10, 100):
-        kept = [checkpoint(path, step, Power(relative_width=width), every=every)
-                for step in evenly(10) for width in (.05, .2)]
+        kept = [checkpoint(path, step, Power(relative_width=width), every=every) for step in evenly(10) for width in (0.05, 0.2)]
         plan = synthesize(kept, target)
         profile = np.array(plan.weights) @ [np.diff(one.profile(np.arange(STEPS + 1))) for one in kept]
         position = profile @ np.arange(1, STEPS + 1) / STEPS
-        assert position == pytest.approx(1 - 1 / (exponent(target) + 2), abs=.02)
+        assert position == pytest.approx(1 - 1 / (exponent(target) + 2), abs=0.02)
         true = tracked(path, target, STEPS)
         assert norm(plan.state()["w"] - true) < 3 * plan.error * norm(true - path[-1])
-        assert plan.error < {10: .03, 100: .3}[every]
+        assert plan.error < {10: 0.03, 100: 0.3}[every]
 
 
 def test_d15_weights_add_up_to_1_and_short_targets_of_coarse_files_are_refused():
     """ema-pytorch 0.8.3: weights were not normalized, and float16 snapshots made the error of short targets larger."""
     path = np.full((STEPS, 3), 5.0)
-    kept = [checkpoint(path, step, Power(relative_width=width)) for step in evenly(30) for width in (.05, .10)]
+    kept = [checkpoint(path, step, Power(relative_width=width)) for step in evenly(30) for width in (0.05, 0.10)]
     with pytest.raises(pm.ProgramError, match=r"after step 1170: the weights amplify .* float16 26\.7 times"):
-        synthesize(kept, Power(relative_width=.02), dtype="float16")
-    plan = synthesize(kept, Power(relative_width=.02), dtype="float32")
+        synthesize(kept, Power(relative_width=0.02), dtype="float16")
+    plan = synthesize(kept, Power(relative_width=0.02), dtype="float32")
     np.testing.assert_allclose(plan.state()["w"], 5, rtol=1e-13)
     halves = [Checkpoint(one.step, {"w": one.source["w"].astype("float16")}, one.average) for one in kept]
     with pytest.raises(pm.ProgramError, match=r"'arrays of step \d+': 'w': the weights amplify .* float16"):
-        synthesize(halves, Power(relative_width=.02)).state()
-    found = synthesize(halves, Power(relative_width=.07), dtype="float16").state()["w"]
+        synthesize(halves, Power(relative_width=0.02)).state()
+    found = synthesize(halves, Power(relative_width=0.07), dtype="float16").state()["w"]
     assert found.dtype == np.float16 and (found == 5).all()
 
 
 @pytest.mark.parametrize("target", [Uniform(), Exponential(0.999), Window(3000), Power(gamma=5)], ids=str)
 def test_many_steps_are_taken_together(monkeypatch, target):
-    kept = [Checkpoint(step, {}, average, start_step=start) for step in (3000, 14000, 20000)
-            for average, start in ((None, 0), (Power(gamma=9), 0), (Exponential(0.995), 1000))]
+    kept = [
+        Checkpoint(step, {}, average, start_step=start)
+        for step in (3000, 14000, 20000)
+        for average, start in ((None, 0), (Power(gamma=9), 0), (Exponential(0.995), 1000))
+    ]
     exact = synthesize(kept, target)
     monkeypatch.setattr(synthesis, "EVERY_STEP", 100)
     assert len(synthesis._steps(20000, kept, target)) < 12000
@@ -201,13 +234,13 @@ def test_ten_million_steps():
 def test_targets_longer_than_the_run_and_at_its_last_step():
     path = descent(50)
     kept = [checkpoint(path, step) for step in range(10, 51, 10)]
-    assert synthesize(kept, Latest(100, 10)).weights == pytest.approx([.2] * 5)
+    assert synthesize(kept, Latest(100, 10)).weights == pytest.approx([0.2] * 5)
     long = synthesize([checkpoint(path, step, Uniform()) for step in (25, 50)], Exponential(1 - 1e-9))
     assert long.weights == pytest.approx([0, 1], abs=1e-6) and long.error < 1e-6
     last = synthesize(kept, Exponential(0.0))
     assert last.weights == (0, 0, 0, 0, 1) and last.error == 0
     between = synthesize(kept, Exponential(0.0), step=47)
-    assert between.weights == (0, 0, 0, 1, 0) and between.error == pytest.approx(7 ** .5)
+    assert between.weights == (0, 0, 0, 1, 0) and between.error == pytest.approx(7**0.5)
 
 
 def test_checkpoints_after_the_target_are_left_out():
@@ -239,41 +272,44 @@ VALUES = {"w": np.ones((2, 3), "float32")}
 ONE = [Checkpoint(5, VALUES)]
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: synthesize([], Uniform()), "a list of Checkpoint"),
-    (lambda: synthesize("run.pdparams", Uniform()), "a list of Checkpoint"),
-    (lambda: synthesize(["run.pdparams"], Uniform()), "checkpoint 0 is str"),
-    (lambda: synthesize(ONE, "ema"), "the target is 'ema'"),
-    (lambda: synthesize(ONE, Uniform), "the target is <class"),
-    (lambda: synthesize(ONE, None), "the target is None"),
-    (lambda: synthesize(ONE, Uniform(), step=6), "after step 6, the newest checkpoint is of step 5"),
-    (lambda: synthesize(ONE, Uniform(), step=4), "no checkpoint is of step 4 or before"),
-    (lambda: synthesize(ONE, Uniform(), step=0), "step is 0"),
-    (lambda: synthesize(ONE, Uniform(), step=2.5), "step is 2.5"),
-    (lambda: synthesize(ONE, Tail(5)), "begins at step 5"),
-    (lambda: synthesize(ONE, LearningRateDecay(9)), "begins at step 9"),
-    (lambda: synthesize(ONE, Uniform(), dtype="int8"), "dtype is 'int8'"),
-    (lambda: synthesize(ONE, Uniform(), dtype=["float32"]), "is not an element type"),
-    (lambda: synthesize(ONE, Uniform(), tolerance=-1), "tolerance is -1"),
-    (lambda: synthesize(ONE, Uniform(), tolerance=None), "tolerance is None"),
-    (lambda: synthesize(ONE, Uniform(), tolerance=float("nan")), "tolerance is nan"),
-    (lambda: synthesize(ONE, Uniform(), max_error="x"), "max_error is 'x'"),
-    (lambda: synthesize(ONE, Uniform(), max_error=0.5), "predicted error is 1, above 0.5"),
-    (lambda: synthesize(ONE, LearningRateDecay(2, lambda x: x)), "falls within 0..1"),
-    (lambda: synthesize(ONE, LearningRateDecay(2, lambda x: 2 - x)), "falls within 0..1"),
-    (lambda: synthesize(ONE, LearningRateDecay(2, lambda x: 0.5)), "falls within 0..1"),
-    (lambda: synthesize(ONE, Uniform()).state("w"), "names is a list"),
-    (lambda: LearningRateDecay(-1), "the start is a step"),
-    (lambda: LearningRateDecay(1.5), "the start is a step"),
-    (lambda: LearningRateDecay(1, "exponential"), "the shape is 'exponential'"),
-    (lambda: Checkpoint(0, VALUES), "step is 0"),
-    (lambda: Checkpoint(True, VALUES), "step is True"),
-    (lambda: Checkpoint(1, VALUES, Uniform(), every=0), "every is 0"),
-    (lambda: Checkpoint(1, VALUES, Uniform(), start_step=-1), "start_step is -1"),
-    (lambda: Checkpoint(1, 3), "the source is a path or a dict of arrays, not int"),
-    (lambda: Checkpoint(1, VALUES, "ema"), "average is 'ema'"),
-    (lambda: Checkpoint(1, VALUES, program="x"), "program is str"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: synthesize([], Uniform()), "a list of Checkpoint"),
+        (lambda: synthesize("run.pdparams", Uniform()), "a list of Checkpoint"),
+        (lambda: synthesize(["run.pdparams"], Uniform()), "checkpoint 0 is str"),
+        (lambda: synthesize(ONE, "ema"), "the target is 'ema'"),
+        (lambda: synthesize(ONE, Uniform), "the target is <class"),
+        (lambda: synthesize(ONE, None), "the target is None"),
+        (lambda: synthesize(ONE, Uniform(), step=6), "after step 6, the newest checkpoint is of step 5"),
+        (lambda: synthesize(ONE, Uniform(), step=4), "no checkpoint is of step 4 or before"),
+        (lambda: synthesize(ONE, Uniform(), step=0), "step is 0"),
+        (lambda: synthesize(ONE, Uniform(), step=2.5), "step is 2.5"),
+        (lambda: synthesize(ONE, Tail(5)), "begins at step 5"),
+        (lambda: synthesize(ONE, LearningRateDecay(9)), "begins at step 9"),
+        (lambda: synthesize(ONE, Uniform(), dtype="int8"), "dtype is 'int8'"),
+        (lambda: synthesize(ONE, Uniform(), dtype=["float32"]), "is not an element type"),
+        (lambda: synthesize(ONE, Uniform(), tolerance=-1), "tolerance is -1"),
+        (lambda: synthesize(ONE, Uniform(), tolerance=None), "tolerance is None"),
+        (lambda: synthesize(ONE, Uniform(), tolerance=float("nan")), "tolerance is nan"),
+        (lambda: synthesize(ONE, Uniform(), max_error="x"), "max_error is 'x'"),
+        (lambda: synthesize(ONE, Uniform(), max_error=0.5), "predicted error is 1, above 0.5"),
+        (lambda: synthesize(ONE, LearningRateDecay(2, lambda x: x)), "falls within 0..1"),
+        (lambda: synthesize(ONE, LearningRateDecay(2, lambda x: 2 - x)), "falls within 0..1"),
+        (lambda: synthesize(ONE, LearningRateDecay(2, lambda x: 0.5)), "falls within 0..1"),
+        (lambda: synthesize(ONE, Uniform()).state("w"), "names is a list"),
+        (lambda: LearningRateDecay(-1), "the start is a step"),
+        (lambda: LearningRateDecay(1.5), "the start is a step"),
+        (lambda: LearningRateDecay(1, "exponential"), "the shape is 'exponential'"),
+        (lambda: Checkpoint(0, VALUES), "step is 0"),
+        (lambda: Checkpoint(True, VALUES), "step is True"),
+        (lambda: Checkpoint(1, VALUES, Uniform(), every=0), "every is 0"),
+        (lambda: Checkpoint(1, VALUES, Uniform(), start_step=-1), "start_step is -1"),
+        (lambda: Checkpoint(1, 3), "the source is a path or a dict of arrays, not int"),
+        (lambda: Checkpoint(1, VALUES, "ema"), "average is 'ema'"),
+        (lambda: Checkpoint(1, VALUES, program="x"), "program is str"),
+    ],
+)
 def test_bad_arguments(call, message):
     with pytest.raises(pm.ProgramError, match=message):
         call()

@@ -1,4 +1,5 @@
 """Threads that apply averages, train and change a scope: each call is right, or ScopeInUse before anything has changed."""
+
 import signal
 import threading
 import time
@@ -52,7 +53,7 @@ def test_all_uses_of_a_scope_at_once(schemes, tmp_path):
         executors[2].run(model.main, batch(1), [model.loss], scope)
 
     def evaluate(exe):
-        value, = exe.run(testing, batch(0), [model.logits], scope)
+        (value,) = exe.run(testing, batch(0), [model.logits], scope)
         if not np.isfinite(value).all():
             wrong.append("logits")
 
@@ -67,11 +68,17 @@ def test_all_uses_of_a_scope_at_once(schemes, tmp_path):
         pm.io.set_state(model.main, state, scope)
 
     refused = []
-    together(repeated(lambda: apply(executors[0]), 60, refused),
-             repeated(lambda: apply(executors[1], schemes[1] if isinstance(schemes, list) else None), 60, refused),
-             repeated(step, 150, refused), repeated(look, 60, refused), repeated(change, 150, refused),
-             repeated(lambda: evaluate(executors[3]), 150, refused), repeated(lambda: evaluate(executors[4]), 150, refused),
-             repeated(save_and_load, 20, refused), repeated(lambda: model.average.statistics(scope), 20, refused))
+    together(
+        repeated(lambda: apply(executors[0]), 60, refused),
+        repeated(lambda: apply(executors[1], schemes[1] if isinstance(schemes, list) else None), 60, refused),
+        repeated(step, 150, refused),
+        repeated(look, 60, refused),
+        repeated(change, 150, refused),
+        repeated(lambda: evaluate(executors[3]), 150, refused),
+        repeated(lambda: evaluate(executors[4]), 150, refused),
+        repeated(save_and_load, 20, refused),
+        repeated(lambda: model.average.statistics(scope), 20, refused),
+    )
     assert wrong == []
     assert not [name for name in scope.names() if "@" in name]
     pm.io.load_persistables(None, tmp_path / "before", model.main, "all", scope)
@@ -124,9 +131,14 @@ def test_what_is_applied_is_not_changed():
     name = next(iter(model.parameters))
     with model.average.apply(model.exe, model.scope):
         inside = model.values()
-        for change in (lambda: model.step(1), lambda: model.scope.set(name, inside[name]), lambda: model.scope.erase(f"{name}@RAW"),
-                       lambda: model.scope.set_rows(name, [0], np.ones((1, 2), "float32"), 3), lambda: model.scope.erase(name),
-                       lambda: pm.io.set_state(model.main, state, model.scope)):
+        for change in (
+            lambda: model.step(1),
+            lambda: model.scope.set(name, inside[name]),
+            lambda: model.scope.erase(f"{name}@RAW"),
+            lambda: model.scope.set_rows(name, [0], np.ones((1, 2), "float32"), 3),
+            lambda: model.scope.erase(name),
+            lambda: pm.io.set_state(model.main, state, model.scope),
+        ):
             with pytest.raises(pm.ScopeInUse, match="while averages are applied"):
                 change()
         model.scope.set("other", np.zeros(2, "float32"))
@@ -185,8 +197,10 @@ def test_several_names_are_set_all_or_none():
     """The first ones are not set when a later one is refused."""
     model = averaged_model(Uniform())
     train(model, 2)
-    state = {name: np.asarray(value + 1) for name, value in sorted(pm.io.get_state(model.main, model.scope).items(),
-                                                       key=lambda item: item[0] in model.parameters)}
+    state = {
+        name: np.asarray(value + 1)
+        for name, value in sorted(pm.io.get_state(model.main, model.scope).items(), key=lambda item: item[0] in model.parameters)
+    }
     with model.average.apply(model.exe, model.scope):
         before = model.everything()
         with pytest.raises(pm.ScopeInUse):

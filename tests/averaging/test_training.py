@@ -1,4 +1,5 @@
 """Training and averages do not touch each other: the same parameters without, the same averages side by side."""
+
 import numpy as np
 import pytest
 
@@ -44,9 +45,11 @@ def test_wrapped_training_has_the_same_bits(name, wrapper):
     assert_same_bits(model.values(names), plain.everything())
 
 
-@pytest.mark.parametrize("arguments", [
-    {"grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)}, {"regularization": pm.regularizer.L2Decay(0.1)},
-], ids=["clip", "l2"])
+@pytest.mark.parametrize(
+    "arguments",
+    [{"grad_clip": pm.clip.GradientClipByGlobalNorm(0.05)}, {"regularization": pm.regularizer.L2Decay(0.1)}],
+    ids=["clip", "l2"],
+)
 def test_clipping_and_regularization_stay_what_they_are(arguments):
     plain = SmallModel(OPTIMIZERS["Adam"](**arguments).minimize)
     model = averaged_model(FEW, OPTIMIZERS["Adam"](**arguments))
@@ -90,10 +93,11 @@ def test_optimizer_and_averages_run_part_by_part(monkeypatch):
         assert models[0].value(scheme).tobytes() == models[1].value(scheme).tobytes()
 
 
-@pytest.mark.parametrize("scheme, floats", [
-    (Uniform(), 2), (Exponential(0.9), 2), (Window(3), 3), (Latest(4), 4), (BiasCorrected(), 3),
-    (Uniform(compensated=True), 2),
-], ids=repr)
+@pytest.mark.parametrize(
+    "scheme, floats",
+    [(Uniform(), 2), (Exponential(0.9), 2), (Window(3), 3), (Latest(4), 4), (BiasCorrected(), 3), (Uniform(compensated=True), 2)],
+    ids=repr,
+)
 def test_what_an_average_keeps(scheme, floats):
     """A21, D12: so many floats a parameter, 5 counters and 7 numbers; nothing more while averages are not applied."""
     model = averaged_model(scheme)
@@ -124,8 +128,7 @@ def test_averaging_is_appended_behind_the_optimizer():
 def test_parameters_of_two_optimizers_in_one_program():
     a, b = (pm.layers.create_parameter([3], attr=pm.ParamAttr(name, pm.initializer.Constant(1.0))) for name in "ab")
     loss = pm.layers.mean(pm.layers.square(a) + pm.layers.square(b))
-    averages = [ParameterAverage(pm.optimizer.SGD(rate, parameter_list=[one]), Uniform())
-                for one, rate in ((a, 0.3), (b, 0.6))]
+    averages = [ParameterAverage(pm.optimizer.SGD(rate, parameter_list=[one]), Uniform()) for one, rate in ((a, 0.3), (b, 0.6))]
     for average in averages:
         average.minimize(loss)
     exe, scope = pm.Executor(), pm.global_scope()

@@ -1,4 +1,5 @@
 """Plans of synthesize carried out: files of every format, each read once, summed exactly, refused by name."""
+
 import tracemalloc
 
 import numpy as np
@@ -98,9 +99,14 @@ def test_files_are_read_once_each_one_at_a_time_and_only_when_needed(tmp_path, m
 
 
 def test_one_checkpoint_is_returned_bit_for_bit():
-    values = {"w": np.random.RandomState(0).randn(50).astype("float32"), "n": np.arange(3),
-              "b": np.full((), 2.5, "float32"), "empty": np.zeros((0, 3), "float32"),
-              "half": np.array([1.5, -0.25], "float16"), "bits": np.array([0x3F80, 0xC2F7, 0x0001], "uint16")}
+    values = {
+        "w": np.random.RandomState(0).randn(50).astype("float32"),
+        "n": np.arange(3),
+        "b": np.full((), 2.5, "float32"),
+        "empty": np.zeros((0, 3), "float32"),
+        "half": np.array([1.5, -0.25], "float16"),
+        "bits": np.array([0x3F80, 0xC2F7, 0x0001], "uint16"),
+    }
     plan = synthesize([Checkpoint(7, values)], Exponential(0.5))
     assert plan.weights == (1.0,) and plan.error == pytest.approx(1)
     assert_same_bits(plan.state(), {name: np.asarray(value) for name, value in sorted(values.items())})
@@ -121,8 +127,9 @@ def test_bfloat16_is_summed_exactly_and_rounded_once(bits, decay):
     numbers = (np.array(bits, "uint32") << 16).view("float32").astype("float64")
     if not np.isfinite(numbers).all() or decay == 1:
         return
-    plan = synthesize([Checkpoint(step, {"w": np.array([one], "uint16")}) for step, one in enumerate(bits, 1)],
-                      Exponential(decay))
+    plan = synthesize(
+        [Checkpoint(step, {"w": np.array([one], "uint16")}) for step, one in enumerate(bits, 1)], Exponential(decay)
+    )
     exact = np.array(plan.weights) @ numbers
     found = int(plan.state()["w"][0])
 
@@ -136,15 +143,21 @@ def test_bfloat16_is_summed_exactly_and_rounded_once(bits, decay):
 GOOD = {"w": np.ones((2, 3), "float32"), "n": np.array([4])}
 
 
-@pytest.mark.parametrize("other, error, message", [
-    ({"w": GOOD["w"]}, pm.ProgramError, r"'arrays of step 8' lacks 'n', which 'arrays of step 4' has"),
-    ({**GOOD, "x": GOOD["w"]}, pm.ProgramError, r"'arrays of step 8' has 'x', which 'arrays of step 4' lacks"),
-    ({**GOOD, "w": np.ones((3, 2), "float32")}, pm.ShapeError,
-     r"'arrays of step 8': 'w' is \[3, 2\] float32; in 'arrays of step 4' it is \[2, 3\] float32"),
-    ({**GOOD, "w": np.ones((2, 3))}, pm.ProgramError, r"'arrays of step 8': 'w' is \[2, 3\] float64"),
-    ({**GOOD, "w": 3.0}, pm.ProgramError, r"'arrays of step 8': 'w' is of type float"),
-    ({**GOOD, "w": np.full((2, 3), np.nan, "float32")}, pm.ProgramError, "'w' has values that are not finite"),
-])
+@pytest.mark.parametrize(
+    "other, error, message",
+    [
+        ({"w": GOOD["w"]}, pm.ProgramError, r"'arrays of step 8' lacks 'n', which 'arrays of step 4' has"),
+        ({**GOOD, "x": GOOD["w"]}, pm.ProgramError, r"'arrays of step 8' has 'x', which 'arrays of step 4' lacks"),
+        (
+            {**GOOD, "w": np.ones((3, 2), "float32")},
+            pm.ShapeError,
+            r"'arrays of step 8': 'w' is \[3, 2\] float32; in 'arrays of step 4' it is \[2, 3\] float32",
+        ),
+        ({**GOOD, "w": np.ones((2, 3))}, pm.ProgramError, r"'arrays of step 8': 'w' is \[2, 3\] float64"),
+        ({**GOOD, "w": 3.0}, pm.ProgramError, r"'arrays of step 8': 'w' is of type float"),
+        ({**GOOD, "w": np.full((2, 3), np.nan, "float32")}, pm.ProgramError, "'w' has values that are not finite"),
+    ],
+)
 def test_checkpoints_that_differ_are_named(other, error, message):
     plan = synthesize([Checkpoint(4, GOOD), Checkpoint(8, other)], Uniform())
     with pytest.raises(error, match=message):
@@ -162,8 +175,7 @@ def test_files_that_differ_are_named(tmp_path):
 
 
 def test_a_result_too_large_for_its_dtype_is_refused():
-    kept = [Checkpoint(step, {"w": np.full(2, value, "float32")}, Uniform())
-            for step, value in ((10, -3e38), (20, 3e38))]
+    kept = [Checkpoint(step, {"w": np.full(2, value, "float32")}, Uniform()) for step, value in ((10, -3e38), (20, 3e38))]
     plan = synthesize(kept, Exponential(0.8))
     assert plan.weights[1] > 1.3
     with pytest.raises(pm.ProgramError, match="the result for 'w' is too large for float32"):

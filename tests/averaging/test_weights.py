@@ -1,4 +1,5 @@
 """average_weight, parameter_average and average_value step by step: every scheme is what it says."""
+
 import math
 
 import numpy as np
@@ -23,15 +24,19 @@ PROFILES = {
     "uniform": ({"scheme": "uniform"}, lambda s, t: s**0),
     "uniform at exponent 0": ({"scheme": "polynomial", "exponent": 0.0}, lambda s, t: s**0),
     "polynomial": ({"scheme": "polynomial", "exponent": 3.0}, lambda s, t: s * (s + 1) * (s + 2)),
-    "polynomial, no whole exponent": ({"scheme": "polynomial", "exponent": 1.5},
-                                      lambda s, t: np.array([math.gamma(i + 1.5) / math.gamma(i) for i in s])),
-    "power": ({"scheme": "power", "exponent": 6.94}, lambda s, t: (s / t)**7.94 - ((s - 1) / t)**7.94),
-    "exponential": ({"scheme": "exponential", "decay": 0.9}, lambda s, t: 0.9**(t - s)),
-    "uncorrected": ({"scheme": "exponential", "decay": 0.9, "bias_correction": False},
-                    lambda s, t: 0.9**(t - s) * np.where(s == 1, 1, 0.1)),
+    "polynomial, no whole exponent": (
+        {"scheme": "polynomial", "exponent": 1.5},
+        lambda s, t: np.array([math.gamma(i + 1.5) / math.gamma(i) for i in s]),
+    ),
+    "power": ({"scheme": "power", "exponent": 6.94}, lambda s, t: (s / t) ** 7.94 - ((s - 1) / t) ** 7.94),
+    "exponential": ({"scheme": "exponential", "decay": 0.9}, lambda s, t: 0.9 ** (t - s)),
+    "uncorrected": (
+        {"scheme": "exponential", "decay": 0.9, "bias_correction": False},
+        lambda s, t: 0.9 ** (t - s) * np.where(s == 1, 1, 0.1),
+    ),
     "first": ({"scheme": "first"}, lambda s, t: 1.0 * (s == 1)),
     "window": (window(7), lambda s, t: 1.0 * (s > (t - 1) // 7 * 7)),
-    "rate": ({"scheme": "rate"}, lambda s, t: np.maximum.accumulate(RISING)[:t]**2),
+    "rate": ({"scheme": "rate"}, lambda s, t: np.maximum.accumulate(RISING)[:t] ** 2),
 }
 
 
@@ -40,7 +45,7 @@ def test_every_step_has_its_share(name):
     attrs, profile = PROFILES[name]
     op, weights = Weights(attrs, **({"LearningRate": np.zeros(1)} if name == "rate" else {})), []
     for t in range(1, 81):
-        weights.append(op.step(**({"LearningRate": RISING[t - 1:t]} if name == "rate" else {}))[0])
+        weights.append(op.step(**({"LearningRate": RISING[t - 1 : t]} if name == "rate" else {}))[0])
         steps = np.arange(1.0, t + 1)
         expected = profile(steps, t)
         expected = expected / expected.sum()
@@ -96,8 +101,10 @@ def test_power_weights_keep_their_digits_after_many_updates():
     np.testing.assert_allclose(op.step()[0], (e + 1) / u * (1 - e / 2 / u), rtol=1e-14)
 
 
-@pytest.mark.parametrize("rate, least, most", [(0.15, 3, 40), (0.5, 1, 10**6), (1.0, 1, 10**6), (0.01, 7, 9),
-                                               (0.15, 10000, 10000), (1e-6, 4, 100), (2.0, 5, 30)])
+@pytest.mark.parametrize(
+    "rate, least, most",
+    [(0.15, 3, 40), (0.5, 1, 10**6), (1.0, 1, 10**6), (0.01, 7, 9), (0.15, 10000, 10000), (1e-6, 4, 100), (2.0, 5, 30)],
+)
 def test_generations_end_by_the_rule_of_paddlepaddle(rate, least, most):
     # ModelAverage: average_accumulates, with its sums in place of our means.
     op = Weights({"window_rate": rate, "window_min": least, "window_max": most})
@@ -168,16 +175,23 @@ def averaging_program(settings, dtype, size, steps_in_a_run=1):
             put(f"previous_{i}", np.full(size, np.nan, dtype))
         previous = {"Previous": f"previous_{i}"} if is_window else {}
         for _ in range(steps_in_a_run):
-            block.append_op("average_weight", {"Counters": f"counters_{i}", "State": f"state_{i}"},
-                            {"CountersOut": f"counters_{i}", "StateOut": f"state_{i}", "Weight": f"weight_{i}",
-                             "Roll": f"roll_{i}"}, attrs)
+            block.append_op(
+                "average_weight",
+                {"Counters": f"counters_{i}", "State": f"state_{i}"},
+                {"CountersOut": f"counters_{i}", "StateOut": f"state_{i}", "Weight": f"weight_{i}", "Roll": f"roll_{i}"},
+                attrs,
+            )
             roll = {"Roll": f"roll_{i}", **previous} if is_window else {}
-            block.append_op("parameter_average",
-                            {"Param": "p", "Average": f"average_{i}", "Weight": f"weight_{i}", **roll},
-                            {"AverageOut": f"average_{i}", **({"PreviousOut": f"previous_{i}"} if is_window else {})})
-        block.append_op("average_value",
-                        {"Param": "p", "Average": f"average_{i}", "Counters": f"counters_{i}", **previous},
-                        {"Out": f"out_{i}"})
+            block.append_op(
+                "parameter_average",
+                {"Param": "p", "Average": f"average_{i}", "Weight": f"weight_{i}", **roll},
+                {"AverageOut": f"average_{i}", **({"PreviousOut": f"previous_{i}"} if is_window else {})},
+            )
+        block.append_op(
+            "average_value",
+            {"Param": "p", "Average": f"average_{i}", "Counters": f"counters_{i}", **previous},
+            {"Out": f"out_{i}"},
+        )
     return program, scope, [f"out_{i}" for i in range(len(settings))]
 
 
@@ -220,8 +234,7 @@ def test_every_scheme_against_its_definition(dtype, tolerance):
             continue
         found = executor.run(program, fetch_list=names, scope=scope)
         for name, one, other in zip(AVERAGES, found, expected):
-            np.testing.assert_allclose(one, other[step], rtol=tolerance, atol=tolerance,
-                                       err_msg=f"{name}, step {step + 1}")
+            np.testing.assert_allclose(one, other[step], rtol=tolerance, atol=tolerance, err_msg=f"{name}, step {step + 1}")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -230,6 +243,6 @@ def test_a_hundred_thousand_steps_of_a_constant(scheme):
     scope.set("p", np.full(3, 0.1, "float32"))
     executor = pm.Executor(pm.CPUPlace())
     for _ in range(1000):
-        value, = executor.run(program, fetch_list=names, scope=scope)
+        (value,) = executor.run(program, fetch_list=names, scope=scope)
     assert scope.get("counters_0")[3] == 100_000
     np.testing.assert_array_equal(value, np.float32(0.1))  # a + w (p - a) has p as its fixed point

@@ -1,4 +1,5 @@
 """paddle-mini checkpoint: list, verify, convert."""
+
 import pathlib
 
 import numpy as np
@@ -33,6 +34,7 @@ def call(capsys):
         out, err = capsys.readouterr()
         assert found == status, err
         return out if status == 0 or not err else err
+
     return call
 
 
@@ -67,11 +69,15 @@ def test_convert(job, call, tmp_path, suffix, average):
     assert list(state) == list(wanted) and all(np.array_equal(state[name], wanted[name]) for name in wanted)
 
 
-@pytest.mark.parametrize("words, expected", [
-    (["list", "nowhere"], "no checkpoints of servers in 'nowhere'"),
-    (["verify", "nowhere"], "no checkpoints of servers in 'nowhere'"),
-    (["convert", "nowhere", "a.txt"], "'a.txt': the file is to end with .pdparams or .safetensors"),
-    (["convert", "nowhere", "a.pdparams"], "no checkpoints of servers in 'nowhere'")])
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["list", "nowhere"], "no checkpoints of servers in 'nowhere'"),
+        (["verify", "nowhere"], "no checkpoints of servers in 'nowhere'"),
+        (["convert", "nowhere", "a.txt"], "'a.txt': the file is to end with .pdparams or .safetensors"),
+        (["convert", "nowhere", "a.pdparams"], "no checkpoints of servers in 'nowhere'"),
+    ],
+)
 def test_mistakes(call, words, expected):
     assert expected in call(*words, status=1)
 

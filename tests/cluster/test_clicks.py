@@ -1,4 +1,5 @@
 """The example of wide and deep: alone, and as a job, it learns the same; its saved model runs without the job."""
+
 import importlib.util
 import pathlib
 import re
@@ -23,8 +24,9 @@ def made_chunk(seed):
 
 @pytest.mark.parametrize("command", [[], LAUNCH], ids=["alone", "job"])
 def test_it_learns(tmp_path, command):
-    done = subprocess.run([sys.executable, *command, SCRIPT, "--chunks", "12", "--out", tmp_path],
-                          capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, *command, SCRIPT, "--chunks", "12", "--out", tmp_path], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     loss, folder = re.search(r"log loss (\S+) on rows .* the model is in (.*)", done.stdout).groups()
     rows = made_chunk(50)
@@ -32,5 +34,5 @@ def test_it_learns(tmp_path, command):
     without = -share * np.log(share) - (1 - share) * np.log(1 - share)  # of the same probability for all rows
     assert float(loss) < without - 0.03
     program, _, outputs = pm.io.load_inference_model(pathlib.Path(folder) / "model")
-    probability, = pm.Executor().run(program, {"ids": rows["ids"]}, outputs)
+    (probability,) = pm.Executor().run(program, {"ids": rows["ids"]}, outputs)
     assert probability[rows["click"] == 1].mean() > probability[rows["click"] == 0].mean() + 0.05

@@ -1,4 +1,5 @@
 """A client: asks until it is answered, waits where it is told to, and says where an error is from."""
+
 import logging
 
 import numpy as np
@@ -72,8 +73,9 @@ def test_only_those_that_did_not_answer_are_asked_again():
     link = Scripted(server_0=[{"x": 0}], server_1=[AWAY, WAIT, {"x": 1}], server_2=[UnknownParameter("no 'w'")])
     client, _ = made(link)
     waits = []
-    results = client.ask_all([Ask(f"server {index}", "pull") for index in range(3)],
-                             lambda index, header: waits.append((index, header["wait"])))
+    results = client.ask_all(
+        [Ask(f"server {index}", "pull") for index in range(3)], lambda index, header: waits.append((index, header["wait"]))
+    )
     assert [name for name, _ in link.sent] == ["server 0", "server 1", "server 2", "server 1", "server 1"]
     assert (results[0][0]["x"], results[1][0]["x"]) == (0, 1) and waits == [(1, True)]
     with pytest.raises(UnknownParameter, match="server 2: no 'w'"):

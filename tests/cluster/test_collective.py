@@ -1,4 +1,5 @@
 """Collective mode on threads: the bits of all trainers are the same, and those of one big batch; what is refused."""
+
 import os
 import time
 
@@ -16,7 +17,8 @@ OPTIMIZERS = {
     "Adam": lambda: pm.optimizer.Adam(0.01),
     "averages": lambda: pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.01), pm.averaging.Uniform()),
     "clip by global norm": lambda: pm.optimizer.Momentum(
-        0.05, 0.9, regularization=0.01, grad_clip=pm.clip.GradientClipByGlobalNorm(0.05)),
+        0.05, 0.9, regularization=0.01, grad_clip=pm.clip.GradientClipByGlobalNorm(0.05)
+    ),
     "Lamb": lambda: pm.optimizer.Lamb(0.01),
     "GradientMerge": lambda: pm.optimizer.GradientMerge(pm.optimizer.Adam(0.01), 2),
     "LossScaling": lambda: pm.optimizer.LossScaling(pm.optimizer.SGD(0.1), incr_every_n_steps=2),
@@ -86,7 +88,7 @@ def test_two_optimizers_two_dtypes_and_a_schedule():
         rows = np.random.RandomState(1).randn(steps, 8, 4)
         for step in range(steps):
             part = 8 // share
-            trainer.run({"x": rows[step, part * trainer.number:part * (trainer.number + 1)]}, [loss])
+            trainer.run({"x": rows[step, part * trainer.number : part * (trainer.number + 1)]}, [loss])
             rate.step()
         return everything()
 
@@ -99,6 +101,7 @@ def test_two_optimizers_two_dtypes_and_a_schedule():
 
 def test_all_begin_with_the_state_of_one():
     """Also with its batch normalization's statistics, which are each trainer's own from then on."""
+
     def normal(steps):
         x = pm.layers.data("x", shape=[-1, INPUTS])
         normal = pm.layers.batch_norm(x, moving_mean_name="mean", moving_variance_name="variance")
@@ -151,8 +154,7 @@ def poisoned(steps, optimizer, at, by):
 
 
 def test_a_step_is_made_without_a_gradient_that_is_not_finite():
-    (one, told), (other, not_told) = pm.cluster.run(
-        poisoned, 2, mode="collective", args=(5, OPTIMIZERS["Adam"], 2, [1])).returned
+    (one, told), (other, not_told) = pm.cluster.run(poisoned, 2, mode="collective", args=(5, OPTIMIZERS["Adam"], 2, [1])).returned
     assert_same_bits(other, one)
     assert told == [] and len(not_told) == 1 and all(np.isfinite(value).all() for value in one.values())
     step, text = not_told[0]
@@ -161,8 +163,9 @@ def test_a_step_is_made_without_a_gradient_that_is_not_finite():
 
 @pytest.mark.parametrize("trainers", [1, 2])
 def test_where_no_gradient_is_finite_nothing_changes(trainers):
-    returned = pm.cluster.run(poisoned, trainers, mode="collective",
-                              args=(4, OPTIMIZERS["Momentum"], 1, list(range(trainers)))).returned
+    returned = pm.cluster.run(
+        poisoned, trainers, mode="collective", args=(4, OPTIMIZERS["Momentum"], 1, list(range(trainers)))
+    ).returned
     for values, told in returned:
         assert_same_bits(values, returned[0][0])
         assert [step for step, _ in told] == [1]
@@ -254,8 +257,11 @@ def test_what_can_not_be_is_refused():
         pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([rows], "float32")))
         begun().run()
 
-    for function, text in ((table, "'table' is a table with a sparse gradient"), (untrained, "call minimize"),
-                           (of_other_sizes, "all trainers of a job train one program")):
+    for function, text in (
+        (table, "'table' is a table with a sparse gradient"),
+        (untrained, "call minimize"),
+        (of_other_sizes, "all trainers of a job train one program"),
+    ):
         with pytest.raises(TrainerFailed, match=text):
             pm.cluster.run(function, 2, mode="collective")
     with pytest.raises(Malformed, match="mode is 'together', it must be one of .*, elastic, collective"):

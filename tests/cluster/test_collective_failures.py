@@ -1,4 +1,5 @@
 """Collective mode on threads whose parts die, are lost and come back, and jobs that go on: the same bits for all."""
+
 import os
 import threading
 import time
@@ -52,8 +53,7 @@ def nothing(number, step):
 def run(happens, trainers=3, engine=None, function=reading, more=(), **settings):
     args = (happens, *more) if function is reading else (*more, happens)
     before = threads()
-    result = pm.cluster.run(function, trainers, mode="collective", engine=engine or ThreadEngine(), args=args,
-                            **settings)
+    result = pm.cluster.run(function, trainers, mode="collective", engine=engine or ThreadEngine(), args=args, **settings)
     assert threads() == before
     return result
 
@@ -89,7 +89,7 @@ def test_a_trainer_that_dies_begins_again_with_the_state_of_the_others():
     assert set(range(CHUNKS)) - set(seen) <= set(range(5)), "what it had before it died is in no list"
     values = result.returned[0][0]
     counter = next(value for name, value in values.items() if "beta1_pow" in name)
-    assert counter < 0.9 ** 4, "the optimizer's state came along"
+    assert counter < 0.9**4, "the optimizer's state came along"
 
 
 def test_a_trainer_that_ends_early_is_not_waited_for():

@@ -1,4 +1,5 @@
 """Collective mode on Ray: the bits of threads, also when processes are killed."""
+
 import os
 import signal
 import sys

@@ -1,4 +1,5 @@
 """The coordinator: who is there, and what survives a restart."""
+
 import json
 import os
 from dataclasses import replace
@@ -22,6 +23,7 @@ def trainers(job):
 
 
 # Members
+
 
 def test_trainers_get_the_lowest_free_number(job):
     first, second, third = (job.trainer(key) for key in "abc")
@@ -124,8 +126,7 @@ def test_the_status_board(job):
     job.beat("server", 0, 1, bytes=10**9, checkpoints=2)
     job.clock.pass_by(1)
     status = job.ask("status")
-    assert status["servers"]["0"] == {"present": True, "restarts": 0, "silent": 1.0,
-                                      "report": {"bytes": 10**9, "checkpoints": 2}}
+    assert status["servers"]["0"] == {"present": True, "restarts": 0, "silent": 1.0, "report": {"bytes": 10**9, "checkpoints": 2}}
     assert status["trainers"]["0"] == {"present": True, "restarts": 1, "silent": 1.0, "report": {}}
     assert status["leases"] == {"save out": {"trainer": "0", "seconds": 59.0}}
     assert status["restarts"] == 1 and status["storage_errors"] == 0
@@ -140,6 +141,7 @@ def test_reports_are_small(job, report):
 
 
 # Data
+
 
 def test_tasks_of_a_lost_trainer_are_read_by_others(job):
     a, b = job.trainer("a"), job.trainer("b")
@@ -170,6 +172,7 @@ def test_queues_are_the_same_after_a_restart(job):
 
 # What survives
 
+
 def test_numbers_never_go_back(job):
     job.trainer("a", 0)
     job.clock.pass_by(60)
@@ -197,10 +200,14 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
 
     with monkeypatch.context() as patch:
         patch.setattr(coordinator_file.os, function, refuse)
-        for name, fields in [("join", {"key": "b"}), ("register", {"key": "s", "address": "here"}),
-                             ("get_task", {**a, "pass": 0}), ("set_data", {"chunks": [1, 2], "chunks_per_task": 1}),
-                             ("ask_save", {**a, "directory": "out", "seconds": 1}),
-                             ("leave", {"part": "trainer", "number": 0, "incarnation": 1})]:
+        for name, fields in [
+            ("join", {"key": "b"}),
+            ("register", {"key": "s", "address": "here"}),
+            ("get_task", {**a, "pass": 0}),
+            ("set_data", {"chunks": [1, 2], "chunks_per_task": 1}),
+            ("ask_save", {**a, "directory": "out", "seconds": 1}),
+            ("leave", {"part": "trainer", "number": 0, "incarnation": 1}),
+        ]:
             if name == "set_data":
                 job.ask(name, **fields)  # changes nothing, so there is nothing to write
                 continue
@@ -229,7 +236,10 @@ def test_an_initialisation_whose_end_can_not_be_written_has_not_ended(job, monke
             job.ask("finish_init", **a, token=token, servers=servers)
     assert job.service._snapshot() == before and not job.ask("view")["initialised"]
     assert job.ask("finish_init", **a, token=token, servers=servers) == {
-        "ok": True, "repeated": False, "membership": job.ask("view")["membership"]}
+        "ok": True,
+        "repeated": False,
+        "membership": job.ask("view")["membership"],
+    }
     assert job.ask("view")["initialised"]
 
 

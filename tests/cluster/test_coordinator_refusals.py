@@ -1,4 +1,5 @@
 """What a coordinator refuses: settings, and whatever others may send."""
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,30 +15,75 @@ def job(tmp_path):
     return Asked(tmp_path)
 
 
-@pytest.mark.parametrize("wrong", [{"job": ""}, {"job": 3}, {"trainers": 0}, {"servers": 2.0}, {"servers": True},
-                                   {"lease": 0.0}, {"lease": float("nan")}, {"init_lease": "1"}, {"task_timeout": -1},
-                                   {"task_failures": 0}, {"facts": {"a": {1}}}, {"facts": {"a": float("inf")}}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"job": ""},
+        {"job": 3},
+        {"trainers": 0},
+        {"servers": 2.0},
+        {"servers": True},
+        {"lease": 0.0},
+        {"lease": float("nan")},
+        {"init_lease": "1"},
+        {"task_timeout": -1},
+        {"task_failures": 0},
+        {"facts": {"a": {1}}},
+        {"facts": {"a": float("inf")}},
+    ],
+)
 def test_settings_that_can_not_be(wrong):
     with pytest.raises(Malformed, match=next(iter(wrong))):
         CoordinatorSettings(**{"job": "job", "trainers": 1, "servers": 1, **wrong})
 
 
-FIELDS = ["key", "trainer", "server", "address", "token", "part", "number", "incarnation", "pass", "report",
-          "directory", "seconds", "chunks", "chunks_per_task", "task", "epoch", "servers", "failed"]
+FIELDS = [
+    "key",
+    "trainer",
+    "server",
+    "address",
+    "token",
+    "part",
+    "number",
+    "incarnation",
+    "pass",
+    "report",
+    "directory",
+    "seconds",
+    "chunks",
+    "chunks_per_task",
+    "task",
+    "epoch",
+    "servers",
+    "failed",
+]
 VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-2, 3), st.integers(), st.just(1e300), st.text(max_size=3),
-    st.lists(st.integers(-1, 2), max_size=2), st.lists(st.lists(st.integers(0, 2))),
-    st.dictionaries(st.text(max_size=2), st.integers(), max_size=2))
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 3),
+    st.integers(),
+    st.just(1e300),
+    st.text(max_size=3),
+    st.lists(st.integers(-1, 2), max_size=2),
+    st.lists(st.lists(st.integers(0, 2))),
+    st.dictionaries(st.text(max_size=2), st.integers(), max_size=2),
+)
 
 
 def test_the_service_outlives_what_it_is_sent(job):
     job.trainer("a")
 
     @settings(max_examples=300, deadline=None, derandomize=True)
-    @given(st.one_of(st.binary(max_size=60), st.builds(
-        lambda name, fields: request("job", name, **fields),
-        st.sampled_from(sorted(job.service._requests)),
-        st.dictionaries(st.sampled_from(FIELDS), VALUES))))
+    @given(
+        st.one_of(
+            st.binary(max_size=60),
+            st.builds(
+                lambda name, fields: request("job", name, **fields),
+                st.sampled_from(sorted(job.service._requests)),
+                st.dictionaries(st.sampled_from(FIELDS), VALUES),
+            ),
+        )
+    )
     def send(header):
         reply, arrays = job.service.handle(header, [])
         facts = unpack(reply)
@@ -49,13 +95,21 @@ def test_the_service_outlives_what_it_is_sent(job):
     assert job.trainer("fresh")["incarnation"] >= 1
 
 
-@pytest.mark.parametrize("header, error", [
-    (request("job", "no such thing"), "malformed"), (request("other", "view"), "wrong_job"),
-    (request("job", "join", key=""), "malformed"),
-    (request("job", "leave", part="saver", number=0, incarnation=1), "malformed"),
-    *((request("job", "finish_init", trainer=0, incarnation=1, token=1, servers=servers), "malformed")
-      for servers in ([0], [[0]], [[0, "a"]], [[0, True]], {})),
-    (b'{"protocol": 2, "job": "job", "request": "view"}', "wrong_version"), (b"\x00\xff", "malformed")])
+@pytest.mark.parametrize(
+    "header, error",
+    [
+        (request("job", "no such thing"), "malformed"),
+        (request("other", "view"), "wrong_job"),
+        (request("job", "join", key=""), "malformed"),
+        (request("job", "leave", part="saver", number=0, incarnation=1), "malformed"),
+        *(
+            (request("job", "finish_init", trainer=0, incarnation=1, token=1, servers=servers), "malformed")
+            for servers in ([0], [[0]], [[0, "a"]], [[0, True]], {})
+        ),
+        (b'{"protocol": 2, "job": "job", "request": "view"}', "wrong_version"),
+        (b"\x00\xff", "malformed"),
+    ],
+)
 def test_kinds_of_refusals(job, header, error):
     job.trainer("a")
     assert unpack(job.service.handle(header, [])[0])["error"]["kind"] == error

@@ -1,4 +1,5 @@
 """Elections: one initialiser whose end all wait for, one saver a directory, by leases whose tokens rise."""
+
 import contextlib
 import tempfile
 
@@ -11,6 +12,7 @@ from coordinators import Asked
 from paddle_mini.cluster.errors import AlreadyInitialised, ClusterError, Gone, Malformed, NotInitialised, StaleToken, WrongJob
 
 # Saving
+
 
 @pytest.fixture
 def job(tmp_path):
@@ -63,14 +65,14 @@ def test_an_hour_that_passes_at_once(job):
     assert not ask_save(job, job.trainer("c"))["approved"]
 
 
-@pytest.mark.parametrize("fields", [{"seconds": 0}, {"seconds": -1}, {"seconds": 1e9}, {"directory": ""},
-                                    {"seconds": "1"}])
+@pytest.mark.parametrize("fields", [{"seconds": 0}, {"seconds": -1}, {"seconds": 1e9}, {"directory": ""}, {"seconds": "1"}])
 def test_refused_requests_to_save(job, fields):
     with pytest.raises(Malformed):
         job.ask("ask_save", **{**job.trainer("a"), "directory": "out", "seconds": 1, **fields})
 
 
 # Initialising
+
 
 def begin(job, trainer):
     return job.ask("begin_init", **trainer)
@@ -223,8 +225,9 @@ class Electing(RuleBasedStateMachine):
             assert reply["token"] not in self.finished, "what it gives would be taken for given"
             held = self.initialiser
             if held is not None and held[:2] != (number, life):
-                assert now >= held[3] or self.job.service._trainers.present.get(held[0]) is None \
-                    or self.lives[held[0]] != held[1], "two initialise at once"
+                assert (
+                    now >= held[3] or self.job.service._trainers.present.get(held[0]) is None or self.lives[held[0]] != held[1]
+                ), "two initialise at once"
                 assert reply["token"] > held[2]
             self.initialiser = (number, life, reply["token"], now + 8)
 
@@ -233,12 +236,13 @@ class Electing(RuleBasedStateMachine):
         if self.initialiser is None:
             return
         number, life, token, _ = self.initialiser
-        servers = list(self.servers.items())[:None if all_of_them else 1]
+        servers = list(self.servers.items())[: None if all_of_them else 1]
         try:
             finish(self.job, {"trainer": number, "incarnation": life}, token, servers)
         except ClusterError:
-            assert token not in self.finished or self.job.service._trainers.present.get(number) is None \
-                or self.lives[number] != life, "an end that was accepted is refused when it is said again"
+            assert (
+                token not in self.finished or self.job.service._trainers.present.get(number) is None or self.lives[number] != life
+            ), "an end that was accepted is refused when it is said again"
             return
         if token not in self.finished:
             self.finished.append(token)

@@ -1,5 +1,6 @@
 """Messages lost, doubled, late and out of order, parts that stop and die, a full disk: nothing is applied twice, and
 all is counted."""
+
 import itertools
 import os
 
@@ -41,8 +42,7 @@ def run(seed, directory=None, chaos=None, **settings):
     arguments = [tickets, 1 if mode == "async" else TRAINERS]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", engine.fsync)
-        result = pm.cluster.run(marks, TRAINERS, 2, mode, engine, directory, arguments, checkpoint_seconds=0.03,
-                                **settings)
+        result = pm.cluster.run(marks, TRAINERS, 2, mode, engine, directory, arguments, checkpoint_seconds=0.03, **settings)
     assert threads() == before
     assert engine.deaths == len((chaos or {}).get("deaths", {}))
     return result, next(tickets), [np.min([seen[index] for seen in result.returned], axis=0) for index in range(2)]
@@ -78,8 +78,7 @@ def test_parts_that_stop_and_die_while_the_disk_is_full(seed, tmp_path):
     times = random.choice(np.arange(20, 100), 7, replace=False).tolist()
     deaths = dict(zip(times, random.choice(PARTS, 3, replace=False)))
     stops = dict(zip(times[3:], random.choice([part for part in PARTS if "trainer" not in part], 2)))
-    result, _, seen = run(seed, tmp_path, {"deaths": deaths, "stops": stops, "full": sorted(times[5:])}, lease=0.3,
-                          restarts=9)
+    result, _, seen = run(seed, tmp_path, {"deaths": deaths, "stops": stops, "full": sorted(times[5:])}, lease=0.3, restarts=9)
     counts = result.counts
     assert counts["sent"] == counts["applied"] + counts["dropped"]
     for places in seen:

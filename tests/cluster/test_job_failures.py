@@ -1,4 +1,5 @@
 """Jobs whose parts die: what goes on, what is lost and counted, and what is told."""
+
 import threading
 import time
 from contextlib import ExitStack
@@ -89,6 +90,7 @@ def test_the_coordinator_may_be_away_for_a_while(mode, engine, tmp_path):
 
 def test_an_initialiser_that_dies_between_servers_leaves_nothing(tmp_path):
     """On threads, where the moment is known. All servers have the values of one trainer then."""
+
     class Between(ThreadEngine):
         died = None
 
@@ -110,8 +112,16 @@ def test_an_initialiser_that_dies_between_servers_leaves_nothing(tmp_path):
     assert [alone(seeded, seed) for seed in range(3)].count(one) == 1
 
 
-GARBAGE = [b"", b"\xff" * 1000, b"[" * 100000, b"{}", request("another", "push"), request("job", "no such thing"),
-           pack({"protocol": 2, "job": "job", "request": "view"}), b" " * (2 << 20)]
+GARBAGE = [
+    b"",
+    b"\xff" * 1000,
+    b"[" * 100000,
+    b"{}",
+    request("another", "push"),
+    request("job", "no such thing"),
+    pack({"protocol": 2, "job": "job", "request": "view"}),
+    b" " * (2 << 20),
+]
 
 
 def test_garbage_for_services_of_a_job(engine, tmp_path):
@@ -122,7 +132,7 @@ def test_garbage_for_services_of_a_job(engine, tmp_path):
         for service in ("coordinator", "server 0", "server 1"):
             for header in GARBAGE:
                 for arrays in ([], [np.zeros(3, "int8")], [np.array(["x", None])], None):
-                    (reply, _), = job_engine.link().send([Request(service, header, arrays)], 10.0)
+                    ((reply, _),) = job_engine.link().send([Request(service, header, arrays)], 10.0)
                     kinds.add(unpack(reply)["error"]["kind"])
 
     with at(tmp_path / "moment", send):

@@ -1,4 +1,5 @@
 """Parts that are killed in the middle of training: nothing is applied twice, all is counted, training goes on."""
+
 import os
 import time
 
@@ -55,12 +56,24 @@ def test_a_part_is_killed(seed, engine, tmp_path):
         wait_until(lambda: len(notes(steps)) >= when, TIMEOUT, "training does not begin")
         die(job_engine, part)
         before = notes(steps)
-        wait_until(lambda: all(notes(steps).count(str(number)) > before.count(str(number)) + 1
-                               for number in range(TRAINERS)), GOES_ON, f"it does not go on without {part}")
+        wait_until(
+            lambda: all(notes(steps).count(str(number)) > before.count(str(number)) + 1 for number in range(TRAINERS)),
+            GOES_ON,
+            f"it does not go on without {part}",
+        )
 
     with at(steps, kill):
-        result = pm.cluster.run(marks, TRAINERS, 2, mode, job_engine, tmp_path / "job",
-                                [tmp_path, 1 if mode == "async" else TRAINERS], checkpoint_seconds=0.1, lease=1.0)
+        result = pm.cluster.run(
+            marks,
+            TRAINERS,
+            2,
+            mode,
+            job_engine,
+            tmp_path / "job",
+            [tmp_path, 1 if mode == "async" else TRAINERS],
+            checkpoint_seconds=0.1,
+            lease=1.0,
+        )
     assert result.counts["sent"] == result.counts["applied"] + result.counts["dropped"]
     alone = -1 if mode == "async" else -TRAINERS  # what is the mean of one gradient, while a trainer is away
     saved = read_parameters(tmp_path / "job")

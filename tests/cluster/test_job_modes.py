@@ -1,4 +1,5 @@
 """Async, delta and elastic modes, data tasks, and what run() and join() refuse."""
+
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 
@@ -112,6 +113,7 @@ def test_elastic_formulas(alpha, engine, tmp_path):
 
 def read(chunks, passes, mode="async", **settings):
     """What each trainer reads when it trains on what it reads."""
+
     def trained():
         pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
         trainer, seen = begun(), []
@@ -137,6 +139,7 @@ def test_one_trainer_reads_chunks_in_their_order():
 @pytest.mark.parametrize("mode", ["async", "sync"])
 def test_learning_rates_that_go_by_passes(mode, engine):
     """batches() says the pass; a gradient that is pushed has the rate of its own one, at all servers."""
+
     def trained():
         names = ["a", "b"]
         zeros = pm.initializer.Constant(0.0)
@@ -226,16 +229,19 @@ def test_a_program_without_an_optimizer(mode):
         pm.cluster.run(nothing, mode=mode)
 
 
-@pytest.mark.parametrize("settings, problem", [
-    ({"mode": "elastic"}, "elastic mode needs at least 2 trainers"),
-    ({"mode": "delta", "local_steps": 0}, "local_steps is 0"),
-    ({"local_steps": 2}, "local_steps is of modes delta and elastic"),
-    ({"mode": "fast"}, "mode is 'fast'"),
-    ({"servers": 0}, "servers is 0"),
-    ({"trainers": 0}, "trainers is 0"),
-    ({"engine": "mpi"}, "engine is 'mpi'"),
-    ({"timeout": 0}, "timeout is 0"),
-])
+@pytest.mark.parametrize(
+    "settings, problem",
+    [
+        ({"mode": "elastic"}, "elastic mode needs at least 2 trainers"),
+        ({"mode": "delta", "local_steps": 0}, "local_steps is 0"),
+        ({"local_steps": 2}, "local_steps is of modes delta and elastic"),
+        ({"mode": "fast"}, "mode is 'fast'"),
+        ({"servers": 0}, "servers is 0"),
+        ({"trainers": 0}, "trainers is 0"),
+        ({"engine": "mpi"}, "engine is 'mpi'"),
+        ({"timeout": 0}, "timeout is 0"),
+    ],
+)
 def test_settings_that_can_not_be(settings, problem):
     with pytest.raises(Malformed, match=problem):
         pm.cluster.run(train, **settings)
@@ -267,12 +273,15 @@ def test_a_job_goes_on_where_the_one_before_ended(engine, tmp_path):
 
 def test_a_job_goes_on_with_the_optimizer_that_it_was_begun_with(tmp_path, caplog):
     def last(folder, *optimizers):
-        return [pm.cluster.run(train, 1, 2, "sync", directory=tmp_path / folder, args=(1, optimizer)).returned[0]
-                for optimizer in optimizers][-1]
+        return [
+            pm.cluster.run(train, 1, 2, "sync", directory=tmp_path / folder, args=(1, optimizer)).returned[0]
+            for optimizer in optimizers
+        ][-1]
 
     expected = last("same", adam, adam)
     assert caplog.messages == []
     assert_same_bits(last("other", adam, lambda: pm.optimizer.SGD(0.1)), expected)
     assert caplog.messages == [
         "trainer 0: the job goes on with the optimizer that it was begun with, which is not this program's, for "
-        "fc_0.b_0, fc_0.w_0, fc_1.b_0, fc_1.w_0: in a new directory it begins anew"]
+        "fc_0.b_0, fc_0.w_0, fc_1.b_0, fc_1.w_0: in a new directory it begins anew"
+    ]

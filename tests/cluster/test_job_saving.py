@@ -1,4 +1,5 @@
 """Saving in a job: one is elected, the model loads on one machine, averages are saved, training goes on as it was."""
+
 import os
 import threading
 
@@ -39,7 +40,7 @@ def load(path):
         exe = pm.Executor()
         program, feeds, fetches = pm.io.load_inference_model(os.path.join(path, "model"), exe)
         rows = np.random.RandomState(1).randn(5, INPUTS).astype("float32")
-        out, = exe.run(program, {feeds[0]: rows}, fetches)
+        (out,) = exe.run(program, {feeds[0]: rows}, fetches)
         return {name: pm.global_scope().get(name) for name in pm.global_scope().names()}, out
 
 
@@ -104,7 +105,7 @@ def test_a_frozen_parameter_is_saved_as_it_is(engine, tmp_path):
         return before, pm.global_scope().get("rest")
 
     result = pm.cluster.run(frozen, 2, 2, "async", engine())
-    number, = os.listdir(tmp_path / "models")
+    (number,) = os.listdir(tmp_path / "models")
     with pm.scope_guard(pm.Scope()):
         pm.io.load_inference_model(str(tmp_path / "models" / number / "model"), pm.Executor())
         found = pm.global_scope().get("rest")

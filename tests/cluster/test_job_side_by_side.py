@@ -1,4 +1,5 @@
 """Jobs in one process at the same time: programs, scopes, seeds, trainers and models of each are its own."""
+
 import threading
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Jobs and their disks: one that fills, one that is read-only, what another version has written."""
+
 import errno
 import json
 import subprocess
@@ -80,8 +81,7 @@ def test_training_goes_on_when_a_disk_is_full_for_a_while(dies, engine, small_di
         threading.Timer(0.3, (small_disk / "job" / "filler").unlink).start()
 
     with at(moment, fill_and_empty):
-        result = pm.cluster.run(filling, 1, 2, "sync", job_engine, small_disk / "job", [moment, 20],
-                                checkpoint_seconds=0.05)
+        result = pm.cluster.run(filling, 1, 2, "sync", job_engine, small_disk / "job", [moment, 20], checkpoint_seconds=0.05)
     assert full.is_set() and all(one["checkpoints"]["errors"] > 0 for one in result.servers)
     assert all("No space left on device" in one["checkpoints"]["last_error"] for one in result.servers)
     expected = alone(train, 20, adam)
@@ -93,8 +93,10 @@ def test_training_goes_on_when_a_disk_is_full_for_a_while(dies, engine, small_di
 def test_a_disk_that_stays_full_is_told_of(engine, small_disk, tmp_path):
     """When there is room again the job goes on."""
     moment, arguments = tmp_path / "moment", [tmp_path / "moment", 8]
-    with at(moment, lambda: fill(small_disk / "job")), \
-            pytest.raises(TrainerFailed, match="StorageError: coordinator: .*No space left on device"):
+    with (
+        at(moment, lambda: fill(small_disk / "job")),
+        pytest.raises(TrainerFailed, match="StorageError: coordinator: .*No space left on device"),
+    ):
         pm.cluster.run(filling, 1, 2, "sync", engine(), small_disk / "job", arguments, timeout=0.5)
     (small_disk / "job" / "filler").unlink()
     result = pm.cluster.run(filling, 1, 2, "sync", engine(), small_disk / "job", arguments)
@@ -122,8 +124,7 @@ def test_pulls_and_checkpoints_during_training_are_of_one_version(engine, tmp_pa
     job, moment = tmp_path / "job", tmp_path / "moment"
 
     def moving():
-        w = pm.layers.create_parameter([300, 1000], "float32", name="w",
-                                       default_initializer=pm.initializer.Constant(0.0))
+        w = pm.layers.create_parameter([300, 1000], "float32", name="w", default_initializer=pm.initializer.Constant(0.0))
         pm.optimizer.Momentum(0.1, 0.9).minimize(pm.layers.reduce_sum(w))
         trainer, torn = begun(), 0
         reach(moment)
@@ -138,7 +139,7 @@ def test_pulls_and_checkpoints_during_training_are_of_one_version(engine, tmp_pa
             for one in found(str(job)):
                 try:
                     with verified(one.path) as (file, facts):
-                        block, = (held.values() for held in blocks(file, facts))
+                        (block,) = (held.values() for held in blocks(file, facts))
                 except StorageError:  # it was removed meanwhile
                     continue
                 seen[one.server, facts["version"]] = (block == block[0]).all()

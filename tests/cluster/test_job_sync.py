@@ -1,4 +1,5 @@
 """Sync mode: the bits of one machine, the mean of all trainers, two optimizers and a table."""
+
 import time
 
 import numpy as np
@@ -80,8 +81,7 @@ def wide_and_deep(steps, sparse=True):
     more = pm.layers.data("more", shape=[-1, 2], dtype="int32")
     label = pm.layers.data("label", shape=[-1, 1], dtype="int64")
     wide = pm.layers.embedding(words, [WORDS, 3], is_sparse=sparse, param_attr=pm.ParamAttr(name="wide"))
-    deep = pm.layers.embedding(pm.layers.cast(more, "int64"), [WORDS, 5], is_sparse=sparse,
-                               param_attr=pm.ParamAttr(name="deep"))
+    deep = pm.layers.embedding(pm.layers.cast(more, "int64"), [WORDS, 5], is_sparse=sparse, param_attr=pm.ParamAttr(name="deep"))
     hidden = pm.layers.fc(pm.layers.reshape(deep, [-1, 10]), 6, act="tanh", param_attr=pm.ParamAttr(name="hidden"))
     logits = pm.layers.reduce_sum(wide, dim=1) + pm.layers.fc(hidden, 3)
     loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
@@ -91,8 +91,14 @@ def wide_and_deep(steps, sparse=True):
     trainer = begun()
     random = np.random.RandomState(trainer.number)
     for _ in range(steps):
-        trainer.run({"words": random.randint(0, WORDS, (8, 4)), "label": random.randint(0, 3, (8, 1)),
-                     "more": random.randint(0, WORDS, (8, 2)).astype("int32")}, [loss])
+        trainer.run(
+            {
+                "words": random.randint(0, WORDS, (8, 4)),
+                "label": random.randint(0, 3, (8, 1)),
+                "more": random.randint(0, WORDS, (8, 2)).astype("int32"),
+            },
+            [loss],
+        )
     trainer.pull()
     return values()
 
@@ -120,8 +126,7 @@ def test_more_servers_than_parameters(engine):
 
 def test_a_parameter_of_100_mb(engine):
     def large():
-        w = pm.layers.create_parameter([25, 1 << 20], "float32", name="w",
-                                       default_initializer=pm.initializer.Constant(1.0))
+        w = pm.layers.create_parameter([25, 1 << 20], "float32", name="w", default_initializer=pm.initializer.Constant(1.0))
         pm.optimizer.SGD(0.5).minimize(pm.layers.reduce_sum(w))
         trainer = begun()
         trainer.run()

@@ -1,4 +1,5 @@
 """paddle-mini launch: a script becomes a job; its errors, Ctrl-C, going on."""
+
 import json
 import os
 import re
@@ -72,10 +73,12 @@ def folder(tmp_path):
 @pytest.fixture
 def launch(folder):
     """Runs the command in the folder; returns what it wrote to each stream."""
+
     def launch(*words, status=0):
         done = subprocess.run([*COMMAND, *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=120)
         assert done.returncode == status, done.stderr
         return done.stdout, done.stderr
+
     return launch
 
 
@@ -86,20 +89,22 @@ def expected(steps):
 
 @pytest.mark.parametrize("mode", ["async", "sync", "delta"])
 def test_each_trainer_runs_the_script(launch, folder, mode):
-    out, err = launch("--trainers", 2, "--servers", 2, "--mode", mode, "--directory", "job",
-                      "code/train.py", "--steps", 6, "--models", "models")
+    out, err = launch(
+        "--trainers", 2, "--servers", 2, "--mode", mode, "--directory", "job", "code/train.py", "--steps", 6, "--models", "models"
+    )
     assert sorted(out.splitlines()) == ["trainer 0 goes on", "trainer 1 goes on"]
     assert err.splitlines()[-1] == "pushes: 24 sent, 24 applied, 0 dropped, 0 repeated, 0 lost"
     steps = 2 * 6 if mode == "async" else 6
     change = 2 * (expected(6) - 0.5) if steps == 12 else expected(6) - 0.5
     np.testing.assert_array_equal(read_parameters(folder / "job")["w"], np.full((4, 1), 0.5 + change))
-    saved, = os.listdir(folder / "models")
+    (saved,) = os.listdir(folder / "models")
     assert sorted(os.listdir(folder / "models" / saved)) == ["model.pdiparams", "model.pdmodel"]
 
 
 def test_the_same_script_alone(folder):
-    done = subprocess.run([sys.executable, "code/train.py", "--models", "models"], cwd=folder, capture_output=True,
-                          text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "code/train.py", "--models", "models"], cwd=folder, capture_output=True, text=True, timeout=60
+    )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "trainer 0 goes on\n")
 
 
@@ -107,8 +112,10 @@ def test_an_error_ends_at_the_line_of_the_script(launch):
     _, err = launch("--trainers", 3, "--mode", "sync", "code/train.py", "--fail", 1, status=1)
     number = next(at for at, text in enumerate(TRAIN.splitlines(), 1) if "raise ValueError" in text)
     lines = [text for text in err.splitlines() if not re.match(r"\d+ s, ", text)]
-    assert lines == ["paddle-mini: trainer 2: ValueError: what was read is wrong",
-                     f"  at code/train.py:{number}: raise ValueError(\"what was read is wrong\")"]
+    assert lines == [
+        "paddle-mini: trainer 2: ValueError: what was read is wrong",
+        f'  at code/train.py:{number}: raise ValueError("what was read is wrong")',
+    ]
 
 
 def test_on_ray_it_is_the_same(launch):
@@ -116,20 +123,31 @@ def test_on_ray_it_is_the_same(launch):
     out, err = launch("--engine", "ray", "--mode", "sync", "--trainers", 2, "code/train.py", "--fail", 4, status=1)
     assert err.splitlines()[-2:] == [
         "paddle-mini: trainer 1: ValueError: what was read is wrong",
-        f"  at code/train.py:{1 + TRAIN[:TRAIN.index('raise ValueError')].count(chr(10))}: "
-        "raise ValueError(\"what was read is wrong\")"]
+        f"  at code/train.py:{1 + TRAIN[: TRAIN.index('raise ValueError')].count(chr(10))}: "
+        'raise ValueError("what was read is wrong")',
+    ]
     assert "trainer 0 goes on" in out and "trainer 1 goes on" in out
 
 
-@pytest.mark.parametrize("text, problem", [
-    ("import paddle_mini as pm\nprint(1)\npm.cluster.run(print)", r"Malformed: this is trainer 0 of a job, which can't "
-     r"run\(\) another one: .*`paddle-mini launch`\n  at script.py:3: pm.cluster.run\(print\)"),
-    ("import sys\nsys.exit(3)", r"ClusterError: the script ended with status 3\n  at script.py:2: sys.exit\(3\)"),
-    ("import paddle_mini as pm\npm.layers.data('x', [-1])\npm.layers.fc(\n", r"SyntaxError: .*script.py, line 3\)"),
-    ("import json\njson.loads('{')", r"JSONDecodeError: .*\n  at script.py:2: json.loads\('\{'\)"),
-    ("import paddle_mini as pm\npm.layers.fc(pm.layers.data('x', [-1, 3]), -5)", r"ProgramError: fc: size is -5.*\n"
-     r"  added at script.py:2: pm.layers.fc\(pm.layers.data\('x', \[-1, 3\]\), -5\)"),
-    ("raise ValueError('\\n'.join(map(str, range(100))))", r"ValueError: 0\n1\n(.*\n)*98\n99\n  at script.py:1: .*")])
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        (
+            "import paddle_mini as pm\nprint(1)\npm.cluster.run(print)",
+            r"Malformed: this is trainer 0 of a job, which can't "
+            r"run\(\) another one: .*`paddle-mini launch`\n  at script.py:3: pm.cluster.run\(print\)",
+        ),
+        ("import sys\nsys.exit(3)", r"ClusterError: the script ended with status 3\n  at script.py:2: sys.exit\(3\)"),
+        ("import paddle_mini as pm\npm.layers.data('x', [-1])\npm.layers.fc(\n", r"SyntaxError: .*script.py, line 3\)"),
+        ("import json\njson.loads('{')", r"JSONDecodeError: .*\n  at script.py:2: json.loads\('\{'\)"),
+        (
+            "import paddle_mini as pm\npm.layers.fc(pm.layers.data('x', [-1, 3]), -5)",
+            r"ProgramError: fc: size is -5.*\n"
+            r"  added at script.py:2: pm.layers.fc\(pm.layers.data\('x', \[-1, 3\]\), -5\)",
+        ),
+        ("raise ValueError('\\n'.join(map(str, range(100))))", r"ValueError: 0\n1\n(.*\n)*98\n99\n  at script.py:1: .*"),
+    ],
+)
 def test_what_goes_wrong_is_told_in_a_few_lines(launch, folder, text, problem):
     (folder / "script.py").write_text(text)
     _, err = launch("script.py", status=1)
@@ -145,8 +163,9 @@ def test_scripts_that_end_by_exit(launch, folder, end):
 
 
 def test_a_script_is_its_own_main_module(launch, folder):
-    (folder / "script.py").write_text("import sys\n\ndef f(x: 1): pass\n\nprint(f.__annotations__, f.__module__, "
-                                      "sys.modules['__main__'].f is f)")
+    (folder / "script.py").write_text(
+        "import sys\n\ndef f(x: 1): pass\n\nprint(f.__annotations__, f.__module__, sys.modules['__main__'].f is f)"
+    )
     assert launch("script.py")[0] == "{'x': 1} __main__ True\n"
 
 
@@ -155,10 +174,15 @@ def test_a_script_that_is_not_there(capsys, tmp_path):
     assert "No such file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words, problem", [
-    (["--trainers", "0"], "trainers is 0, it must be at least 1"),
-    (["--local-steps", "2"], "local_steps is of modes delta"),
-    (["--lease", "-1"], "lease is -1.0"), (["--address", "auto"], "address is 'auto', which is of engine 'ray'")])
+@pytest.mark.parametrize(
+    "words, problem",
+    [
+        (["--trainers", "0"], "trainers is 0, it must be at least 1"),
+        (["--local-steps", "2"], "local_steps is of modes delta"),
+        (["--lease", "-1"], "lease is -1.0"),
+        (["--address", "auto"], "address is 'auto', which is of engine 'ray'"),
+    ],
+)
 def test_settings_are_those_of_run(capsys, folder, words, problem):
     assert main(["launch", *words, str(folder / "code" / "train.py")]) == 1
     assert problem in capsys.readouterr().err
@@ -173,15 +197,14 @@ def test_words_that_no_option_knows(capsys):
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
 def test_it_is_ended_with_checkpoints_and_goes_on(launch, folder, number, status):
     words = [*COMMAND, "--trainers", "2", "--servers", "2", "--directory", "job", "code/train.py", "--steps"]
-    with subprocess.Popen([*words, "100000000"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as job:
+    with subprocess.Popen([*words, "100000000"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         assert job.stdout.readline().endswith("goes on\n")
         job.send_signal(number)
         _, err = job.communicate(timeout=60)
     assert job.returncode == status and "Traceback" not in err
     made = [json.loads((folder / "job" / f"server-{index}.json").read_text())["version"] for index in (0, 1)]
     assert max(made) > 2
-    _, err = launch(*words[len(COMMAND):], 4)
+    _, err = launch(*words[len(COMMAND) :], 4)
     applied = int(re.search(r"(\d+) applied", err)[1])
     assert applied == sum(made) + 2 * 2 * 4
 

@@ -1,4 +1,5 @@
 """Leases: one trainer at a time, until exactly their end, with tokens that rise."""
+
 import pytest
 
 from fake_clock import Clock
@@ -59,8 +60,9 @@ def test_a_later_life_takes_over_and_an_earlier_one_is_refused():
     assert rights.ask("save", "0", 1, 60.0) is None
 
 
-@pytest.mark.parametrize("trainer, seconds", [("", 1.0), ("0", 0.0), ("0", -1.0), ("0", 86400.1), ("0", float("inf")),
-                                              ("0", float("nan"))])
+@pytest.mark.parametrize(
+    "trainer, seconds", [("", 1.0), ("0", 0.0), ("0", -1.0), ("0", 86400.1), ("0", float("inf")), ("0", float("nan"))]
+)
 def test_no_lease(trainer, seconds):
     rights, _ = leases()
     with pytest.raises(Malformed):

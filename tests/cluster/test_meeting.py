@@ -1,4 +1,5 @@
 """Who makes a step in collective mode: decided once, with whose gradients; and who takes whose state."""
+
 import itertools
 
 import pytest

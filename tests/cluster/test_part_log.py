@@ -1,4 +1,5 @@
 """What parts of a job log: with its origin, once, also from processes of their own."""
+
 import logging
 import subprocess
 import sys

@@ -1,4 +1,5 @@
 """What is Ray's own in jobs on Ray: processes, errors from afar, large arrays, what is left behind."""
+
 import glob
 import logging
 import os
@@ -49,7 +50,7 @@ class Echo:
 
 
 def echo(engine, name="echo", header=b"", arrays=(), timeout=10.0):
-    answer, = engine.link().send([Request(name, header, list(arrays))], timeout)
+    (answer,) = engine.link().send([Request(name, header, list(arrays))], timeout)
     return answer
 
 
@@ -118,6 +119,7 @@ def test_a_slow_service(engine):
 
 def test_each_request_has_its_own_answer(engine):
     """One that is late, or gone, takes nothing from those that went out with it."""
+
     class Sleepy(Echo):
         def handle(self, header, arrays):
             import os
@@ -209,8 +211,7 @@ def test_what_parts_log_arrives_once_with_its_origin(caplog, tmp_path):
             (tmp_path / "seen").touch()
 
     with caplog.at_level(logging.WARNING), pytest.raises(StorageError):
-        pm.cluster.run(logs, 1, 1, engine="ray", args=[str(tmp_path)], directory=tmp_path, checkpoint_seconds=0.3,
-                       on_status=sees)
+        pm.cluster.run(logs, 1, 1, engine="ray", args=[str(tmp_path)], directory=tmp_path, checkpoint_seconds=0.3, on_status=sees)
     assert caplog.messages.count("trainer 0: careful, it is hot") == 1
     assert any(text.startswith("server 0: can't write a checkpoint") for text in caplog.messages), caplog.messages
 
@@ -269,8 +270,16 @@ def test_jobs_side_by_side_and_what_they_leave(tmp_path):
     """Two jobs at a time, one of which fails."""
     (tmp_path / "job.py").write_text(SCRIPT)
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # a socket's path must be short
-        jobs = [subprocess.Popen([sys.executable, tmp_path / "job.py", step], stdout=subprocess.PIPE, text=True,
-                                 stderr=subprocess.PIPE, env={**os.environ, "RAY_TMPDIR": folder}) for step in "17"]
+        jobs = [
+            subprocess.Popen(
+                [sys.executable, tmp_path / "job.py", step],
+                stdout=subprocess.PIPE,
+                text=True,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "RAY_TMPDIR": folder},
+            )
+            for step in "17"
+        ]
         while not left(folder) and jobs[0].poll() is None:
             time.sleep(0.1)
         assert jobs[0].poll() is None  # so that what is left would be seen

@@ -1,4 +1,5 @@
 """A server of collective mode: means in the order of trainers, each made once, of what was asked for; and states."""
+
 import numpy as np
 import pytest
 
@@ -18,8 +19,14 @@ class Asked:
         return understood(*self.service.handle(request("job", name, **fields), list(arrays)))
 
     def add(self, trainer, values, step=0, serial=None, incarnation=1, era="era"):
-        header, _ = self.ask("add", [np.array(values, "float32")], trainer=trainer, incarnation=incarnation,
-                             serial=step if serial is None else serial, at=[era, step])
+        header, _ = self.ask(
+            "add",
+            [np.array(values, "float32")],
+            trainer=trainer,
+            incarnation=incarnation,
+            serial=step if serial is None else serial,
+            at=[era, step],
+        )
         return "repeated" not in header
 
     def mean(self, of, step=0, era="era"):
@@ -36,10 +43,10 @@ def server():
 
 
 def test_a_mean_is_of_those_who_are_asked_for_in_their_order(server):
-    big, small = np.float32(2.0 ** 24), np.float32(1.0)
+    big, small = np.float32(2.0**24), np.float32(1.0)
     for trainer, value in ((2, small), (0, big), (1, small)):
         assert server.add(trainer, [value, 3.0])
-    found, = server.ask("mean", at=["era", 0], of=[[0, 1], [1, 1], [2, 1]])[1]
+    (found,) = server.ask("mean", at=["era", 0], of=[[0, 1], [1, 1], [2, 1]])[1]
     assert found.tobytes() == np.array([((big + small) + small) / np.float32(3), 3.0], "float32").tobytes()
 
 
@@ -112,8 +119,14 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(server):
     assert server.mean([0]) == [1.0, 2.0] and server.pushes()["sent"] == 1
 
 
-FIELDS = {"w": (np.dtype("float32"), (3, 5)), "half": (np.dtype("uint16"), (5,)), "v": (np.dtype("float32"), ()),
-          "d": (np.dtype("float64"), (2, 2)), "flag": (np.dtype("bool"), (1,)), "none": (np.dtype("int64"), (0, 4))}
+FIELDS = {
+    "w": (np.dtype("float32"), (3, 5)),
+    "half": (np.dtype("uint16"), (5,)),
+    "v": (np.dtype("float32"), ()),
+    "d": (np.dtype("float64"), (2, 2)),
+    "flag": (np.dtype("bool"), (1,)),
+    "none": (np.dtype("int64"), (0, 4)),
+}
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 40])

@@ -1,4 +1,5 @@
 """Saving: one elected trainer, a folder of its own, whole under its name or not there; averages; no cluster."""
+
 import os
 import threading
 
@@ -18,11 +19,13 @@ from paddle_mini.cluster.trainers.trainer import save_if_elected
 
 def writing(text):
     """A model of two files, which must be of one save."""
+
     def write(folder):
         assert os.listdir(folder) == []
         for name in ("model.pdmodel", "model.pdiparams"):
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
+
     return write
 
 
@@ -186,6 +189,7 @@ def deadly(patch, step, death):
             if count[0] > step:
                 raise death()
             return function(*given, **more)
+
         return call
 
     for name in CALLS:
@@ -291,10 +295,10 @@ def test_averages_are_what_is_saved_and_training_goes_on_as_it_was(tmp_path):
     feed = np.random.default_rng(4).normal(size=(5, 4)).astype("float32")
     with average.apply(exe):
         testing = pm.default_main_program().clone(for_test=True).prune([x], [logits])
-        wanted, = exe.run(testing, {"x": feed}, [logits])
+        (wanted,) = exe.run(testing, {"x": feed}, [logits])
     with pm.scope_guard(pm.Scope()):
         program, feeds, fetches = pm.io.load_inference_model(os.path.join(path, "model"))
-        got, = exe.run(program, {feeds[0]: feed}, fetches)
+        (got,) = exe.run(program, {feeds[0]: feed}, fetches)
     np.testing.assert_array_equal(got, wanted)
 
 

@@ -103,7 +103,7 @@ def test_a_thousand_parameters_in_the_order_that_was_asked():
     for index, server in enumerate(group.servers):
         blocks = group.blocks(index)[::-1]
         _, arrays = call(server, "pull", blocks=[[block.parameter, block.number] for block in blocks])
-        expected = [parameters[block.parameter][0][block.begin:block.end] for block in blocks]
+        expected = [parameters[block.parameter][0][block.begin : block.end] for block in blocks]
         assert [array.tobytes() for array in arrays] == [array.tobytes() for array in expected]
 
 
@@ -114,9 +114,9 @@ MANY = {
     "t": (random((2000, 17), 4), config("Adagrad"), True),
     "u": (random((900, 30), 5), config("Adam", row_policy="LikeZeros"), True),
     "l": (random((200, 100), 6), config("Lamb"), False, True),
-    "s": (random((), 7), config("Ftrl")), "empty": (np.zeros((0, 3), "float32"), config()),
-    "c": (random((30000,), 8), config(lr_policy="Exp",
-                                      exp_lr={"learning_rate": 0.1, "lr_decay_a": 0.9, "lr_decay_b": 3.0})),
+    "s": (random((), 7), config("Ftrl")),
+    "empty": (np.zeros((0, 3), "float32"), config()),
+    "c": (random((30000,), 8), config(lr_policy="Exp", exp_lr={"learning_rate": 0.1, "lr_decay_a": 0.9, "lr_decay_b": 3.0})),
 }
 
 
@@ -155,7 +155,7 @@ def test_servers_are_one_optimizer_to_the_bit(servers, mode):
         for block in group.blocks(index):
             if block.parameter == "w":
                 _, (values,) = call(group.servers[index], "pull", blocks=[["w", block.number]], average=0)
-                assert values.tobytes() == expected["w"].average().reshape(-1)[block.begin:block.end].tobytes()
+                assert values.tobytes() == expected["w"].average().reshape(-1)[block.begin : block.end].tobytes()
 
 
 def test_rows():
@@ -234,6 +234,7 @@ def test_passes():
 def failing(error):
     def called(*arguments):
         raise error
+
     return called
 
 
@@ -245,8 +246,15 @@ def test_a_table_that_refuses_comes_before_all_else(monkeypatch):
     monkeypatch.setattr(table, "update_rows", failing(pm.ProgramError("too high a rate")))
     for blocks, arrays in ((["t", "w"], [*ROWS, OTHER]), (["w", "t"], [OTHER, *ROWS])):
         with pytest.raises(ClusterError, match="'t': too high a rate; 0 of 2 blocks were changed"):
-            call(group.servers[0], "push", arrays, trainer=0, incarnation=0, step=len(arrays) + blocks.index("t"),
-                 blocks=[[name, 0] for name in blocks])
+            call(
+                group.servers[0],
+                "push",
+                arrays,
+                trainer=0,
+                incarnation=0,
+                step=len(arrays) + blocks.index("t"),
+                blocks=[[name, 0] for name in blocks],
+            )
     assert untouched(group)[0] == before
 
 

@@ -41,6 +41,7 @@ class Disk:
             if len(self.calls) - 1 == self.at:
                 raise self.failure
             return function(*arguments, **more)
+
         return called
 
 
@@ -78,12 +79,20 @@ def test_the_order_on_the_disk(tmp_path, monkeypatch):
         monkeypatch.undo()
     changes = [call for call in disk.calls if call[0] in ("fsync", "rename", "unlink")]
     kinds = [(call[0], call[-1] if call[0] == "rename" else "") for call in changes]
-    assert kinds == [("fsync", ""), ("rename", name), ("fsync", ""), ("fsync", ""), ("rename", "server-0.json"),
-                     ("fsync", ""), ("unlink", "")]
+    assert kinds == [
+        ("fsync", ""),
+        ("rename", name),
+        ("fsync", ""),
+        ("fsync", ""),
+        ("rename", "server-0.json"),
+        ("fsync", ""),
+        ("unlink", ""),
+    ]
 
 
-@pytest.mark.parametrize("failure", [Killed(), OSError(errno.ENOSPC, "No space left on device"),
-                                     OSError(errno.EIO, "Input/output error")], ids=repr)
+@pytest.mark.parametrize(
+    "failure", [Killed(), OSError(errno.ENOSPC, "No space left on device"), OSError(errno.EIO, "Input/output error")], ids=repr
+)
 def test_an_end_at_every_step(tmp_path, monkeypatch, failure):
     """Whichever call fails, or is the process's last one, a whole checkpoint is left, and training goes on."""
     at, seen = 0, set()
@@ -130,8 +139,12 @@ def test_an_end_at_every_step(tmp_path, monkeypatch, failure):
 
 def test_kill(tmp_path):
     """A process that is killed at any moment, several times."""
-    arguments = [sys.executable, *(["-S"] if sys.flags.no_site else []),
-                 str(Path(__file__).parents[1] / "server_child.py"), str(tmp_path)]
+    arguments = [
+        sys.executable,
+        *(["-S"] if sys.flags.no_site else []),
+        str(Path(__file__).parents[1] / "server_child.py"),
+        str(tmp_path),
+    ]
     random, version = generator("kill"), 0
     for _ in range(6):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -205,13 +218,13 @@ def test_servers_write_at_the_same_moments(tmp_path):
 
 def test_what_is_left_out_is_named(tmp_path, caplog):
     Group(1, BOTH, directory=str(tmp_path))
-    path, = tmp_path.glob("*.ckpt")
+    (path,) = tmp_path.glob("*.ckpt")
     whole = path.read_bytes()
     for damaged in (whole[:20], whole.replace(b'"job"', b'"jo\\"'), b""):
         caplog.clear()
         path.write_bytes(damaged)
         assert server_checkpoint.found(str(tmp_path)) == []
-        record, = caplog.records
+        (record,) = caplog.records
         assert path.name in record.getMessage() and record.getMessage().endswith("it is left out")
 
 
@@ -239,8 +252,9 @@ def test_a_disk_that_refuses(tmp_path, caplog):
 
 def test_memory(tmp_path):
     """One block's state at a time, twice."""
-    group = Group(1, {f"p{number}": (np.zeros(1 << 18, "float32"), config("Adam")) for number in range(8)},
-                  directory=str(tmp_path))
+    group = Group(
+        1, {f"p{number}": (np.zeros(1 << 18, "float32"), config("Adam")) for number in range(8)}, directory=str(tmp_path)
+    )
     checkpoint(group)
     tracemalloc.start()
     checkpoint(group)

@@ -20,8 +20,7 @@ def test_a_push_of_a_newer_membership_waits():
     assert counts(group)["applied"] == 1
 
 
-PUSHES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["push", "again", "old", "nan", "restart"])),
-                  max_size=30)
+PUSHES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["push", "again", "old", "nan", "restart"])), max_size=30)
 
 
 @settings(max_examples=100)
@@ -45,8 +44,10 @@ def test_any_order_of_async_pushes(events, limit):
         if event != "old":
             pulled[trainer] = group.status()["version"]
         given = gradient(trainer, step[trainer]) * np.float32("nan" if event == "nan" else 1)
-        last[trainer] = (({"w": given}, trainer, step[trainer]),
-                         {"incarnation": incarnation[trainer], "version": pulled[trainer]})
+        last[trainer] = (
+            ({"w": given}, trainer, step[trainer]),
+            {"incarnation": incarnation[trainer], "version": pulled[trainer]},
+        )
         behind = group.status()["version"] - pulled[trainer]
         try:
             group.push(*last[trainer][0], **last[trainer][1])

@@ -1,4 +1,5 @@
 """A server as a part of a job: its place is its own until another process takes it; where it was lost it comes back."""
+
 import pytest
 
 from coordinators import Asked

@@ -21,8 +21,10 @@ def test_training_goes_on_to_the_bit(tmp_path, kind, servers):
     """Values, optimizers' state, averages, schedules, and configurations are all there."""
     policy = {"lr_policy": "Poly", "poly_lr": {"learning_rate": 0.1, "lr_decay_a": 0.1, "lr_decay_b": 0.5}}
     value = generator("long").standard_normal(30000).astype("float32")
-    parameters = {"w": (W, config(kind, averaging=AVERAGES, **policy)),
-                  "v": (value, config(kind, **policy), False, kind in ("Lamb", "Lars"))}
+    parameters = {
+        "w": (W, config(kind, averaging=AVERAGES, **policy)),
+        "v": (value, config(kind, **policy), False, kind in ("Lamb", "Lars")),
+    }
     through, broken = Group(servers, parameters), Group(servers, parameters, directory=str(tmp_path))
     for step in range(8):
         given = {"w": gradients(step)["w"], "v": generator(f"v {step}").standard_normal(30000).astype("float32")}

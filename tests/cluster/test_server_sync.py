@@ -56,8 +56,7 @@ def test_a_big_batch_of_rows_in_full():
         rows = [row_gradient(step, trainer) for trainer in range(3)]
         for trainer in (2, 0, 1):
             group.push({"t": rows[trainer]}, trainer, step)
-        t.update_rows(np.concatenate([ids for ids, _ in rows]),
-                      np.concatenate([values for _, values in rows]) / np.float32(3))
+        t.update_rows(np.concatenate([ids for ids, _ in rows]), np.concatenate([values for _, values in rows]) / np.float32(3))
     np.testing.assert_allclose(group.pull()["t"], t.parameter(), rtol=1e-5)
 
 
@@ -104,8 +103,7 @@ def test_a_trainer_that_was_started_again_counts_once():
         group.push({"w": gradient(1)}, 0, incarnation=1)
         assert waits(group, 1) == [True]
         group.push({"w": gradient(2)}, 1)
-        np.testing.assert_allclose(group.pull(min_version=1)["w"], VALUE - 0.05 * (gradient(1) + gradient(2)),
-                                   rtol=1e-5)
+        np.testing.assert_allclose(group.pull(min_version=1)["w"], VALUE - 0.05 * (gradient(1) + gradient(2)), rtol=1e-5)
         assert counts(group)["dropped"] == 1
         call(group.servers[0], "members", membership=2, trainers=[[0, 2], [1, 0]])
         with pytest.raises(Stale, match="step 0 was made without trainer 0, the next one is 1"):
@@ -152,8 +150,7 @@ def test_a_server_that_lost_steps_catches_up(tmp_path):
 
 
 @settings(max_examples=100)
-@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["push"] * 4 + ["again", "restart", "leave", "nan"])),
-                max_size=60))
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["push"] * 4 + ["again", "restart", "leave", "nan"])), max_size=60))
 def test_any_order_of_sync_pushes(events):
     """Every step that a member pushes is made when all members have pushed it; each contribution counts once."""
     group = Group(1, ONE, 3, mode="sync")

@@ -78,8 +78,9 @@ def test_a_thousand_parameters(servers):
     assert max(found) <= 1.01 * min(found)
 
 
-@pytest.mark.parametrize("info", [ParameterInfo("w", (1000, 1000), "float32"),
-                                  ParameterInfo("t", (1000000, 16), "float32", True)])
+@pytest.mark.parametrize(
+    "info", [ParameterInfo("w", (1000, 1000), "float32"), ParameterInfo("t", (1000000, 16), "float32", True)]
+)
 def test_one_large_parameter_is_cut(info):
     biases = [ParameterInfo(f"b{number}", (100,), "float32") for number in range(7)]
     for servers in (1, 2, 3, 8):
@@ -95,22 +96,43 @@ def test_more_servers_than_parameters():
 
 def test_a_plan_by_hand():
     """What another language has to come to as well."""
-    infos = [ParameterInfo("w", (3, 10000), "float32"), ParameterInfo("t", (5, 8192), "float32", True),
-             ParameterInfo("b", (9,), "float64"),
-             ParameterInfo("l", (200, 200), "float32", whole=True)]
+    infos = [
+        ParameterInfo("w", (3, 10000), "float32"),
+        ParameterInfo("t", (5, 8192), "float32", True),
+        ParameterInfo("b", (9,), "float64"),
+        ParameterInfo("l", (200, 200), "float32", whole=True),
+    ]
     assert [tuple(block) for block in plan_shards(infos, 3)] == [
-        ("b", 0, 0, 9, 2), ("l", 0, 0, 40000, 0), ("t", 0, 0, 1, 2), ("t", 1, 1, 3, 1), ("t", 2, 3, 5, 2),
-        ("w", 0, 0, 10000, 1), ("w", 1, 10000, 20000, 2), ("w", 2, 20000, 30000, 1)]
+        ("b", 0, 0, 9, 2),
+        ("l", 0, 0, 40000, 0),
+        ("t", 0, 0, 1, 2),
+        ("t", 1, 1, 3, 1),
+        ("t", 2, 3, 5, 2),
+        ("w", 0, 0, 10000, 1),
+        ("w", 1, 10000, 20000, 2),
+        ("w", 2, 20000, 30000, 1),
+    ]
 
 
 def test_another_process_has_the_same():
-    code = ("import json; from paddle_mini.cluster import ParameterInfo, plan_shards;"
-            "infos = [ParameterInfo(f'p{n % 7}{n}', (n * 997,), 'float32') for n in range(60)];"
-            "print(json.dumps(plan_shards(infos, 4)))")
+    code = (
+        "import json; from paddle_mini.cluster import ParameterInfo, plan_shards;"
+        "infos = [ParameterInfo(f'p{n % 7}{n}', (n * 997,), 'float32') for n in range(60)];"
+        "print(json.dumps(plan_shards(infos, 4)))"
+    )
     infos = [ParameterInfo(f"p{n % 7}{n}", (n * 997,), "float32") for n in range(60)]
-    found = subprocess.run([sys.executable, *(["-S"] if sys.flags.no_site else []), "-c",
-                            "import sys; sys.path[:] = " + repr(sys.path) + "; " + code],
-                           env={"PYTHONHASHSEED": "12345"}, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [
+            sys.executable,
+            *(["-S"] if sys.flags.no_site else []),
+            "-c",
+            "import sys; sys.path[:] = " + repr(sys.path) + "; " + code,
+        ],
+        env={"PYTHONHASHSEED": "12345"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert json.loads(found.stdout) == [list(block) for block in plan_shards(infos, 4)]
 
 
@@ -131,14 +153,21 @@ def test_parts_join(infos, servers):
                 join(info, [*pieces, pieces[0]])
 
 
-@pytest.mark.parametrize("info", [
-    ParameterInfo("", (3,), "float32"), ParameterInfo("a\n", (3,), "float32"),
-    ParameterInfo("a" * 1025, (3,), "float32"),
-    ParameterInfo("a", (-1, 3), "float32"), ParameterInfo("a", (1 << 32, 1 << 32), "float32"),
-    ParameterInfo("a", (1,) * 10, "float32"),
-    ParameterInfo("a", (1 << 41,), "float32"), ParameterInfo("a", (2.0,), "float32"), ParameterInfo("a", (3,), "int64"),
-    ParameterInfo("a", (), "float32", True),
-])
+@pytest.mark.parametrize(
+    "info",
+    [
+        ParameterInfo("", (3,), "float32"),
+        ParameterInfo("a\n", (3,), "float32"),
+        ParameterInfo("a" * 1025, (3,), "float32"),
+        ParameterInfo("a", (-1, 3), "float32"),
+        ParameterInfo("a", (1 << 32, 1 << 32), "float32"),
+        ParameterInfo("a", (1,) * 10, "float32"),
+        ParameterInfo("a", (1 << 41,), "float32"),
+        ParameterInfo("a", (2.0,), "float32"),
+        ParameterInfo("a", (3,), "int64"),
+        ParameterInfo("a", (), "float32", True),
+    ],
+)
 def test_no_parameter(info):
     with pytest.raises(Malformed):
         plan_shards([info], 2)

@@ -1,4 +1,5 @@
 """Data tasks: each once a pass, at least once with failures; what comes too late is ignored; nothing stalls."""
+
 import json
 
 import pytest
@@ -138,8 +139,9 @@ def test_the_data_set_is_what_the_first_one_says():
     assert tasks.snapshot() == before
 
 
-@pytest.mark.parametrize("chunks, per_task", [([], 1), ("abc", 1), ([1], 0), ([1], True), ([1], 1.0), ([{1}], 1),
-                                              ([float("nan")], 1)])
+@pytest.mark.parametrize(
+    "chunks, per_task", [([], 1), ("abc", 1), ([1], 0), ([1], True), ([1], 1.0), ([{1}], 1), ([float("nan")], 1)]
+)
 def test_no_data_set(chunks, per_task):
     tasks = Tasks(Clock())
     with pytest.raises(Malformed):
@@ -180,12 +182,16 @@ class Reading(RuleBasedStateMachine):
                 self.finished[asked] = []
             assert got["task"] not in [task for task, _, _ in self.held], "one task is with two trainers"
             assert got["task"] not in self.finished[self.pass_number]
-            assert got["chunks"] == list(range(7))[2 * got["task"]:2 * got["task"] + 2]
+            assert got["chunks"] == list(range(7))[2 * got["task"] : 2 * got["task"] + 2]
             self.held[got["task"], got["epoch"], trainer] = self.clock.now + 10
         else:
-            expected = {EARLIER: asked < self.pass_number, LATER: asked > self.pass_number,
-                        NONE_NOW: asked == self.pass_number and bool(self.held),
-                        OVER: asked == self.pass_number and not self.held, ALL_FAILED: not self.held}
+            expected = {
+                EARLIER: asked < self.pass_number,
+                LATER: asked > self.pass_number,
+                NONE_NOW: asked == self.pass_number and bool(self.held),
+                OVER: asked == self.pass_number and not self.held,
+                ALL_FAILED: not self.held,
+            }
             assert expected[got["answer"]]
 
     @precondition(lambda self: self.held)

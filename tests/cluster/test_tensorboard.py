@@ -1,4 +1,5 @@
 """TensorBoard scalars of a job, read by TensorBoard itself."""
+
 import sys
 
 import pytest
@@ -32,11 +33,14 @@ def test_snapshots_become_scalars(tmp_path):
     with TensorBoard(tmp_path) as write:
         write(first)
         write(first._replace(seconds=2.0, tasks={**tasks, "done": 3}))  # parts have said nothing new
-        write(Snapshot(3.0, (trainer._replace(steps=15, silent=None),), (server._replace(behind=None, version=8),),
-                       tasks, {}, 0))
+        write(Snapshot(3.0, (trainer._replace(steps=15, silent=None),), (server._replace(behind=None, version=8),), tasks, {}, 0))
     found = scalars(tmp_path)
-    assert set(found) == {*(f"trainer_0/{name}" for name in TRAINER_SCALARS), "job/tasks_done", "job/tasks_failed",
-                          *(f"server_1/{name}" for name in SERVER_SCALARS)}
+    assert set(found) == {
+        *(f"trainer_0/{name}" for name in TRAINER_SCALARS),
+        "job/tasks_done",
+        "job/tasks_failed",
+        *(f"server_1/{name}" for name in SERVER_SCALARS),
+    }
     assert found["trainer_0/steps_per_second"] == [(10, 2.5), (15, 2.5)]
     assert found["trainer_0/dropped"] == [(10, 1), (15, 1)] and found["trainer_0/saves"] == [(10, 3), (15, 3)]
     assert found["server_1/received_per_second"] == [(7, 800), (8, 800)]

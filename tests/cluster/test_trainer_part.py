@@ -1,4 +1,5 @@
 """A trainer that waits for what it has pushed: who may not have it any more gets it again."""
+
 import pytest
 
 from coordinators import Asked

@@ -1,4 +1,5 @@
 """Transpiling: what trainers run, what servers do, and that both together are training on one machine."""
+
 import numpy as np
 import pytest
 
@@ -100,8 +101,9 @@ def test_a_trainer_and_servers_do_what_one_machine_does(kind):
 
 
 def test_trainers_have_no_operators_nor_variables_of_the_optimizer():
-    regression(pm.optimizer.ParameterAverage(pm.optimizer.Adam(pm.lr.ExponentialDecay(0.1, 0.9), regularization=0.1),
-                                             window_size=4))
+    regression(
+        pm.optimizer.ParameterAverage(pm.optimizer.Adam(pm.lr.ExponentialDecay(0.1, 0.9), regularization=0.1), window_size=4)
+    )
     split = transpile(pm.default_main_program())
     assert not {"adam", "parameter_average", "average_weight"} & set(types(split.program))
     assert not any(op.attr("op_role") & (2 | 16) for block in split.program.blocks for op in block.ops)
@@ -114,8 +116,12 @@ def test_trainers_have_no_operators_nor_variables_of_the_optimizer():
 def test_each_parameter_has_the_optimizer_that_minimizes_it():
     x, y = pm.layers.data("x", [-1, 6]), pm.layers.data("y", [-1, 1])
     wide = pm.layers.fc(x, 1, param_attr=pm.ParamAttr(name="wide"), bias_attr=False)
-    deep = pm.layers.fc(pm.layers.fc(x, 4, param_attr=pm.ParamAttr(name="deep"), bias_attr=False), 1,
-                        param_attr=pm.ParamAttr(name="top", learning_rate=0.5), bias_attr=False)
+    deep = pm.layers.fc(
+        pm.layers.fc(x, 4, param_attr=pm.ParamAttr(name="deep"), bias_attr=False),
+        1,
+        param_attr=pm.ParamAttr(name="top", learning_rate=0.5),
+        bias_attr=False,
+    )
     loss = pm.layers.mean(pm.layers.square_error_cost(wide + deep, y))
     pm.optimizer.Ftrl(0.1).minimize(loss, parameter_list=["wide"])
     pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.01), window_size=9).minimize(loss, parameter_list=["deep", "top"])
@@ -137,7 +143,7 @@ def test_backward_and_apply_gradients_are_minimize():
     loss = pm.layers.mean(pm.layers.fc(x, 1, param_attr=pm.ParamAttr(name="w"), bias_attr=False))
     optimizer = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), window_size=3)
     optimizer.apply_gradients(optimizer.backward(loss))
-    one, = transpile(pm.default_main_program().clone()).trained
+    (one,) = transpile(pm.default_main_program().clone()).trained
     assert one.name == "w" and len(one.config.averaging) == 1
 
 
@@ -153,10 +159,14 @@ def test_parameters_that_nobody_trains_and_buffers():
     assert split.buffers == ["batch_norm_0.w_1", "batch_norm_0.w_2"]
 
 
-WHOLE = {"lamb": (lambda: pm.optimizer.Lamb(0.1), True), "lars": (lambda: pm.optimizer.LarsMomentum(0.1, 0.9), True),
-         "dpsgd": (lambda: pm.optimizer.Dpsgd(0.1, seed=1), True), "adam": (lambda: pm.optimizer.Adam(0.1), False),
-         "by norm": (lambda: pm.optimizer.SGD(0.1, grad_clip=pm.clip.GradientClipByNorm(1.0)), True),
-         "by value": (lambda: pm.optimizer.SGD(0.1, grad_clip=pm.clip.GradientClipByValue(1.0)), False)}
+WHOLE = {
+    "lamb": (lambda: pm.optimizer.Lamb(0.1), True),
+    "lars": (lambda: pm.optimizer.LarsMomentum(0.1, 0.9), True),
+    "dpsgd": (lambda: pm.optimizer.Dpsgd(0.1, seed=1), True),
+    "adam": (lambda: pm.optimizer.Adam(0.1), False),
+    "by norm": (lambda: pm.optimizer.SGD(0.1, grad_clip=pm.clip.GradientClipByNorm(1.0)), True),
+    "by value": (lambda: pm.optimizer.SGD(0.1, grad_clip=pm.clip.GradientClipByValue(1.0)), False),
+}
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -167,6 +177,7 @@ def test_what_must_not_be_cut_into_blocks(kind):
 
 
 # Tables
+
 
 def table(ids, name="table", sparse=True, size=(50, 3)):
     return pm.layers.embedding(ids, size, is_sparse=sparse, param_attr=pm.ParamAttr(name=name))
@@ -186,8 +197,9 @@ def test_ids_that_are_fed():
     layers = pm.layers
     a, b = ids_named("a"), ids_named("b")
     through = layers.cast(layers.unsqueeze(layers.reshape(b, [-1]), [1]), "int32")
-    found = minimized(table(a, "direct"), table(through, "through"),
-                      table(layers.squeeze(layers.flatten(layers.assign(b)), []), "more"))
+    found = minimized(
+        table(a, "direct"), table(through, "through"), table(layers.squeeze(layers.flatten(layers.assign(b)), []), "more")
+    )
     assert {name: one.ids for name, one in found.items()} == {"direct": {"a"}, "through": {"b"}, "more": {"b"}}
     assert all(one.sparse for one in found.values())
 
@@ -206,8 +218,10 @@ def test_a_table_that_is_read_otherwise_too():
     assert found["table"].ids is None and not found["table"].sparse
 
 
-@pytest.mark.parametrize("computed", [lambda a: a + a, lambda a: a[:, 0:1], lambda a: pm.layers.concat([a, a], 0),
-                                      lambda a: pm.layers.zeros([4], "int64")])
+@pytest.mark.parametrize(
+    "computed",
+    [lambda a: a + a, lambda a: a[:, 0:1], lambda a: pm.layers.concat([a, a], 0), lambda a: pm.layers.zeros([4], "int64")],
+)
 def test_ids_that_are_computed(computed):
     found = minimized(table(computed(ids_named("a"))))
     assert found["table"].sparse and found["table"].ids is None
@@ -246,7 +260,8 @@ SGD = pm.optimizer.SGD
 REFUSED = {
     "GradientMerge": lambda: pm.optimizer.GradientMerge(SGD(0.1), 4),
     "GradientMerge is more than one step": lambda: pm.optimizer.ParameterAverage(
-        pm.optimizer.GradientMerge(SGD(0.1), 4), window_size=3),
+        pm.optimizer.GradientMerge(SGD(0.1), 4), window_size=3
+    ),
     "LossScaling": lambda: pm.optimizer.LossScaling(SGD(0.1)),
     "Lookahead": lambda: pm.optimizer.Lookahead(SGD(0.1)),
     "ScheduleFree": lambda: pm.optimizer.ScheduleFree(SGD(0.1)),

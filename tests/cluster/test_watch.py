@@ -1,4 +1,5 @@
 """What can be seen of a job: reports of its parts, and snapshots."""
+
 import pytest
 
 import paddle_mini as pm
@@ -24,6 +25,7 @@ def trained(steps, sees=None):
 
 # What parts report
 
+
 def test_versions_behind_of_pushes():
     group = Group(1, {"w": (W, config(), False)}, 2)
     for trainer, step, version in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 9)):  # 9 was lost with the life before
@@ -47,7 +49,7 @@ def test_a_server_reports_what_it_does(tmp_path):
     group.pull()
     job.clock.pass_by(settings.beat_seconds)
     part.tick()
-    seen, = snapshot(job.ask("status"), 5.0).servers
+    (seen,) = snapshot(job.ask("status"), 5.0).servers
     assert seen.version == 4 and seen.received == 5 * W.nbytes and seen.given == W.nbytes
     assert seen.received_per_second == 4 * W.nbytes and seen.given_per_second == W.nbytes
     assert seen.behind == (0 + 1 + 2 + 3) / 4 and seen.worst_behind == 3
@@ -55,7 +57,7 @@ def test_a_server_reports_what_it_does(tmp_path):
     assert seen.silent == 0 and seen.restarts == 0
     job.clock.pass_by(settings.beat_seconds)
     part.tick()
-    seen, = snapshot(job.ask("status"), 5.0).servers
+    (seen,) = snapshot(job.ask("status"), 5.0).servers
     assert seen.behind is None and seen.worst_behind == 3 and seen.given_per_second == 0
 
 
@@ -79,6 +81,7 @@ def test_beats_are_often_enough_to_watch_and_to_be_alive():
 
 # Snapshots
 
+
 @pytest.mark.parametrize("mode", ["async", "sync", "delta"])
 def test_snapshots_of_a_job(mode, tmp_path):
     seen = []
@@ -86,8 +89,7 @@ def test_snapshots_of_a_job(mode, tmp_path):
     def saves(trainer):
         pm.cluster.save_model(tmp_path / "models", ["x"], [pm.default_main_program().global_block().var("fc_1.tmp_1")])
 
-    pm.cluster.run(trained, 2, 2, mode, args=(5, saves), directory=tmp_path / "job", on_status=seen.append,
-                   status_seconds=0.01)
+    pm.cluster.run(trained, 2, 2, mode, args=(5, saves), directory=tmp_path / "job", on_status=seen.append, status_seconds=0.01)
     last = seen[-1]
     assert [one.number for one in last.trainers] == [0, 1] == [one.number for one in last.servers]
     assert [one.steps for one in last.trainers] == [5, 5] and [one.silent for one in last.trainers] == [None, None]

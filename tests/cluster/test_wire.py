@@ -12,7 +12,9 @@ from paddle_mini.cluster.errors import ERRORS
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | FINITE | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4), max_leaves=10)
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=10,
+)
 
 
 def service(name, header, arrays):
@@ -33,11 +35,26 @@ def test_a_header_comes_back(header):
     assert wire.unpack(wire.pack(header)) == header
 
 
-@pytest.mark.parametrize("data", [
-    b"", b"\xff\xfe", b"[]", b"1", b"null", b'{"a": NaN}', b'{"a": Infinity}', b'{"a": 1, "a": 2}', b'{"a": 1',
-    b"[" * 100000,
-    b'{"a": ' + b"9" * 5000 + b"}", "text", None, 7,
-], ids=lambda data: repr(data)[:20])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"1",
+        b"null",
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": 1, "a": 2}',
+        b'{"a": 1',
+        b"[" * 100000,
+        b'{"a": ' + b"9" * 5000 + b"}",
+        "text",
+        None,
+        7,
+    ],
+    ids=lambda data: repr(data)[:20],
+)
 def test_no_header(data):
     with pytest.raises(Malformed):
         wire.unpack(data)
@@ -54,11 +71,24 @@ def test_what_cannot_be_packed():
             wire.pack(header)
 
 
-@pytest.mark.parametrize("array", [
-    np.zeros(3, ">f4"), np.zeros(3, "f2"), np.zeros(3, "i4"), np.zeros(3, bool), np.array([None]), np.array(["a"]),
-    np.zeros(3, "f4,f4"),
-    np.zeros((4, 4))[:, ::2], np.zeros((4, 4)).T[1:], [1.0, 2.0], None, 3.0,
-], ids=lambda array: f"{type(array).__name__} {getattr(array, 'dtype', '')}")
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(3, ">f4"),
+        np.zeros(3, "f2"),
+        np.zeros(3, "i4"),
+        np.zeros(3, bool),
+        np.array([None]),
+        np.array(["a"]),
+        np.zeros(3, "f4,f4"),
+        np.zeros((4, 4))[:, ::2],
+        np.zeros((4, 4)).T[1:],
+        [1.0, 2.0],
+        None,
+        3.0,
+    ],
+    ids=lambda array: f"{type(array).__name__} {getattr(array, 'dtype', '')}",
+)
 def test_no_array_of_a_message(array):
     with pytest.raises((Malformed, WrongDtype)):
         wire.check_arrays([array])
@@ -72,21 +102,29 @@ def test_arrays_of_a_message():
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=200)
-       | st.dictionaries(st.sampled_from(["protocol", "job", "request", "x"]), VALUES).map(wire.pack),
-       st.none() | st.integers() | st.lists(st.integers(), max_size=2))
+@given(
+    st.binary(max_size=200) | st.dictionaries(st.sampled_from(["protocol", "job", "request", "x"]), VALUES).map(wire.pack),
+    st.none() | st.integers() | st.lists(st.integers(), max_size=2),
+)
 def test_garbage_gets_an_answer(header, arrays):
     data, _ = reply(header, arrays)
     answered = wire.unpack(data)
     assert ("error" in answered) != answered.get("ok", False) and answered["life"] == "1"
 
 
-@pytest.mark.parametrize("change, kind", [
-    ({"protocol": 2}, "wrong_version"), ({"protocol": "1"}, "malformed"), ({"protocol": True}, "malformed"),
-    ({"job": "k"}, "wrong_job"),
-    ({"job": None}, "malformed"), ({"request": 3}, "malformed"), ({"request": "fail"}, "failed"),
-    ({"request": "refuse"}, "not_finite"),
-])
+@pytest.mark.parametrize(
+    "change, kind",
+    [
+        ({"protocol": 2}, "wrong_version"),
+        ({"protocol": "1"}, "malformed"),
+        ({"protocol": True}, "malformed"),
+        ({"job": "k"}, "wrong_job"),
+        ({"job": None}, "malformed"),
+        ({"request": 3}, "malformed"),
+        ({"request": "fail"}, "failed"),
+        ({"request": "refuse"}, "not_finite"),
+    ],
+)
 def test_refusals_are_replies(change, kind):
     data, arrays = reply(wire.pack({"protocol": 1, "job": "j", "request": "x", **change}))
     assert arrays == [] and wire.unpack(data)["error"]["kind"] == kind
@@ -113,31 +151,62 @@ def test_a_failure_inside_is_logged(caplog):
 
 
 def test_kinds_of_errors():
-    assert {"not_initialised", "already_initialised", "not_elected", "unknown_parameter", "wrong_shape", "wrong_dtype",
-            "wrong_row", "stale",
-            "stale_token", "not_finite", "wrong_job", "wrong_version", "malformed", "timeout", "storage",
-            "gone"} < set(wire.KINDS)
+    assert {
+        "not_initialised",
+        "already_initialised",
+        "not_elected",
+        "unknown_parameter",
+        "wrong_shape",
+        "wrong_dtype",
+        "wrong_row",
+        "stale",
+        "stale_token",
+        "not_finite",
+        "wrong_job",
+        "wrong_version",
+        "malformed",
+        "timeout",
+        "storage",
+        "gone",
+    } < set(wire.KINDS)
     assert all(issubclass(error, ClusterError) for error in ERRORS.values()) and len(ERRORS) == 17
 
 
-@pytest.mark.parametrize("value, kind", [(True, int), (-1, int), (1 << 63, int), (1.0, int), ("1", int), (None, str),
-                                         (1, str), (1e999, float),
-                                         ("x", float), ({}, list), (1, bool)])
+@pytest.mark.parametrize(
+    "value, kind",
+    [
+        (True, int),
+        (-1, int),
+        (1 << 63, int),
+        (1.0, int),
+        ("1", int),
+        (None, str),
+        (1, str),
+        (1e999, float),
+        ("x", float),
+        ({}, list),
+        (1, bool),
+    ],
+)
 def test_no_such_field(value, kind):
     with pytest.raises(Malformed, match="'a'"):
         wire.field({"a": value}, "a", kind)
 
 
 def test_fields():
-    assert wire.field({"a": 3}, "a", int) == 3 and wire.field({"a": 3}, "a", float) == 3 and wire.field({}, "a", int,
-                                                                                                        None) is None
+    assert (
+        wire.field({"a": 3}, "a", int) == 3 and wire.field({"a": 3}, "a", float) == 3 and wire.field({}, "a", int, None) is None
+    )
     with pytest.raises(Malformed, match="'a' is missing"):
         wire.field({}, "a", int)
     assert len(wire.shown("x" * 1000)) <= 203 and "\x1b" not in wire.shown("\x1b[1m")
 
 
-@pytest.mark.parametrize("text, shown", [("\x1b[31mred", "?[31mred"), ("", "no reason is given"), ("a\n" * 100, "\n".join(6 * ["a"] + ["  …"] + 5 * ["a"]))],
-                         ids=["terminal", "empty", "long"])
+@pytest.mark.parametrize(
+    "text, shown",
+    [("\x1b[31mred", "?[31mred"), ("", "no reason is given"), ("a\n" * 100, "\n".join(6 * ["a"] + ["  …"] + 5 * ["a"]))],
+    ids=["terminal", "empty", "long"],
+)
 def test_reasons_of_others_are_shown_safely(text, shown):
     with pytest.raises(ClusterError) as error:
         wire.understood(wire.pack({"error": {"kind": "stale", "text": text}}), [])

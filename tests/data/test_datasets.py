@@ -77,10 +77,15 @@ def idx(array):
 def test_mnist(tmp_path):
     images = np.random.default_rng(0).integers(0, 256, (5, 28, 28))
     labels = np.array([3, 1, 4, 1, 5])
-    write_folder(tmp_path, {
-        "train-images-idx3-ubyte.gz": gzip.compress(idx(images)),
-        "train-labels-idx1-ubyte.gz": gzip.compress(idx(labels)),
-        "t10k-images-idx3-ubyte": idx(images[:2]), "t10k-labels-idx1-ubyte": idx(labels[:2])})
+    write_folder(
+        tmp_path,
+        {
+            "train-images-idx3-ubyte.gz": gzip.compress(idx(images)),
+            "train-labels-idx1-ubyte.gz": gzip.compress(idx(labels)),
+            "t10k-images-idx3-ubyte": idx(images[:2]),
+            "t10k-labels-idx1-ubyte": idx(labels[:2]),
+        },
+    )
     read = data.mnist.load(tmp_path)
     assert (len(read.train), len(read.test)) == (5, 2) and len(read.train[1:3]) == 2
     image, label = read.train[4]
@@ -99,11 +104,16 @@ def test_mnist(tmp_path):
 
 def cifar_batch(pixels, labels):
     """As Python 2 pickled it, protocol 2: text for bytes, ndarray._reconstruct for arrays."""
-    return (b"\x80\x02}q\x01(U\x04dataq\x02cnumpy.core.multiarray\n_reconstruct\nq\x03cnumpy\nndarray\nq\x04K\x00\x85"
-            b"U\x01b\x87Rq\x05(K\x01K" + bytes([len(pixels)])
-            + b"M\x00\x0c\x86cnumpy\ndtype\nq\x06U\x02u1K\x00K\x01\x87R"
-            b"q\x07(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T" + struct.pack("<I", pixels.size)
-            + pixels.tobytes() + b"tbU\x06labelsq\x08]q\x09(" + b"".join(b"K" + bytes([v]) for v in labels) + b"eu.")
+    return (
+        b"\x80\x02}q\x01(U\x04dataq\x02cnumpy.core.multiarray\n_reconstruct\nq\x03cnumpy\nndarray\nq\x04K\x00\x85"
+        b"U\x01b\x87Rq\x05(K\x01K" + bytes([len(pixels)]) + b"M\x00\x0c\x86cnumpy\ndtype\nq\x06U\x02u1K\x00K\x01\x87R"
+        b"q\x07(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T"
+        + struct.pack("<I", pixels.size)
+        + pixels.tobytes()
+        + b"tbU\x06labelsq\x08]q\x09("
+        + b"".join(b"K" + bytes([v]) for v in labels)
+        + b"eu."
+    )
 
 
 def test_cifar(tmp_path):
@@ -128,8 +138,10 @@ def test_cifar(tmp_path):
 
 
 def test_imikolov(tmp_path):
-    files = {"./simple-examples/data/ptb.train.txt": b" the cat sat \n the dog sat \n the <unk> sat \n",
-             "./simple-examples/data/ptb.valid.txt": b" the cow sat \n"}
+    files = {
+        "./simple-examples/data/ptb.train.txt": b" the cat sat \n the dog sat \n the <unk> sat \n",
+        "./simple-examples/data/ptb.valid.txt": b" the cow sat \n",
+    }
     read = data.imikolov.load(write_tar(tmp_path / "simple-examples.tgz", files), n=3, min_word_freq=1)
     words = read.vocabularies["words"]
     assert words == {"<e>": 0, "<s>": 1, "sat": 2, "the": 3, "<unk>": 4}
@@ -139,9 +151,11 @@ def test_imikolov(tmp_path):
 
 
 def test_movielens(tmp_path):
-    files = {"ml-1m/users.dat": b"1::F::1::10::48067\n12::M::56::16::70072\n",
-             "ml-1m/movies.dat": "7::Amélie (2001)::Comedy|Romance\n9::Heat (1995)::Action\n".encode("latin-1"),
-             "ml-1m/ratings.dat": b"1::7::5::978300760\n12::9::2::978300761\n"}
+    files = {
+        "ml-1m/users.dat": b"1::F::1::10::48067\n12::M::56::16::70072\n",
+        "ml-1m/movies.dat": "7::Amélie (2001)::Comedy|Romance\n9::Heat (1995)::Action\n".encode("latin-1"),
+        "ml-1m/ratings.dat": b"1::7::5::978300760\n12::9::2::978300761\n",
+    }
     with zipfile.ZipFile(tmp_path / "ml-1m.zip", "w") as packed:
         for name, content in files.items():
             packed.writestr(name, content)
@@ -160,9 +174,13 @@ def test_movielens(tmp_path):
 
 
 def test_imdb(tmp_path):
-    files = {"aclImdb/train/pos/0_9.txt": b"Good, good film!", "aclImdb/train/neg/0_1.txt": b"A bad <br /> film.",
-             "aclImdb/test/pos/0_9.txt": b"good ending", "aclImdb/test/neg/0_1.txt": b"bad",
-             "aclImdb/train/unsup/0_0.txt": b"neither"}
+    files = {
+        "aclImdb/train/pos/0_9.txt": b"Good, good film!",
+        "aclImdb/train/neg/0_1.txt": b"A bad <br /> film.",
+        "aclImdb/test/pos/0_9.txt": b"good ending",
+        "aclImdb/test/neg/0_1.txt": b"bad",
+        "aclImdb/train/unsup/0_0.txt": b"neither",
+    }
     for path in write_tar(tmp_path / "aclImdb_v1.tar.gz", files), write_folder(tmp_path / "a", files):
         read = data.imdb.load(path, min_word_freq=0)
         words = read.vocabularies["words"]
@@ -177,10 +195,9 @@ PROPS = b"-    (A0*\n-    *)\nsee  (V*)\n-    (A1*)\n-    *\n\ngo   (V*)\n\n"
 
 def test_conll05(tmp_path):
     folder = "conll05st-release/test.wsj/"
-    files = {folder + "words/test.wsj.words.gz": gzip.compress(WORDS),
-             folder + "props/test.wsj.props.gz": gzip.compress(PROPS)}
+    files = {folder + "words/test.wsj.words.gz": gzip.compress(WORDS), folder + "props/test.wsj.props.gz": gzip.compress(PROPS)}
     read = data.conll05.load(write_tar(tmp_path / "conll05st-tests.tar.gz", files), test_ratio=0.5)
-    (words, *around, verb, mark, labels), = read.train
+    ((words, *around, verb, mark, labels),) = read.train
     spelled = {number: word for word, number in read.vocabularies["words"].items()}
     assert [spelled[i] for i in words] == ["The", "cat", "saw", "it", "."]
     assert [[spelled[i] for i in set(context)] for context in around] == [["The"], ["cat"], ["saw"], ["it"], ["."]]
@@ -188,17 +205,20 @@ def test_conll05(tmp_path):
     assert list(read.vocabularies["labels"]) == ["B-A0", "I-A0", "B-A1", "I-A1", "B-V", "I-V", "O"]
     named = {number: label for label, number in read.vocabularies["labels"].items()}
     assert [named[i] for i in labels] == ["B-A0", "I-A0", "B-V", "B-A1", "O"]
-    (words, *around, verb, mark, labels), = read.test
+    ((words, *around, verb, mark, labels),) = read.test
     assert [spelled[context[0]] for context in around] == ["bos", "bos", "Go", "eos", "eos"] and mark == [1]
 
 
-@pytest.mark.parametrize("words, props, message", [
-    (b"a\n", b"- *\n- *\n", "1 lines of words and 2 of props"),
-    (b"a\n\nb\n", b"- *\n- *\n- *\n", "line 2 of words and of props"),
-    (b"a\nb\n", b"see (V*)\nrun *\n", "has 2 verbs and other columns"),
-    (b"a\nb\n", b"see (V*)\n- A0\n", "has the label 'A0'"),
-    (b"a\n", b"see (A0*)\n", "no \\(V\\*\\) for 'see'"),
-])
+@pytest.mark.parametrize(
+    "words, props, message",
+    [
+        (b"a\n", b"- *\n- *\n", "1 lines of words and 2 of props"),
+        (b"a\n\nb\n", b"- *\n- *\n- *\n", "line 2 of words and of props"),
+        (b"a\nb\n", b"see (V*)\nrun *\n", "has 2 verbs and other columns"),
+        (b"a\nb\n", b"see (V*)\n- A0\n", "has the label 'A0'"),
+        (b"a\n", b"see (A0*)\n", "no \\(V\\*\\) for 'see'"),
+    ],
+)
 def test_conll05_that_does_not_fit(tmp_path, words, props, message):
     write_folder(tmp_path, {"test.wsj.words": words, "test.wsj.props": props})
     with pytest.raises(pm.ProgramError, match=message):
@@ -206,14 +226,20 @@ def test_conll05_that_does_not_fit(tmp_path, words, props, message):
 
 
 def test_wmt16(tmp_path):
-    files = {"wmt16/train": "a dog runs\tein Hund läuft\na cat\teine Katze\n".encode(),
-             "wmt16/val": b"", "wmt16/test": b"a cow\teine Kuh\n"}
+    files = {
+        "wmt16/train": "a dog runs\tein Hund läuft\na cat\teine Katze\n".encode(),
+        "wmt16/val": b"",
+        "wmt16/test": b"a cow\teine Kuh\n",
+    }
     path = write_tar(tmp_path / "wmt16.tar.gz", files)
     read = data.wmt16.load(path)
     source, target = read.vocabularies["source"], read.vocabularies["target"]
     assert list(source)[:4] == ["<s>", "<e>", "<unk>", "a"]
-    assert read.train[1] == ([0, source["a"], source["cat"], 1], [0, target["eine"], target["Katze"]],
-                             [target["eine"], target["Katze"], 1])
+    assert read.train[1] == (
+        [0, source["a"], source["cat"], 1],
+        [0, target["eine"], target["Katze"]],
+        [target["eine"], target["Katze"], 1],
+    )
     assert read.test == [([0, 3, 2, 1], [0, target["eine"], 2], [target["eine"], 2, 1])]
     swapped = data.wmt16.load(path, source_words=4, source="de").vocabularies
     assert swapped["target"] == source and len(swapped["source"]) == 4

@@ -25,8 +25,9 @@ def test_sequences_of_sequences():
 
 def test_what_is_fed_is_run():
     x = pm.layers.data("x", [-1, 3])
-    value, = pm.Executor(pm.CPUPlace()).run(feed=DataFeeder([x]).feed([([1, 2, 3],), ([4, 5, 6],)]),
-                                            fetch_list=[pm.layers.scale(x, scale=2.0)])
+    (value,) = pm.Executor(pm.CPUPlace()).run(
+        feed=DataFeeder([x]).feed([([1, 2, 3],), ([4, 5, 6],)]), fetch_list=[pm.layers.scale(x, scale=2.0)]
+    )
     assert value.tolist() == [[2, 4, 6], [8, 10, 12]]
 
 
@@ -37,16 +38,19 @@ def test_dimensions_that_are_not_known():
         DataFeeder([x]).feed([(np.zeros((5, 3)),)])
 
 
-@pytest.mark.parametrize("rows, message", [
-    ([], "there are no rows"),
-    ([(1,)], "row 0 is 1 values, it must be a tuple of 2: x, words"),
-    ([((1, 2), [1]), 3], "row 1 is a int"),
-    ([((1, 2, 3), [1])], "values of 'x' don't make an array of 1 × \\[2\\]"),
-    ([((1, 2), [1]), ((1,), [1])], "values of 'x' don't make an array"),
-    ([(("a", "b"), [1])], "values of 'x' don't make an array"),
-    ([((1, 2), 1)], "'words' has lod_level 1, a value of it must be a sequence, not 1"),
-    ([((1, 2), [1.5])], "they are float64, the variable is int64"),
-])
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ([], "there are no rows"),
+        ([(1,)], "row 0 is 1 values, it must be a tuple of 2: x, words"),
+        ([((1, 2), [1]), 3], "row 1 is a int"),
+        ([((1, 2, 3), [1])], "values of 'x' don't make an array of 1 × \\[2\\]"),
+        ([((1, 2), [1]), ((1,), [1])], "values of 'x' don't make an array"),
+        ([(("a", "b"), [1])], "values of 'x' don't make an array"),
+        ([((1, 2), 1)], "'words' has lod_level 1, a value of it must be a sequence, not 1"),
+        ([((1, 2), [1.5])], "they are float64, the variable is int64"),
+    ],
+)
 def test_rows_that_do_not_fit(rows, message):
     feeder = DataFeeder([pm.layers.data("x", [-1, 2]), pm.layers.data("words", [-1], dtype="int64", lod_level=1)])
     with pytest.raises(pm.ShapeError, match=message):

@@ -1,4 +1,5 @@
 """The place that these tests run on. tests/gpu runs the same ones on a GPU."""
+
 import pytest
 
 import paddle_mini as pm

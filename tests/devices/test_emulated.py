@@ -1,4 +1,5 @@
 """What an emulated device promises: memory of its own, a limit to it, a link that takes its time."""
+
 import subprocess
 import sys
 import time
@@ -93,7 +94,7 @@ def test_too_little_memory_for_a_batch_names_the_operator_and_the_largest_holder
     assert "'fc_0.tmp_0' 3.81 MiB" in message and "'fc_1.w_0' 1.91 MiB" in message, message
     assert len(message.splitlines()) <= 12
     assert all(np.array_equal(scope.get(name), value) for name, value in before.items())
-    value, = exe.run(feed={"x": np.ones((50, 100), "float32")}, fetch_list=[loss])
+    (value,) = exe.run(feed={"x": np.ones((50, 100), "float32")}, fetch_list=[loss])
     assert np.isfinite(value)
 
 

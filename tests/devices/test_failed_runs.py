@@ -1,4 +1,5 @@
 """A run that fails leaves alone what the run before it still does behind its back."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,5 @@
 """Runs on a device that do not end well: what is said, and what is left."""
+
 import subprocess
 import sys
 import threading
@@ -12,8 +13,12 @@ from small_model import SmallModel, assert_same_bits, batch
 
 
 def averaged(place, **arguments):
-    return SmallModel(lambda loss: pm.optimizer.ParameterAverage(
-        pm.optimizer.Adam(0.1), pm.averaging.Window(3), place=pm.CPUPlace(), **arguments).minimize(loss), place=place)
+    return SmallModel(
+        lambda loss: pm.optimizer.ParameterAverage(
+            pm.optimizer.Adam(0.1), pm.averaging.Window(3), place=pm.CPUPlace(), **arguments
+        ).minimize(loss),
+        place=place,
+    )
 
 
 def with_label(value):
@@ -40,6 +45,7 @@ def test_refused_data_changes_nothing(place):
 
 def test_refused_data_behind_statistics_that_moved(place):
     """Batch normalization has written its statistics when the labels are looked at: they are put back."""
+
     def model(on):
         main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
         with pm.program_guard(main, startup):
@@ -51,6 +57,7 @@ def test_refused_data_behind_statistics_that_moved(place):
         pm.seed(1)
         exe.run(startup, scope=scope)
         return lambda feed: exe.run(main, feed, [loss], scope), lambda: {name: scope.get(name) for name in sorted(scope.names())}
+
     (step, values), (same, same_values) = model(place), model(reference(place))
     for number in range(5):
         step(batch(number)), same(batch(number))
@@ -178,6 +185,7 @@ def test_threads_share_a_device(place):
     def train(model):
         for number in range(20):
             model.step(number)
+
     threads = [threading.Thread(target=train, args=(model,)) for model in models]
     for thread in threads:
         thread.start()
@@ -197,6 +205,7 @@ def test_looking_at_values_while_a_thread_trains(place):
                 assert all(np.isfinite(model.scope.get(name)).all() for name in model.parameters)
         except Exception as error:
             errors.append(error)
+
     thread = threading.Thread(target=look)
     thread.start()
     for number in range(100):

@@ -1,4 +1,5 @@
 """A child of fork() can't use the devices of its parent: it is told, and never waits."""
+
 import subprocess
 import sys
 

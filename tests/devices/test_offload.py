@@ -1,4 +1,5 @@
 """Averages on the processor while training runs on the device: the same bits as anywhere else."""
+
 import numpy as np
 import pytest
 
@@ -53,8 +54,11 @@ def test_rows_of_tables(place, scheme):
     assert not any("X=embedding_0.w_0 " in line for line in copied), copied
 
 
-@pytest.mark.parametrize("arguments", [dict(every=3), dict(start_step=4), dict(every=2, start_step=3), dict(non_finite="skip"),
-                                       dict(non_finite="raise")], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [dict(every=3), dict(start_step=4), dict(every=2, start_step=3), dict(non_finite="skip"), dict(non_finite="raise")],
+    ids=str,
+)
 def test_every_way(place, arguments):
     here = everything(trained(reference(place), **arguments))
     assert_same_bits(everything(trained(place, pm.CPUPlace(), **arguments)), here)
@@ -78,8 +82,16 @@ def test_averages_cost_the_device_no_byte(place):
     used = []
     for average in (None, pm.CPUPlace()):
         before = pm.devices.memory_use(place, forget_peak=True)
-        model = SmallModel(lambda loss: (pm.optimizer.Adam(0.1) if average is None else pm.optimizer.ParameterAverage(
-            pm.optimizer.Adam(0.1), [averaging.Window(3), averaging.Uniform()], place=average)).minimize(loss), place=place)
+        model = SmallModel(
+            lambda loss: (
+                pm.optimizer.Adam(0.1)
+                if average is None
+                else pm.optimizer.ParameterAverage(
+                    pm.optimizer.Adam(0.1), [averaging.Window(3), averaging.Uniform()], place=average
+                )
+            ).minimize(loss),
+            place=place,
+        )
         model.step()
         pm.devices.memory_use(place, forget_peak=True)
         for number in range(3):
@@ -100,7 +112,9 @@ def test_large_parameters_pass_in_pieces(place):
         with pm.program_guard(main, startup):
             x = pm.layers.data("x", [-1, 70])
             loss = pm.layers.mean(pm.layers.square(pm.layers.fc(pm.layers.fc(x, 90), 33)))
-            pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), [averaging.Window(3), averaging.Exponential(0.5)], place=at).minimize(loss)
+            pm.optimizer.ParameterAverage(
+                pm.optimizer.SGD(0.1), [averaging.Window(3), averaging.Exponential(0.5)], place=at
+            ).minimize(loss)
         exe = pm.Executor(on)
         pm.seed(4)
         exe.run(startup, scope=scope)
@@ -108,6 +122,7 @@ def test_large_parameters_pass_in_pieces(place):
         for _ in range(5):
             exe.run(main, {"x": x}, [], scope)
         return {name: scope.get(name) for name in sorted(scope.names())}, exe.plan_text(main, {"x": x}, [], scope)
+
     here, _ = run(reference(place), None)
     there, text = run(place, pm.CPUPlace())
     assert_same_bits(there, here)

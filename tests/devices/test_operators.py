@@ -1,4 +1,5 @@
 """Every operator on a device gives what it gives on the processor: the facts are those of tests/ops."""
+
 import numpy as np
 import pytest
 

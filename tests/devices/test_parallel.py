@@ -1,4 +1,5 @@
 """DataParallel: replicas train as one device trains on the whole batch, stay equal to the bit, and fail together."""
+
 import gc
 import threading
 import time
@@ -27,9 +28,11 @@ def assert_alike(found, expected, tolerance=1e-12):
 
 def averaged(scheme, place=None, outside=True):
     """What to put around an optimizer: averages, around the sums or inside."""
+
     def around(optimizer, wrap):
         average = lambda inner: pm.optimizer.ParameterAverage(inner, scheme, place=place)
         return average(wrap(optimizer)) if outside else wrap(average(optimizer))
+
     return around
 
 
@@ -74,7 +77,9 @@ def test_training_twice_gives_the_same_bits_whatever_the_timing():
     runs = []
     for delays in (None, 5, 6):
         for index in range(3):
-            pm.devices.emulate(index, delays=delays if delays is None else delays + 10 * index, latency=0 if delays is None else 1e-4)
+            pm.devices.emulate(
+                index, delays=delays if delays is None else delays + 10 * index, latency=0 if delays is None else 1e-4
+            )
         model = Replicated(3, averaged([Uniform(), Window(2)], pm.CPUPlace()), dtype="float32", hidden=50)
         runs.append((model.train(8), model.values()))
     for losses, values in runs[1:]:
@@ -124,6 +129,7 @@ def test_the_processor_may_be_one_of_the_places():
 
 def test_optimizers_on_the_processor():
     """Each replica's sums are then made there, at the same time: they must not stand in one queue."""
+
     def offloaded(optimizer, wrap):
         class Offloaded:
             backward = staticmethod(optimizer.backward)
@@ -132,6 +138,7 @@ def test_optimizers_on_the_processor():
                 pairs = wrapped.backward(loss)
                 with pm.device_guard("cpu"):
                     wrapped.apply_gradients(pairs)
+
         wrapped = wrap(optimizer)
         return Offloaded()
 
@@ -139,11 +146,13 @@ def test_optimizers_on_the_processor():
 
 
 def test_what_layers_keep_is_each_replicas_own():
-    model = Replicated(2, lambda optimizer, wrap: pm.optimizer.ParameterAverage(wrap(optimizer), Uniform(), buffers="average"),
-                       layer=pm.layers.batch_norm)
+    model = Replicated(
+        2,
+        lambda optimizer, wrap: pm.optimizer.ParameterAverage(wrap(optimizer), Uniform(), buffers="average"),
+        layer=pm.layers.batch_norm,
+    )
     model.train()
-    differ = {name for name, value in model.values().items()
-              if value.tobytes() != model.replicas.scopes[1].get(name).tobytes()}
+    differ = {name for name, value in model.values().items() if value.tobytes() != model.replicas.scopes[1].get(name).tobytes()}
     statistics = next(op for op in model.main.global_block().ops if op.type == "batch_norm")
     own = [*statistics.input("Mean"), *statistics.input("Variance")]
     assert differ == {*own, *(f"{name}_average_0" for name in own), *(f"{name}_average_block_0" for name in own)}
@@ -202,7 +211,7 @@ def test_threads_end_with_the_replicas():
 def test_other_programs_run_on_the_first_replica_with_the_whole_feed():
     model = Replicated(2)
     model.train(2)
-    (logits,), = model.replicas.run(model.main.clone(for_test=True), batch(0, "float64", ROWS), [model.logits])
+    ((logits,),) = model.replicas.run(model.main.clone(for_test=True), batch(0, "float64", ROWS), [model.logits])
     assert logits.shape == (ROWS, 3)
     set_zero = pm.Program()
     weight = model.main.all_parameters()[0]

@@ -1,4 +1,5 @@
 """DataParallel where something goes wrong: all replicas stop, none hangs, scopes are as they were, and the error says why."""
+
 import faulthandler
 import signal
 import threading
@@ -25,7 +26,9 @@ def devices():
 
 AROUND = {
     "plain": lambda optimizer, wrap: wrap(optimizer),
-    "averages on the processor": lambda optimizer, wrap: pm.optimizer.ParameterAverage(wrap(optimizer), [Uniform(), Window(2)], place=pm.CPUPlace()),
+    "averages on the processor": lambda optimizer, wrap: pm.optimizer.ParameterAverage(
+        wrap(optimizer), [Uniform(), Window(2)], place=pm.CPUPlace()
+    ),
     "in parts": lambda optimizer, wrap: wrap(pm.optimizer.GradientMerge(optimizer, 2)),
 }
 
@@ -39,7 +42,9 @@ def test_a_label_out_of_range_in_one_part_of_the_batch(around, count):
         rank, row_there = divmod(row, ROWS // count)
         with pytest.raises(pm.OpError) as raised:
             model.step(0, wrong_batch(0, row))
-        assert f"replica {rank} of {count}: softmax_with_cross_entropy: label 7 in row {row_there} is out of range" in str(raised.value)
+        assert f"replica {rank} of {count}: softmax_with_cross_entropy: label 7 in row {row_there} is out of range" in str(
+            raised.value
+        )
         assert str(raised.value).splitlines()[-1].strip().startswith("added at ")
         assert "replicas.py" in str(raised.value).splitlines()[-1]
         assert raised.value.__cause__ is None and raised.value.__suppress_context__
@@ -178,11 +183,12 @@ def test_what_is_refused():
     before = model.everything()
     feed = batch(0, "float64", ROWS)
     for error, words, wrong in (
-            (pm.ShapeError, "feed 'x' has 11 rows, which 2 replicas can't share evenly", {**feed, "x": feed["x"][:11]}),
-            (pm.ShapeError, "feed 'x' has sequences", {**feed, "x": pm.LoDTensor(feed["x"], [[0, 6, 12]])}),
-            (pm.ProgramError, "feed 'z' is not a variable", {**feed, "z": feed["x"]}),
-            (pm.ProgramError, "feed is of type list", [feed]),
-            (pm.ShapeError, "an array of float32, the program wants float64", {**feed, "x": feed["x"].astype("float32")})):
+        (pm.ShapeError, "feed 'x' has 11 rows, which 2 replicas can't share evenly", {**feed, "x": feed["x"][:11]}),
+        (pm.ShapeError, "feed 'x' has sequences", {**feed, "x": pm.LoDTensor(feed["x"], [[0, 6, 12]])}),
+        (pm.ProgramError, "feed 'z' is not a variable", {**feed, "z": feed["x"]}),
+        (pm.ProgramError, "feed is of type list", [feed]),
+        (pm.ShapeError, "an array of float32, the program wants float64", {**feed, "x": feed["x"].astype("float32")}),
+    ):
         with pytest.raises(error, match=words):
             model.step(0, wrong)
     assert_same_bits(model.everything(), before)

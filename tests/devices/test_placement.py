@@ -1,4 +1,5 @@
 """Where operators run, what is copied for that, and what is refused."""
+
 import numpy as np
 import pytest
 
@@ -108,7 +109,7 @@ def test_sparse_gradients_and_sequences_cross(place):
         pm.seed(1)
         exe.run(startup, scope=scope)
         for _ in range(3):
-            value, = exe.run(main, {"words": ids}, [loss], scope)
+            (value,) = exe.run(main, {"words": ids}, [loss], scope)
         return [value] + [scope.get(name) for name in sorted(scope.names())]
 
     for here, there in zip(train(pm.CPUPlace()), train(place)):
@@ -117,6 +118,7 @@ def test_sparse_gradients_and_sequences_cross(place):
 
 def test_loops_and_branches(place):
     """Control operators work on the host's side; blocks inside them run on the device."""
+
     def run(on):
         main, scope = pm.Program(), pm.Scope()
         with pm.program_guard(main, pm.Program()):
@@ -125,8 +127,10 @@ def test_loops_and_branches(place):
 
             def body(i, y):
                 return pm.layers.increment(i), pm.layers.scale(y, scale=1.5) + x
+
             _, y = pm.layers.while_loop(lambda i, y: pm.layers.less_than(i, n), body, [i, x])
         return pm.Executor(on).run(main, {"x": X}, [y], scope)[0]
+
     np.testing.assert_array_equal(run(place), run(pm.CPUPlace()))
 
 
@@ -142,13 +146,21 @@ def test_operators_without_a_kernel(place, capfd):
     message = str(caught.value)
     assert f"multiplex: no kernel on {place.name}: it chooses among" in message and "there is one on cpu" in message
     assert 'block.append_op("multiplex"' in message and len(message.splitlines()) <= 12
-    found, = pm.Executor(place, allow_cpu_fallback=True).run(feed=feed, fetch_list=["y"])
+    (found,) = pm.Executor(place, allow_cpu_fallback=True).run(feed=feed, fetch_list=["y"])
     np.testing.assert_array_equal(found, X)
     assert "run on the cpu: multiplex x 1" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("name, words", [("gpu:7", "'gpu:7' is not there"), ("tpu:0", "is not a device"), ("cpu:1", "is not a device"),
-                                         ("gpu:-1", "is not a device"), ("emulated:", "is not a device")])
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("gpu:7", "'gpu:7' is not there"),
+        ("tpu:0", "is not a device"),
+        ("cpu:1", "is not a device"),
+        ("gpu:-1", "is not a device"),
+        ("emulated:", "is not a device"),
+    ],
+)
 def test_devices_that_are_not_there(place, name, words):
     x = pm.layers.data("x", [-1, 3])
     y = pm.layers.relu(x)
@@ -168,7 +180,7 @@ def test_files_hold_what_devices_hold(place, tmp_path):
     exe = pm.Executor(place)
     exe.run(pm.default_startup_program())
     pm.io.save_inference_model(str(tmp_path / "m"), [x], [y], exe)
-    expected, = exe.run(feed={"x": X}, fetch_list=[y])
+    (expected,) = exe.run(feed={"x": X}, fetch_list=[y])
     with pm.scope_guard(pm.Scope()):
         program, feeds, fetches = pm.io.load_inference_model(str(tmp_path / "m"), exe)
         np.testing.assert_array_equal(exe.run(program, {feeds[0]: X}, fetches)[0], expected)

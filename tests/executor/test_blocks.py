@@ -1,4 +1,5 @@
 """Programs that are planned in stretches: shapes that depend on data, and operators that run blocks."""
+
 import numpy as np
 import pytest
 
@@ -11,8 +12,7 @@ L = pm.layers
 def arange(end):
     block = pm.default_main_program().global_block()
     start, step = L.fill_constant([1], "int64", 0), L.fill_constant([1], "int64", 1)
-    return emit("range", {"Start": start, "End": end, "Step": step},
-                outputs={"Out": block.create_var(dtype="int64", shape=[-1])})
+    return emit("range", {"Start": start, "End": end, "Step": step}, outputs={"Out": block.create_var(dtype="int64", shape=[-1])})
 
 
 def build(then=lambda numbers: numbers + 1):
@@ -42,7 +42,7 @@ def test_a_feed_is_read_after_the_cut_too_and_is_not_written():
         out = L.cast(arange(n), "float32") * x
         L.assign(x * 2.0, x)
     x = np.array([1.0, 2.0, 3.0], "float32")
-    value, = pm.Executor(pm.CPUPlace()).run(main, feed={"n": np.array([3]), "x": x}, fetch_list=[out], scope=pm.Scope())
+    (value,) = pm.Executor(pm.CPUPlace()).run(main, feed={"n": np.array([3]), "x": x}, fetch_list=[out], scope=pm.Scope())
     np.testing.assert_array_equal(value, [0, 2, 6])
     np.testing.assert_array_equal(x, [1, 2, 3])
 
@@ -73,8 +73,9 @@ def test_what_the_scope_holds_is_put_back_when_a_later_stretch_refuses():
 
 
 def test_a_value_that_is_missing_after_the_cut_is_refused_by_name():
-    main, _, wanted = build(lambda numbers: numbers + pm.default_main_program().global_block().create_var(
-        "nowhere", shape=[-1], dtype="int64"))
+    main, _, wanted = build(
+        lambda numbers: numbers + pm.default_main_program().global_block().create_var("nowhere", shape=[-1], dtype="int64")
+    )
     with pytest.raises(pm.OpError, match="'nowhere' has no value"):
         pm.Executor(pm.CPUPlace()).run(main, feed={"n": np.array([3])}, fetch_list=wanted, scope=pm.Scope())
 
@@ -112,23 +113,26 @@ def test_arrays_and_sequences_are_fetched_as_they_are():
         array = L.array_write(x * 2.0, L.fill_constant([1], "int64", 1))
     feed = {"x": pm.LoDTensor(np.ones((3, 1), "float32"), [[0, 1, 3]])}
     executor = pm.Executor(pm.CPUPlace())
-    plain, = executor.run(main, feed=feed, fetch_list=[array], scope=pm.Scope())
+    (plain,) = executor.run(main, feed=feed, fetch_list=[array], scope=pm.Scope())
     assert plain[0] is None
     np.testing.assert_array_equal(plain[1], np.full((3, 1), 2))
-    rich, = executor.run(main, feed=feed, fetch_list=[array], scope=pm.Scope(), return_numpy=False)
+    (rich,) = executor.run(main, feed=feed, fetch_list=[array], scope=pm.Scope(), return_numpy=False)
     assert rich[1].lod == [[0, 1, 3]]
 
 
-@pytest.mark.parametrize("lod", [[[0, 2]], [[1, 3]], [[0, 2, 1, 3]], [[]], [[0, 4]], [[0, 1], [0, 1, 2]], [[0, 2**70]],
-                                 [[0.5, 3]], [["x"]], [[0, -1, 3]]])
+@pytest.mark.parametrize(
+    "lod",
+    [[[0, 2]], [[1, 3]], [[0, 2, 1, 3]], [[]], [[0, 4]], [[0, 1], [0, 1, 2]], [[0, 2**70]], [[0.5, 3]], [["x"]], [[0, -1, 3]]],
+)
 def test_a_lod_that_does_not_fit_its_rows_is_refused(lod):
     main = pm.Program()
     with pm.program_guard(main, pm.Program()):
         x = L.data("x", shape=[-1, 1], lod_level=1)
         out = x * 2.0
     with pytest.raises(pm.ShapeError, match="lod"):
-        pm.Executor(pm.CPUPlace()).run(main, feed={"x": pm.LoDTensor(np.ones((3, 1), "float32"), lod)}, fetch_list=[out],
-                                       scope=pm.Scope())
+        pm.Executor(pm.CPUPlace()).run(
+            main, feed={"x": pm.LoDTensor(np.ones((3, 1), "float32"), lod)}, fetch_list=[out], scope=pm.Scope()
+        )
 
 
 def test_sequences_go_with_their_rows():

@@ -1,4 +1,5 @@
 """Loops that never end: Ctrl-C ends them, and so does a bound on their steps; the scope stays as it was."""
+
 import os
 import pathlib
 import signal
@@ -106,8 +107,9 @@ ENDLESS = """
 def test_ctrl_c_ends_an_endless_loop(replicas):
     here = pathlib.Path(__file__).parent
     source = "\n".join(line[4:] for line in (ENDLESS % (str(here), str(here.parent), replicas)).splitlines())
-    process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True,
-                               env={**os.environ, "PYTHONPATH": ""})
+    process = subprocess.Popen(
+        [sys.executable, "-c", source], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": ""}
+    )
     assert process.stdout.readline() == "running\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)

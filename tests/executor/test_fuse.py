@@ -1,4 +1,5 @@
 """fuse: operators that run part by part with the one before them give the same bits, and move where nothing is in the way."""
+
 import numpy as np
 import pytest
 
@@ -32,8 +33,12 @@ class Program:
             block.append_op(optimizer, inputs, outputs, {"mu": 0.9} if optimizer == "momentum" else {})
         between(block)
         for i in range(len(sizes)):
-            block.append_op("parameter_average", {"Param": f"p{i}", "Average": f"a{i}", "Weight": "weight"},
-                            {"AverageOut": f"a{i}"}, {"check_finite": True})
+            block.append_op(
+                "parameter_average",
+                {"Param": f"p{i}", "Average": f"a{i}", "Weight": "weight"},
+                {"AverageOut": f"a{i}"},
+                {"check_finite": True},
+            )
 
     def plan(self):
         return pm.Executor().plan_text(self.main, scope=self.scope)
@@ -92,8 +97,9 @@ def test_several_averages_follow_one_optimizer():
     block = program.main.global_block()
     for number in (1, 2):
         state(block, program.scope, f"b{number}", np.zeros(SIZE, "float32"))
-        block.append_op("parameter_average", {"Param": "p0", "Average": f"b{number}", "Weight": "weight"},
-                        {"AverageOut": f"b{number}"})
+        block.append_op(
+            "parameter_average", {"Param": "p0", "Average": f"b{number}", "Weight": "weight"}, {"AverageOut": f"b{number}"}
+        )
     plan = program.plan()
     assert joined(plan) == 3 and "#1 " not in plan
 
@@ -106,7 +112,7 @@ def test_an_error_names_the_operator_that_raised_it():
         program.run(1)
     after = program.scope.get("a0")
     assert np.isfinite(after).all() and (after[:4096] != before[:4096]).any()
-    np.testing.assert_array_equal(after[5000 // 512 * 512:], before[5000 // 512 * 512:])
+    np.testing.assert_array_equal(after[5000 // 512 * 512 :], before[5000 // 512 * 512 :])
 
 
 def test_no_elements_are_no_parts():

@@ -1,4 +1,5 @@
 """infer: shapes from feeds and scope; a wrong or missing value is named before anything runs."""
+
 import numpy as np
 import pytest
 
@@ -16,7 +17,8 @@ def linear():
     scope.set("w", np.ones((4, 3), "float32"))
     handle, executor = program(VARS, OPS), _core.Executor("cpu")
     return lambda feed=None, fetch=("y",), scope=scope: executor.run(
-        handle, scope, tuple(feed or {}), tuple((feed or {}).values()), fetch)
+        handle, scope, tuple(feed or {}), tuple((feed or {}).values()), fetch
+    )
 
 
 def ones(*shape, dtype="float32"):
@@ -76,10 +78,13 @@ def test_an_operator_names_its_inputs():
 
 def test_a_name_written_again_with_another_shape_is_another_value():
     vars = [var("x", [2, 3], need_check_feed=True), var("t", [-1]), var("y", [-1])]
-    ops = [op("relu", {"X": ["x"]}, {"Out": ["t"]}), op("reduce_sum", {"X": ["t"]}, {"Out": ["t"]}, ("dim", 3, [1])),
-           op("relu", {"X": ["t"]}, {"Out": ["y"]})]
+    ops = [
+        op("relu", {"X": ["x"]}, {"Out": ["t"]}),
+        op("reduce_sum", {"X": ["t"]}, {"Out": ["t"]}, ("dim", 3, [1])),
+        op("relu", {"X": ["t"]}, {"Out": ["y"]}),
+    ]
     x = np.arange(6, dtype="float32").reshape(2, 3)
-    value, = _core.Executor("cpu").run(program(vars, ops), _core.Scope(), ("x",), (x,), ("y",))
+    (value,) = _core.Executor("cpu").run(program(vars, ops), _core.Scope(), ("x",), (x,), ("y",))
     assert value.tolist() == [3, 12]
 
 
@@ -88,7 +93,7 @@ def test_a_fed_array_is_never_written():
     handle = program(vars, [op("scale", {"X": ["x"]}, {"Out": ["x"]}, ("scale", 1, 2.0))])
     x = np.ones(3, "float32")
     x.flags.writeable = False
-    value, = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (x,), ("x",))
+    (value,) = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (x,), ("x",))
     assert value.tolist() == [2, 2, 2] and x.tolist() == [1, 1, 1]
 
 
@@ -113,5 +118,5 @@ def test_more_rows_than_the_plan_was_made_for():
     executor, scope = _core.Executor("cpu"), _core.Scope()
     for count in (1, 40, 3):
         scope.set_rows("r", list(range(count)), ones(count, 2), 50)
-        (rows, values, height), = executor.run(handle, scope, (), (), ("y",))
+        ((rows, values, height),) = executor.run(handle, scope, (), (), ("y",))
         assert rows.tolist() == list(range(count)) and (values == 2).all() and height == 50

@@ -1,4 +1,5 @@
 """Control flow that is wrong: each case is refused by name, in at most twelve lines, and the scope stays as it was."""
+
 import signal
 
 import numpy as np
@@ -13,15 +14,35 @@ SCOPES, TABLE, ARRAY = 11, 12, 13
 INT64, FLOAT32 = 3, 5
 X = np.ones((2, 4), "float32")
 P, Q = np.ones(1, "float32"), np.zeros(100000, "float32")
-VARS = [var("x", [-1, 4], need_check_feed=True), var("y", [-1]), var("x@GRAD", [-1]), var("y@GRAD", [-1]),
-        var("c", [1], "bool"), var("d", [1], "bool"), var("i", [1], "int64"), var("end", [1], "int64"),
-        var("a", kind=ARRAY), var("b", kind=ARRAY), var("s", kind=SCOPES), var("t", kind=SCOPES),
-        var("r", kind=TABLE), var("z", [-1]), var("p", [-1], persistable=True), var("q", [-1], persistable=True)]
+VARS = [
+    var("x", [-1, 4], need_check_feed=True),
+    var("y", [-1]),
+    var("x@GRAD", [-1]),
+    var("y@GRAD", [-1]),
+    var("c", [1], "bool"),
+    var("d", [1], "bool"),
+    var("i", [1], "int64"),
+    var("end", [1], "int64"),
+    var("a", kind=ARRAY),
+    var("b", kind=ARRAY),
+    var("s", kind=SCOPES),
+    var("t", kind=SCOPES),
+    var("r", kind=TABLE),
+    var("z", [-1]),
+    var("p", [-1], persistable=True),
+    var("q", [-1], persistable=True),
+]
 
 
 def constant(name, value, dtype=FLOAT32, shape=(1,)):
-    return op("fill_constant", {}, {"Out": [name]}, ("shape", INTS64, list(shape)), ("dtype", INT, dtype),
-              ("value", FLOAT, float(value)))
+    return op(
+        "fill_constant",
+        {},
+        {"Out": [name]},
+        ("shape", INTS64, list(shape)),
+        ("dtype", INT, dtype),
+        ("value", FLOAT, float(value)),
+    )
 
 
 def scale(x, out):
@@ -37,24 +58,43 @@ def read(array="a", out="y"):
 
 
 def loop(inside=1, scopes="s", condition="c", **ports):
-    return op("while", {"X": ["x", "c"], "Condition": [condition], **ports},
-              {"Out": ["y", "c"], "StepScopes": [scopes]}, ("sub_block", BLOCK, inside))
+    return op(
+        "while",
+        {"X": ["x", "c"], "Condition": [condition], **ports},
+        {"Out": ["y", "c"], "StepScopes": [scopes]},
+        ("sub_block", BLOCK, inside),
+    )
 
 
 def loop_gradient(inside=2, out_grads=("y@GRAD",), names=("y@GRAD",), wanted=("x@GRAD",), scopes="s"):
-    return op("while_grad", {"X": ["x"], "Out": ["y"], "Out@GRAD": list(out_grads), "StepScopes": [scopes]},
-              {"X@GRAD": list(wanted)}, ("sub_block", BLOCK, inside), ("original_output_grad", STRINGS, list(names)))
+    return op(
+        "while_grad",
+        {"X": ["x"], "Out": ["y"], "Out@GRAD": list(out_grads), "StepScopes": [scopes]},
+        {"X@GRAD": list(wanted)},
+        ("sub_block", BLOCK, inside),
+        ("original_output_grad", STRINGS, list(names)),
+    )
 
 
 def branch(inside=1, condition="c", out="y", scopes="s"):
-    return op("conditional_block", {"Cond": [condition]}, {"Out": [out], "Scope": [scopes]},
-              ("sub_block", BLOCK, inside), ("is_scalar_condition", BOOLEAN, True))
+    return op(
+        "conditional_block",
+        {"Cond": [condition]},
+        {"Out": [out], "Scope": [scopes]},
+        ("sub_block", BLOCK, inside),
+        ("is_scalar_condition", BOOLEAN, True),
+    )
 
 
 def steps(inputs=("x",), initial=(), before=(), after=(), outputs=("y",)):
-    return op("recurrent", {"inputs": list(inputs), "initial_states": list(initial)},
-              {"outputs": list(outputs), "step_scopes": ["s"]}, ("sub_block", BLOCK, 1),
-              ("ex_states", STRINGS, list(before)), ("states", STRINGS, list(after)))
+    return op(
+        "recurrent",
+        {"inputs": list(inputs), "initial_states": list(initial)},
+        {"outputs": list(outputs), "step_scopes": ["s"]},
+        ("sub_block", BLOCK, 1),
+        ("ex_states", STRINGS, list(before)),
+        ("states", STRINGS, list(after)),
+    )
 
 
 def inner(*ops, idx=1, parent=0, forward=-1, vars=()):
@@ -71,10 +111,13 @@ def looping(*body):
 
 def one_step(*ops, gradient=(scale("y@GRAD", "x@GRAD"),), more=()):
     """A loop of one step, and a block of its gradients."""
-    start = [constant("i", 0, INT64), constant("c", 1, 0), constant("y", 1, shape=(2, 4)),
-             constant("y@GRAD", 1, shape=(2, 4))]
-    return [block(VARS, [*start, *ops]), inner(scale("x", "y"), constant("c", 0, 0)),
-            inner(*gradient, idx=2, forward=1, vars=[var("x@GRAD", [-1]), var("y@GRAD", [-1])]), *more]
+    start = [constant("i", 0, INT64), constant("c", 1, 0), constant("y", 1, shape=(2, 4)), constant("y@GRAD", 1, shape=(2, 4))]
+    return [
+        block(VARS, [*start, *ops]),
+        inner(scale("x", "y"), constant("c", 0, 0)),
+        inner(*gradient, idx=2, forward=1, vars=[var("x@GRAD", [-1]), var("y@GRAD", [-1])]),
+        *more,
+    ]
 
 
 def plain(*ops, body=()):
@@ -82,14 +125,20 @@ def plain(*ops, body=()):
 
 
 def recurring(step, *body, vars=()):
-    return [block(VARS, [constant("i", 0, INT64), constant("z", 0, shape=(4,)), write(), step]),
-            inner(*(body or [scale("x", "y")]), vars=[var("y", [-1]), *vars])]
+    return [
+        block(VARS, [constant("i", 0, INT64), constant("z", 0, shape=(4,)), write(), step]),
+        inner(*(body or [scale("x", "y")]), vars=[var("y", [-1]), *vars]),
+    ]
 
 
 def step_gradients(given="z", shape=(2, 4)):
     """`recurrent`, and its gradient with outputs@GRAD of some kind and shape."""
-    gradient = op("recurrent_grad", {"inputs": ["x"], "outputs": ["y"], "step_scopes": ["s"], "outputs@GRAD": [given]},
-                  {"inputs@GRAD": ["x@GRAD"]}, ("sub_block", BLOCK, 2))
+    gradient = op(
+        "recurrent_grad",
+        {"inputs": ["x"], "outputs": ["y"], "step_scopes": ["s"], "outputs@GRAD": [given]},
+        {"inputs@GRAD": ["x@GRAD"]},
+        ("sub_block", BLOCK, 2),
+    )
     first, body = recurring(steps())
     first["ops"] += [constant("z", 1, shape=shape), gradient]
     gradients = [var("x@GRAD", [-1]), var("y@GRAD", [-1])]
@@ -99,8 +148,11 @@ def step_gradients(given="z", shape=(2, 4)):
 def scopes_of_another_block():
     """The frame that the loop ran in is gone when its gradient comes."""
     program = one_step(constant("d", 1, 0), branch(1, "d", scopes="t"), loop_gradient(3))
-    program[1:] = [inner(loop(2), idx=1), inner(*program[1]["ops"], idx=2, parent=1),
-                   {**program[2], "idx": 3, "forward_block_idx": 2}]
+    program[1:] = [
+        inner(loop(2), idx=1),
+        inner(*program[1]["ops"], idx=2, parent=1),
+        {**program[2], "idx": 3, "forward_block_idx": 2},
+    ]
     return program
 
 
@@ -108,21 +160,31 @@ CHANGE = op("increment", {"X": ["p"]}, {"Out": ["p"]})
 REPLACE = op("select_input", {"X": ["q", "q"], "Mask": ["i"]}, {"Out": ["p"]})
 
 REFUSED = {
-    "an array where a tensor is needed": (plain(write(), op("relu", {"X": ["a"]}, {"Out": ["y"]})),
-                                          "relu: X is tensor array, a tensor is needed"),
-    "scopes where a tensor is needed": (plain(constant("c", 0, 0), loop(), op("relu", {"X": ["s"]}, {"Out": ["y"]})),
-                                        "X is step scopes"),
-    "scopes become a tensor": (plain(constant("c", 0, 0), loop(scopes="y")),
-                               "'y' would be step scopes, the program declares tensor"),
+    "an array where a tensor is needed": (
+        plain(write(), op("relu", {"X": ["a"]}, {"Out": ["y"]})),
+        "relu: X is tensor array, a tensor is needed",
+    ),
+    "scopes where a tensor is needed": (
+        plain(constant("c", 0, 0), loop(), op("relu", {"X": ["s"]}, {"Out": ["y"]})),
+        "X is step scopes",
+    ),
+    "scopes become a tensor": (
+        plain(constant("c", 0, 0), loop(scopes="y")),
+        "'y' would be step scopes, the program declares tensor",
+    ),
     "scopes become persistable": (plain(constant("c", 0, 0), loop(scopes="p")), "'p' would be step scopes"),
     "an array becomes persistable": (plain(write(array="p")), "'p' is persistable, it can't become tensor array"),
-    "a tensor where a rank table is needed": (plain(op("max_sequence_len", {"RankTable": ["x"]}, {"Out": ["y"]})),
-                                              "RankTable is tensor"),
+    "a tensor where a rank table is needed": (
+        plain(op("max_sequence_len", {"RankTable": ["x"]}, {"Out": ["y"]})),
+        "RankTable is tensor",
+    ),
     "a rank table of no sequences": (plain(op("lod_rank_table", {"X": ["x"]}, {"Out": ["r"]})), "X has no sequences"),
     "an index below 0": (plain(constant("i", -1, INT64), write()), "write_to_array: I is -1"),
     "a huge index": (plain(constant("i", 2**40, INT64), write()), f"write_to_array: I is {2**40}"),
-    "an element that is not there": (plain(write(), constant("i", 2**40, INT64), read()),
-                                     f"element {2**40} of X 'a' has no value; it has 1 elements"),
+    "an element that is not there": (
+        plain(write(), constant("i", 2**40, INT64), read()),
+        f"element {2**40} of X 'a' has no value; it has 1 elements",
+    ),
     "an index far behind the end": (plain(constant("i", 2**24, INT64), write()), "Out has 0 elements"),
     "a tensor where an array is needed": (plain(read("x")), "X 'x' is tensor, expected a tensor array"),
     "the length of a tensor": (plain(op("lod_array_length", {"X": ["x"]}, {"Out": ["i"]})), "expected a tensor array"),
@@ -130,47 +192,58 @@ REFUSED = {
     "a gradient without steps": (step_gradients(shape=()), "outputs@GRAD 'z' is tensor [] float32, expected"),
     "an array of gradients": (step_gradients("a"), "outputs@GRAD 'a' is tensor array"),
     "scopes for gradients": (step_gradients("s"), "outputs@GRAD 's' is step scopes"),
-    "steps that give arrays": (recurring(steps(outputs=["b"]), write(array="b"), vars=[var("b", kind=ARRAY)]),
-                               "step 0 gives tensor array, expected a tensor"),
-    "an index that is no whole number": (plain(op("write_to_array", {"X": ["x"], "I": ["x"]}, {"Out": ["a"]})),
-                                         "I is [2, 4] float32"),
+    "steps that give arrays": (
+        recurring(steps(outputs=["b"]), write(array="b"), vars=[var("b", kind=ARRAY)]),
+        "step 0 gives tensor array, expected a tensor",
+    ),
+    "an index that is no whole number": (
+        plain(op("write_to_array", {"X": ["x"], "I": ["x"]}, {"Out": ["a"]})),
+        "I is [2, 4] float32",
+    ),
     "a condition of another type": (plain(loop(condition="x")), "Condition is [2, 4] float32, one bool is needed"),
     "a condition without value": (plain(loop(condition="d")), "Condition 'd' has no value"),
     "a branch's condition of another type": (plain(branch(condition="i")), "Cond is [1] int64, one bool is needed"),
     "no block": (plain(op("while", {"Condition": ["c"]}, {"Out": ["y"]})), "attribute 'sub_block' is missing"),
-    "a number for a block": (plain(op("while", {"Condition": ["c"]}, {"Out": ["y"]}, ("sub_block", INT, 1))),
-                             "is INT, expected BLOCK"),
+    "a number for a block": (
+        plain(op("while", {"Condition": ["c"]}, {"Out": ["y"]}, ("sub_block", INT, 1))),
+        "is INT, expected BLOCK",
+    ),
     "its own block": (plain(loop(inside=0)), "'sub_block' points to block 0"),
     "a block that is not there": (plain(loop(inside=9)), "'sub_block' points to block 9"),
     "a block of two operators": (plain(loop(), branch()), "block 1, which another operator has"),
-    "a block with another parent": ([*plain(loop(inside=2)), inner(idx=2, parent=1)],
-                                    "whose parent is block 1, expected block 0"),
-    "an undeclared name inside": (plain(branch(), body=[scale("x", "nowhere")]),
-                                  "output Out names the variable 'nowhere'"),
-    "an unknown operator inside": (plain(branch(), body=[op("scal", {"X": ["x"]}, {"Out": ["y"]})]),
-                                   "did you mean 'scale'"),
+    "a block with another parent": (
+        [*plain(loop(inside=2)), inner(idx=2, parent=1)],
+        "whose parent is block 1, expected block 0",
+    ),
+    "an undeclared name inside": (plain(branch(), body=[scale("x", "nowhere")]), "output Out names the variable 'nowhere'"),
+    "an unknown operator inside": (plain(branch(), body=[op("scal", {"X": ["x"]}, {"Out": ["y"]})]), "did you mean 'scale'"),
     "read before it is written inside": (plain(branch(), body=[scale("z", "y"), scale("x", "z")]), "'z' has no value"),
-    "a parameter that grows": (looping(op("concat", {"X": ["p", "p"]}, {"Out": ["p"]})),
-                               "'p' would be [2] float32, but it is [1] float32"),
-    "a parameter replaced, then a failure": (looping(CHANGE, REPLACE),
-                                             "increment: X has shape [100000], one element is needed"),
+    "a parameter that grows": (
+        looping(op("concat", {"X": ["p", "p"]}, {"Out": ["p"]})),
+        "'p' would be [2] float32, but it is [1] float32",
+    ),
+    "a parameter replaced, then a failure": (looping(CHANGE, REPLACE), "increment: X has shape [100000], one element is needed"),
     "a parameter changed, then a failure": (
-        looping(CHANGE, op("select_input", {"X": ["x", "x"], "Mask": ["i"]}, {"Out": ["y"]})), "Mask is 2"),
-    "gradients without names": (one_step(loop(), loop_gradient(names=())),
-                                "Out@GRAD has 1 variables, original_output_grad 0"),
-    "more names than gradients": (one_step(loop(), loop_gradient(names=("y@GRAD", "b"))),
-                                  "Out@GRAD has 1 variables, original_output_grad 2"),
-    "more gradients than inputs": (one_step(loop(), loop_gradient(wanted=("x@GRAD", "z"))),
-                                   "X@GRAD has 2 variables, X 1"),
+        looping(CHANGE, op("select_input", {"X": ["x", "x"], "Mask": ["i"]}, {"Out": ["y"]})),
+        "Mask is 2",
+    ),
+    "gradients without names": (one_step(loop(), loop_gradient(names=())), "Out@GRAD has 1 variables, original_output_grad 0"),
+    "more names than gradients": (
+        one_step(loop(), loop_gradient(names=("y@GRAD", "b"))),
+        "Out@GRAD has 1 variables, original_output_grad 2",
+    ),
+    "more gradients than inputs": (one_step(loop(), loop_gradient(wanted=("x@GRAD", "z"))), "X@GRAD has 2 variables, X 1"),
     "scopes as a gradient": (one_step(loop(), loop_gradient(out_grads=("s",))), "scale: X is step scopes"),
     "scopes of another block": (scopes_of_another_block(), "the step scopes are of another block"),
     "scopes replaced while they run": (
         one_step(loop(), loop_gradient(), gradient=[branch(3)], more=[inner(idx=3, parent=2)]),
-        "the step scopes 's' are an input of this operator, and named in a block inside it"),
-    "states without names": (recurring(steps(initial=["z"], before=["h"])),
-                             "initial_states has 1 variables, ex_states 1, states 0"),
-    "a state that no step gives": (recurring(steps(initial=["z"], before=["h"], after=["k"])),
-                                   "the block gives 'k' no value"),
+        "the step scopes 's' are an input of this operator, and named in a block inside it",
+    ),
+    "states without names": (
+        recurring(steps(initial=["z"], before=["h"])),
+        "initial_states has 1 variables, ex_states 1, states 0",
+    ),
+    "a state that no step gives": (recurring(steps(initial=["z"], before=["h"], after=["k"])), "the block gives 'k' no value"),
     "an output that no step gives": (recurring(steps(outputs=["z"])), "the block gives 'z' no value"),
     "steps of nothing": (recurring(steps(inputs=[])), "input inputs is missing"),
     "steps of an array": (recurring(steps(inputs=["a"])), "inputs 'a' has no dimension of steps"),
@@ -195,8 +268,11 @@ def test_refuses(blocks, words):
 
 
 def test_the_same_programs_are_right_without_the_mistake():
-    for blocks, fetch in [(one_step(loop(), loop_gradient()), "x@GRAD"), (recurring(steps()), "y"),
-                          (plain(write(), read()), "y")]:
+    for blocks, fetch in [
+        (one_step(loop(), loop_gradient()), "x@GRAD"),
+        (recurring(steps()), "y"),
+        (plain(write(), read()), "y"),
+    ]:
         (value,) = run(blocks, _core.Scope(), (fetch,))
         assert value.shape == (2, 4)
 

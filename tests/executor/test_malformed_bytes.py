@@ -1,4 +1,5 @@
 """Bytes that are no program, and programs that are too large for what they say: refused, and in time."""
+
 import time
 
 import numpy as np
@@ -38,15 +39,14 @@ def test_bytes_that_are_no_program(data):
 
 ODD = {
     "a port twice": ({**RELU, "inputs": [("X", ["x"]), ("X", ["x"])]}, "input 'X' is there twice"),
-    "an attribute twice": ({**RELU, "attrs": [("scale", FLOAT, 1.0), ("scale", FLOAT, 2.0)]},
-                           "attribute 'scale' is there twice"),
+    "an attribute twice": ({**RELU, "attrs": [("scale", FLOAT, 1.0), ("scale", FLOAT, 2.0)]}, "attribute 'scale' is there twice"),
     "a NUL byte": ({**RELU, "type": "re\0lu\x1b[31m"}, "'re?lu?[31m'"),
     "a type of 10 MB": ({**RELU, "type": "a" * 10_000_000}, "is not known"),
     "a million variables": ({**RELU, "inputs": [("X", ["x"] * 1_000_000)]}, "input X takes one variable, not 1000000"),
     "a call stack of 10 MB": (
-        {**RELU, "outputs": [("Out", ["no"])],
-         "attrs": [("op_callstack", 5, ['  File "a.py", line 7, in f', "y" * 10_000_000])]},
-        "'no', which the program does not declare"),
+        {**RELU, "outputs": [("Out", ["no"])], "attrs": [("op_callstack", 5, ['  File "a.py", line 7, in f', "y" * 10_000_000])]},
+        "'no', which the program does not declare",
+    ),
 }
 
 
@@ -57,14 +57,30 @@ def test_operators_that_are_odd(odd, words):
 
 
 RUNS = {
-    "a device that is not there": ([{**RELU, "attrs": [("op_device", STRING, "gpu:999")]}], ("y",), pm.DeviceError,
-                                   "device 'gpu:999' is not there"),
-    "a device that is none": ([{**RELU, "attrs": [("op_device", STRING, "../../x")]}], ("y",), pm.DeviceError,
-                              "'../../x' is not a device"),
-    "an order that can't be": ([op("relu", {"X": ["z"]}, {"Out": ["y"]}), op("relu", {"X": ["x"]}, {"Out": ["z"]})],
-                               ("y",), pm.OpError, "'z' has no value: no operator before this one makes it"),
-    "a circle": ([op("relu", {"X": ["y"]}, {"Out": ["z"]}), op("relu", {"X": ["z"]}, {"Out": ["y"]})], ("y",),
-                 pm.OpError, "'y' has no value"),
+    "a device that is not there": (
+        [{**RELU, "attrs": [("op_device", STRING, "gpu:999")]}],
+        ("y",),
+        pm.DeviceError,
+        "device 'gpu:999' is not there",
+    ),
+    "a device that is none": (
+        [{**RELU, "attrs": [("op_device", STRING, "../../x")]}],
+        ("y",),
+        pm.DeviceError,
+        "'../../x' is not a device",
+    ),
+    "an order that can't be": (
+        [op("relu", {"X": ["z"]}, {"Out": ["y"]}), op("relu", {"X": ["x"]}, {"Out": ["z"]})],
+        ("y",),
+        pm.OpError,
+        "'z' has no value: no operator before this one makes it",
+    ),
+    "a circle": (
+        [op("relu", {"X": ["y"]}, {"Out": ["z"]}), op("relu", {"X": ["z"]}, {"Out": ["y"]})],
+        ("y",),
+        pm.OpError,
+        "'y' has no value",
+    ),
     "a fetch of nothing": ([RELU], ("z",), pm.OpError, "fetch 'z' has no value"),
 }
 
@@ -81,8 +97,11 @@ def test_refused_when_it_runs(ops, fetches, kind, words):
 def test_an_input_that_is_read_later_is_not_overwritten():
     """relu may write over its input; here that input is read again, and is a parameter besides."""
     vars = [var("p", [2, 4], persistable=True), Y, Z]
-    ops = [op("scale", {"X": ["p"]}, {"Out": ["y"]}, ("scale", FLOAT, -1.0)),
-           op("relu", {"X": ["y"]}, {"Out": ["z"]}), op("elementwise_add", {"X": ["y"], "Y": ["z"]}, {"Out": ["z"]})]
+    ops = [
+        op("scale", {"X": ["p"]}, {"Out": ["y"]}, ("scale", FLOAT, -1.0)),
+        op("relu", {"X": ["y"]}, {"Out": ["z"]}),
+        op("elementwise_add", {"X": ["y"], "Y": ["z"]}, {"Out": ["z"]}),
+    ]
     scope = _core.Scope()
     scope.set("p", ONES)
     (value,) = _core.Executor("cpu").run(_core.Program(program_bytes(block(vars, ops))), scope, (), (), ("z",))

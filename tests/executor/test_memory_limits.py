@@ -1,4 +1,5 @@
 """Memory: what all plans and values take together is held against the machine's and the container's limit."""
+
 import os
 import pathlib
 import signal
@@ -25,24 +26,34 @@ def plant(root, groups, files):
     return _core.container_memory_limit(str(root))
 
 
-@pytest.mark.parametrize("groups, files, limit", [
-    ("", {}, NONE),
-    ("0::/\n", {}, NONE),
-    ("0::/\n", {"memory.max": 1000}, 1000),
-    ("0::/a/b\n", {"a/b/memory.max": "max", "a/memory.max": 2000}, 2000),
-    ("0::/a/b\n", {"a/b/memory.max": 3000, "a/memory.max": 2000, "memory.max": "max"}, 2000),
-    ("0::/a/b\n", {"a/b/memory.max": 1000, "a/memory.max": 2000}, 1000),
-    ("0::/a/b\n", {"c/memory.max": 1000}, NONE),
-    ("0::/docker/1f2e\n", {"memory.max": 5000}, 5000),  # the path is the host's, the tree the container's
-    ("9:cpu,cpuacct:/x\n4:memory:/a/b\n0::/\n", {"memory/a/b/memory.limit_in_bytes": UNLIMITED, "memory/a/memory.limit_in_bytes": 700,
-                                              "memory/memory.limit_in_bytes": UNLIMITED}, 700),
-    ("4:cpu,memory:/docker/1\n", {"memory/memory.limit_in_bytes": 800}, 800),
-    ("4:memoryless:/a\n", {"memory/a/memory.limit_in_bytes": 800}, NONE),
-    ("4:memory:/a\n0::/b\n", {"memory/a/memory.limit_in_bytes": 900, "unified/b/memory.max": 600}, 600),
-    ("0::/with:colon\n", {"with:colon/memory.max": 400}, 400),
-    ("nonsense\n::\n0::relative\n", {"relative/memory.max": 1}, NONE),
-    ("0::/a\n", {"a/memory.max": "many"}, NONE),
-])
+@pytest.mark.parametrize(
+    "groups, files, limit",
+    [
+        ("", {}, NONE),
+        ("0::/\n", {}, NONE),
+        ("0::/\n", {"memory.max": 1000}, 1000),
+        ("0::/a/b\n", {"a/b/memory.max": "max", "a/memory.max": 2000}, 2000),
+        ("0::/a/b\n", {"a/b/memory.max": 3000, "a/memory.max": 2000, "memory.max": "max"}, 2000),
+        ("0::/a/b\n", {"a/b/memory.max": 1000, "a/memory.max": 2000}, 1000),
+        ("0::/a/b\n", {"c/memory.max": 1000}, NONE),
+        ("0::/docker/1f2e\n", {"memory.max": 5000}, 5000),  # the path is the host's, the tree the container's
+        (
+            "9:cpu,cpuacct:/x\n4:memory:/a/b\n0::/\n",
+            {
+                "memory/a/b/memory.limit_in_bytes": UNLIMITED,
+                "memory/a/memory.limit_in_bytes": 700,
+                "memory/memory.limit_in_bytes": UNLIMITED,
+            },
+            700,
+        ),
+        ("4:cpu,memory:/docker/1\n", {"memory/memory.limit_in_bytes": 800}, 800),
+        ("4:memoryless:/a\n", {"memory/a/memory.limit_in_bytes": 800}, NONE),
+        ("4:memory:/a\n0::/b\n", {"memory/a/memory.limit_in_bytes": 900, "unified/b/memory.max": 600}, 600),
+        ("0::/with:colon\n", {"with:colon/memory.max": 400}, 400),
+        ("nonsense\n::\n0::relative\n", {"relative/memory.max": 1}, NONE),
+        ("0::/a\n", {"a/memory.max": "many"}, NONE),
+    ],
+)
 def test_the_least_limit_of_all_groups_around_a_process(tmp_path, groups, files, limit):
     assert plant(tmp_path, groups, files) == limit
 
@@ -147,7 +158,13 @@ def test_ctrl_c_inside_one_large_operator(kind, gigabytes):
     """It is answered in the middle, and nothing of what is half written stays."""
     if _core.memory_limit() < 12 << 30:
         pytest.skip("too little memory")
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(gigabytes << 28), kind], capture_output=True, text=True, timeout=120,
-                          cwd=pathlib.Path(__file__).parent, env={**os.environ, "PYTHONPATH": ""})
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(gigabytes << 28), kind],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=pathlib.Path(__file__).parent,
+        env={**os.environ, "PYTHONPATH": ""},
+    )
     assert done.stdout.split("\n")[0] == "stopped True []", done
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -1,4 +1,5 @@
 """Memory of temporaries: lifetimes that meet never overlap, and what is free is used again."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,8 +9,9 @@ import paddle_mini as pm
 from descriptions import op, program, var
 from paddle_mini import _core
 
-LIFETIMES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10), st.integers(0, 5000)).map(
-    lambda t: (t[0], t[0] + t[1], t[2])), max_size=60)
+LIFETIMES = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 10), st.integers(0, 5000)).map(lambda t: (t[0], t[0] + t[1], t[2])), max_size=60
+)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -73,8 +75,11 @@ def test_random_programs_give_the_same_with_and_without_sharing():
         ops = []
         for i in range(1, count):
             a, b = rng.randint(0, i, 2)
-            ops.append(op("relu", {"X": [f"v{a}"]}, {"Out": [f"v{i}"]}) if rng.rand() < .3 else
-                       op("elementwise_sub", {"X": [f"v{a}"], "Y": [f"v{b}"]}, {"Out": [f"v{i}"]}))
+            ops.append(
+                op("relu", {"X": [f"v{a}"]}, {"Out": [f"v{i}"]})
+                if rng.rand() < 0.3
+                else op("elementwise_sub", {"X": [f"v{a}"], "Y": [f"v{b}"]}, {"Out": [f"v{i}"]})
+            )
         handle, x = program(vars, ops), rng.randn(4, 4).astype("float32")
         executor, scope = pm._core.Executor("cpu"), pm._core.Scope()
         last = executor.run(handle, scope, ("v0",), (x,), (f"v{count - 1}",))[0]
@@ -85,15 +90,20 @@ def test_random_programs_give_the_same_with_and_without_sharing():
 def test_an_output_never_lies_over_an_input_that_is_read_under_another_name():
     """b is a view of a; the loss may not be written over a while b is read."""
     vars = [var("x", [3, 4], need_check_feed=True), var("a", [3, 4]), var("b", [3, 4]), var("s", [0, 3, 4]), var("y", [3, 4])]
-    ops = [op("scale", {"X": ["x"]}, {"Out": ["a"]}), op("reshape2", {"X": ["a"]}, {"Out": ["b"], "XShape": ["s"]}, ("shape", 3, [3, 4])),
-           op("elementwise_sub", {"X": ["a"], "Y": ["b"]}, {"Out": ["y"]})]
+    ops = [
+        op("scale", {"X": ["x"]}, {"Out": ["a"]}),
+        op("reshape2", {"X": ["a"]}, {"Out": ["b"], "XShape": ["s"]}, ("shape", 3, [3, 4])),
+        op("elementwise_sub", {"X": ["a"], "Y": ["b"]}, {"Out": ["y"]}),
+    ]
     text = _core.Executor("cpu").plan_text(program(vars, ops), _core.Scope(), ("x",), (np.ones((3, 4), "float32"),), ("y",))
     line = next(line for line in text.splitlines() if "elementwise_sub" in line)
     assert line.split("X=a")[1].split("@")[1].split(",")[0] != line.split("@")[-1].strip(") ")
 
 
 def test_sizes_never_come_round_to_zero():
-    vars = [var(f"v{i}", [2**48], "int64", persistable=kept) for kept in (True, False) for i in range(8192 * kept, 8192 + 8192 * kept)]
+    vars = [
+        var(f"v{i}", [2**48], "int64", persistable=kept) for kept in (True, False) for i in range(8192 * kept, 8192 + 8192 * kept)
+    ]
     for kept in (True, False):
         names = [v["name"] for v in vars if v["persistable"] == kept]
         ops = [op("fill_constant", {}, {"Out": [name]}, ("shape", 11, [2**48]), ("dtype", 0, 3)) for name in names]

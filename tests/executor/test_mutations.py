@@ -1,4 +1,5 @@
 """Programs that are nearly right: each mutation runs, or is refused in twelve lines; none brings the process down."""
+
 import copy
 import json
 import pathlib
@@ -19,8 +20,23 @@ TEXTS = ["", "NCHW", "NHWC", "SAME", "VALID", "avg", "x"]
 DTYPES = ["float32", "float64", "int64", "int32", "bool", "uint8"]
 KINDS = [7, 7, 8, 11, 12, 13]  # tensors, selected rows, step scopes, rank tables, tensor arrays
 INT, FLOAT, STRING, INTS, STRINGS, BOOLEAN, BLOCK, LONG, LONG_LIST = 0, 1, 2, 3, 5, 6, 8, 9, 11
-CHANGES = ["attr", "attr", "shape", "dtype", "kind", "argument", "argument", "count", "drop", "order", "type",
-           "persistable", "move", "tree", "declare"]
+CHANGES = [
+    "attr",
+    "attr",
+    "shape",
+    "dtype",
+    "kind",
+    "argument",
+    "argument",
+    "count",
+    "drop",
+    "order",
+    "type",
+    "persistable",
+    "move",
+    "tree",
+    "declare",
+]
 
 
 def arrays(path):
@@ -53,10 +69,17 @@ def several(rng, values):
 
 
 def mutated_attr(rng, kind, value, names, blocks):
-    choose = {INT: lambda: rng.choice(NUMBERS), FLOAT: lambda: rng.choice(FLOATS), STRING: lambda: rng.choice(TEXTS),
-              INTS: lambda: several(rng, NUMBERS), STRINGS: lambda: several(rng, names), BOOLEAN: lambda: not value,
-              BLOCK: lambda: rng.randint(0, blocks), LONG: lambda: rng.choice(LONGS),
-              LONG_LIST: lambda: several(rng, LONGS)}
+    choose = {
+        INT: lambda: rng.choice(NUMBERS),
+        FLOAT: lambda: rng.choice(FLOATS),
+        STRING: lambda: rng.choice(TEXTS),
+        INTS: lambda: several(rng, NUMBERS),
+        STRINGS: lambda: several(rng, names),
+        BOOLEAN: lambda: not value,
+        BLOCK: lambda: rng.randint(0, blocks),
+        LONG: lambda: rng.choice(LONGS),
+        LONG_LIST: lambda: several(rng, LONGS),
+    }
     return choose[kind]() if kind in choose else value
 
 

@@ -1,11 +1,13 @@
 """order: steps of several queues that touch the same bytes run one after the other, in this run and the next ones."""
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle_mini import _core
 
 TOUCH = st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(1, 4), st.booleans()).map(
-    lambda touch: (touch[0], touch[1], touch[1] + touch[2], touch[3]))
+    lambda touch: (touch[0], touch[1], touch[1] + touch[2], touch[3])
+)
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.lists(TOUCH, max_size=4)), min_size=1, max_size=12)
 RUNS = 3
 
@@ -47,8 +49,15 @@ def test_nobody_waits_without_need(steps):
 
     def ordered(waits):
         before, count = all_before(steps, waits)
-        return all((r, j) in before[run, i] for run in range(RUNS) for i, step in enumerate(steps)
-                   for r in range(run + 1) for j in range(count) if (r, j) < (run, i) and meet(steps[j], step))
+        return all(
+            (r, j) in before[run, i]
+            for run in range(RUNS)
+            for i, step in enumerate(steps)
+            for r in range(run + 1)
+            for j in range(count)
+            if (r, j) < (run, i) and meet(steps[j], step)
+        )
+
     for i, others in enumerate(waits):
         assert all(steps[other][0] != steps[i][0] for other in others), "a queue works in order anyway"
         in_run = [other for other in others if other < i]
@@ -61,10 +70,13 @@ def test_nobody_waits_without_need(steps):
 def test_an_average_behind_training():
     """Queues: 0 the device, 1 its link, 2 the host. The update waits only for the copy of its own parameter."""
     p, q, staged_p, staged_q, average = 0, 1, 2, 3, 4
-    steps = [(0, [(p, 0, 8, False), (q, 0, 8, False)]),                   # 0 forward, backward
-             (0, [(p, 0, 8, True)]), (0, [(q, 0, 8, True)]),              # 1, 2 updates
-             (1, [(p, 0, 8, False), (staged_p, 0, 8, True)]),             # 3, 4 copies
-             (1, [(q, 0, 8, False), (staged_q, 0, 8, True)]),
-             (2, [(staged_p, 0, 8, False), (average, 0, 8, True)]),       # 5, 6 averages
-             (2, [(staged_q, 0, 8, False), (average, 8, 16, True)])]
+    steps = [
+        (0, [(p, 0, 8, False), (q, 0, 8, False)]),  # 0 forward, backward
+        (0, [(p, 0, 8, True)]),
+        (0, [(q, 0, 8, True)]),  # 1, 2 updates
+        (1, [(p, 0, 8, False), (staged_p, 0, 8, True)]),  # 3, 4 copies
+        (1, [(q, 0, 8, False), (staged_q, 0, 8, True)]),
+        (2, [(staged_p, 0, 8, False), (average, 0, 8, True)]),  # 5, 6 averages
+        (2, [(staged_q, 0, 8, False), (average, 8, 16, True)]),
+    ]
     assert _core.find_waits(steps, 3) == [[], [3], [4], [1, 5], [2, 6], [3], [4]]

@@ -1,4 +1,5 @@
 """place: every operator has a device and a kernel, or the error says which there are."""
+
 import numpy as np
 import pytest
 
@@ -9,8 +10,9 @@ from paddle_mini import _core
 
 def run(device="", dtype="float32"):
     attrs = [("op_device", STRING, device)] if device else []
-    handle = program([var("x", [2], dtype, need_check_feed=True), var("y", [2], dtype)],
-                     [op("relu", {"X": ["x"]}, {"Out": ["y"]}, *attrs)])
+    handle = program(
+        [var("x", [2], dtype, need_check_feed=True), var("y", [2], dtype)], [op("relu", {"X": ["x"]}, {"Out": ["y"]}, *attrs)]
+    )
     return _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (np.array([-1, 1], dtype),), ("y",))[0].tolist()
 
 
@@ -18,8 +20,15 @@ def test_the_device_that_is_there():
     assert run() == run("cpu") == [0, 1]
 
 
-@pytest.mark.parametrize("device, words", [("gpu:0", "'gpu:0' is not there"), ("gpu:999", "'gpu:999' is not there"),
-                                           ("../../x", "not a device"), ("tpu", "not a device")])
+@pytest.mark.parametrize(
+    "device, words",
+    [
+        ("gpu:0", "'gpu:0' is not there"),
+        ("gpu:999", "'gpu:999' is not there"),
+        ("../../x", "not a device"),
+        ("tpu", "not a device"),
+    ],
+)
 def test_a_device_that_is_not_there(device, words):
     with pytest.raises(pm.DeviceError, match=words):
         run(device)

@@ -1,4 +1,5 @@
 """Plans are kept for every set of shapes that comes again, and dropped by the time they were last used."""
+
 import numpy as np
 import pytest
 

@@ -1,12 +1,19 @@
 """A record is refused when it lacks something, contradicts itself, or names what is not there, in whatever order it says it."""
+
 import pytest
 
 import paddle_mini as pm
 from paddle_mini import _core
 
 # A record as its calls: of an operator with one input, one output and a gradient.
-CALLS = {"doc": ["out = in"], "input": ["X", "any shape"], "output": ["Out", "shape of X"], "infer": [], "kernel": [],
-         "gradient": ["relu_grad", "Out", "Out@GRAD", "->X@GRAD"]}
+CALLS = {
+    "doc": ["out = in"],
+    "input": ["X", "any shape"],
+    "output": ["Out", "shape of X"],
+    "infer": [],
+    "kernel": [],
+    "gradient": ["relu_grad", "Out", "Out@GRAD", "->X@GRAD"],
+}
 
 
 def refusal(*more, **changed):
@@ -22,33 +29,44 @@ def refusal(*more, **changed):
 
 
 def test_a_complete_record_is_taken_in_any_order():
-    more = [("in_place", ["X", "Out"]), ("view", ["X", "Out"]), ("updates", ["X", "Out"]), ("takes_rows", ["X"]),
-            ("reads_shape", ["X"]), ("dtype_from_output", ["Out"]), ("checks_data", []), ("on_gpu", [])]
+    more = [
+        ("in_place", ["X", "Out"]),
+        ("view", ["X", "Out"]),
+        ("updates", ["X", "Out"]),
+        ("takes_rows", ["X"]),
+        ("reads_shape", ["X"]),
+        ("dtype_from_output", ["Out"]),
+        ("checks_data", []),
+        ("on_gpu", []),
+    ]
     for calls in ([*CALLS.items(), *more], [*more, *CALLS.items()], [*reversed(CALLS.items()), *more]):
         assert _core.try_record("mended", calls) == ["X"]
     assert _core.try_record("mended", [*CALLS.items(), ("shape_input", ["Y", "any shape"])]) == ["Y"]
 
 
-@pytest.mark.parametrize("call, words, said", [
-    ("in_place", ["Typo", "Out"], "in_place names an input 'Typo'"),
-    ("in_place", ["X", "Typo"], "in_place names an output 'Typo'"),
-    ("in_place", ["Out", "X"], "in_place names an input 'Out'"),
-    ("view", ["Typo", "Out"], "view names an input 'Typo'"),
-    ("view", ["X", "X"], "view names an output 'X'"),
-    ("updates", ["Typo", "Out"], "updates names an input 'Typo'"),
-    ("updates", ["X", "Typo"], "updates names an output 'Typo'"),
-    ("takes_rows", ["Typo"], "takes_rows names an input 'Typo'"),
-    ("takes_rows", ["Out"], "takes_rows names an input 'Out'"),
-    ("reads_shape", ["Typo"], "reads_shape names an input 'Typo'"),
-    ("reads_shape", ["Out"], "reads_shape names an input 'Out'"),
-    ("dtype_from_input", ["Typo"], "dtype_from_input names an input 'Typo'"),
-    ("dtype_from_input", ["Out"], "dtype_from_input names an input 'Out'"),
-    ("dtype_from_output", ["Typo"], "dtype_from_output names an output 'Typo'"),
-    ("dtype_from_output", ["X"], "dtype_from_output names an output 'X'"),
-    ("no_gradient", ["because"], "there is a gradient, and a reason for none"),
-    ("input", ["X", "again"], "input 'X' is there twice"),
-    ("output", ["Out", "again"], "output 'Out' is there twice"),
-])
+@pytest.mark.parametrize(
+    "call, words, said",
+    [
+        ("in_place", ["Typo", "Out"], "in_place names an input 'Typo'"),
+        ("in_place", ["X", "Typo"], "in_place names an output 'Typo'"),
+        ("in_place", ["Out", "X"], "in_place names an input 'Out'"),
+        ("view", ["Typo", "Out"], "view names an input 'Typo'"),
+        ("view", ["X", "X"], "view names an output 'X'"),
+        ("updates", ["Typo", "Out"], "updates names an input 'Typo'"),
+        ("updates", ["X", "Typo"], "updates names an output 'Typo'"),
+        ("takes_rows", ["Typo"], "takes_rows names an input 'Typo'"),
+        ("takes_rows", ["Out"], "takes_rows names an input 'Out'"),
+        ("reads_shape", ["Typo"], "reads_shape names an input 'Typo'"),
+        ("reads_shape", ["Out"], "reads_shape names an input 'Out'"),
+        ("dtype_from_input", ["Typo"], "dtype_from_input names an input 'Typo'"),
+        ("dtype_from_input", ["Out"], "dtype_from_input names an input 'Out'"),
+        ("dtype_from_output", ["Typo"], "dtype_from_output names an output 'Typo'"),
+        ("dtype_from_output", ["X"], "dtype_from_output names an output 'X'"),
+        ("no_gradient", ["because"], "there is a gradient, and a reason for none"),
+        ("input", ["X", "again"], "input 'X' is there twice"),
+        ("output", ["Out", "again"], "output 'Out' is there twice"),
+    ],
+)
 def test_what_is_named_must_be_there(call, words, said):
     assert said in refusal((call, words)) and "record of 'mended'" in refusal((call, words))
 
@@ -60,7 +78,9 @@ def test_what_is_missing_is_named(missing):
 
 def test_what_says_nothing_is_refused():
     assert "the dtype is that of 'X' anyway" in refusal(("dtype_from_input", ["X"]), input=["X", "any shape"])
-    assert "the dtype is that of 'Out' anyway" in refusal(("dtype_from_output", ["Out"]), input=None, gradient=None, no_gradient=["because"])
+    assert "the dtype is that of 'Out' anyway" in refusal(
+        ("dtype_from_output", ["Out"]), input=None, gradient=None, no_gradient=["because"]
+    )
 
 
 def test_contradictions_are_refused():
@@ -72,16 +92,19 @@ def test_contradictions_are_refused():
         _core.try_record("relu", list(CALLS.items()))
 
 
-@pytest.mark.parametrize("gradient, said", [
-    (["relu_gard", "Out", "Out@GRAD", "->X@GRAD"], "its gradient 'relu_gard' is not there"),
-    (["relu_grad", "Typo", "Out@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
-    (["relu_grad", "Out", "Typo@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
-    (["relu_grad", "Out", "Out@GRAD", "->Typo@GRAD"], "gradient names an input 'Typo'"),
-    (["relu_grad", "Out", "Out@GRAD", "->Out@GRAD"], "gradient names an input 'Out'"),
-    (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient gives 'X', which is not a gradient"),
-    (["relu_grad", "X", "Out", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': there is no input 'X'"),
-    (["relu_grad", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': input Out is missing"),
-    (["tanh_shrink_grad", "Out", "Out@GRAD", "->X@GRAD"], "record of 'tanh_shrink_grad'"),
-])
+@pytest.mark.parametrize(
+    "gradient, said",
+    [
+        (["relu_gard", "Out", "Out@GRAD", "->X@GRAD"], "its gradient 'relu_gard' is not there"),
+        (["relu_grad", "Typo", "Out@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
+        (["relu_grad", "Out", "Typo@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
+        (["relu_grad", "Out", "Out@GRAD", "->Typo@GRAD"], "gradient names an input 'Typo'"),
+        (["relu_grad", "Out", "Out@GRAD", "->Out@GRAD"], "gradient names an input 'Out'"),
+        (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient gives 'X', which is not a gradient"),
+        (["relu_grad", "X", "Out", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': there is no input 'X'"),
+        (["relu_grad", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': input Out is missing"),
+        (["tanh_shrink_grad", "Out", "Out@GRAD", "->X@GRAD"], "record of 'tanh_shrink_grad'"),
+    ],
+)
 def test_the_gradients_ports_are_those_of_its_record(gradient, said):
     assert said in refusal(gradient=gradient)

@@ -1,4 +1,5 @@
 """What a record states is held against what the operator does, and a record that states something else is noticed."""
+
 import numpy as np
 import pytest
 
@@ -29,7 +30,8 @@ BATCHES = {"gru_grad", "lstm_grad"}
 # What records allow and no case of tests/ops and tensor_attrs does.
 NO_CASE = {
     "parameter_average": ["Block", "Sums"],  # their numbers depend on many steps: tests/averaging
-    "batch_norm_grad": ["Mean", "Variance", "ReserveSpace"], "unsqueeze2_grad": ["AxesTensor", "AxesTensorList"],  # not read
+    "batch_norm_grad": ["Mean", "Variance", "ReserveSpace"],
+    "unsqueeze2_grad": ["AxesTensor", "AxesTensorList"],  # not read
 }
 
 
@@ -71,7 +73,7 @@ def test_each_operator_has_a_kernel_for_gpus_or_says_why_not():
 
 
 def test_what_records_allow_has_a_case():
-    gradients = {op_type for op_type in _core.op_types() if op_type.endswith("_grad") and op_type[:-len("_grad")] in all_facts()}
+    gradients = {op_type for op_type in _core.op_types() if op_type.endswith("_grad") and op_type[: -len("_grad")] in all_facts()}
     found = {(op_type, port) for op_type, port, _ in untested(sorted({*all_facts(), *gradients}))}
     assert found == {(op_type, port) for op_type, ports in NO_CASE.items() for port in ports}
 
@@ -147,10 +149,16 @@ def test_a_record_that_is_wrong_is_noticed(op_type, question, facts):
 
 
 NO_LIE = {
-    "type": "a name", "inputs.name": "a name", "outputs.name": "a name",
-    "doc": "words", "inputs.doc": "words", "outputs.doc": "words",
+    "type": "a name",
+    "inputs.name": "a name",
+    "outputs.name": "a name",
+    "doc": "words",
+    "inputs.doc": "words",
+    "outputs.doc": "words",
     "attrs": "tests/test_operator_ports.py, and the references of tests/ops are given the presets",
-    "dtypes": "made of the kernels", "widened": "made of the kernels", "has_kernels": "made of the kernels",
+    "dtypes": "made of the kernels",
+    "widened": "made of the kernels",
+    "has_kernels": "made of the kernels",
 }
 
 
@@ -162,15 +170,20 @@ def test_each_fact_has_a_lie():
 ASKED_ELSEWHERE = {"dtype_from": {"parameter_average"}, "decides_lod": {"ctc_align"}, "checks_data": {"c_allreduce_sum"}}
 
 
-@pytest.mark.parametrize("fact, nothing, question", [
-    ("decides_lod", False, ask_values), ("dtype_from", ("", False), ask_values), ("takes_rows", [], ask_values),
-    ("checks_data", False, check_all_refusals),
-])
+@pytest.mark.parametrize(
+    "fact, nothing, question",
+    [
+        ("decides_lod", False, ask_values),
+        ("dtype_from", ("", False), ask_values),
+        ("takes_rows", [], ask_values),
+        ("checks_data", False, check_all_refusals),
+    ],
+)
 def test_what_is_said_is_needed(fact, nothing, question):
     """Without it the question finds something wrong, whichever operator says it."""
     silent = []
     for op_type in sorted(_core.op_types() if question == check_all_refusals else all_facts()):
-        plain = op_type[:-len("_grad")] if op_type.endswith("_grad") else op_type
+        plain = op_type[: -len("_grad")] if op_type.endswith("_grad") else op_type
         if plain not in all_facts() or not contract(op_type)[fact] or op_type in ASKED_ELSEWHERE.get(fact, ()):
             continue
         try:

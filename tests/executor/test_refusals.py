@@ -1,5 +1,6 @@
 """What operators owe the executor, which keeps copies only of what a refusal would leave changed: one that refuses its
 data has written nothing, and its gradient refuses nothing that it has accepted."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -69,4 +70,4 @@ def test_a_gradient_refuses_nothing_that_the_operator_has_accepted():
             for gradient in gradients:
                 OneOp(*gradient).run()
                 asked.add(gradient[0])
-    assert {name for name in CHECKING if name.endswith("_grad") and name[:-len("_grad")] in CHECKING} <= asked
+    assert {name for name in CHECKING if name.endswith("_grad") and name[: -len("_grad")] in CHECKING} <= asked

@@ -1,4 +1,5 @@
 """run: a run that fails or is stopped leaves the scope as it was, or with a whole step."""
+
 import os
 import pathlib
 import signal
@@ -41,7 +42,7 @@ def test_a_label_out_of_range_changes_nothing():
         exe.run(feed=bad, fetch_list=[loss])
     assert snapshot() == before
     assert "test_run.py" in str(error.value).splitlines()[-1] and len(str(error.value).splitlines()) <= 12
-    value, = exe.run(feed=feed, fetch_list=[loss])
+    (value,) = exe.run(feed=feed, fetch_list=[loss])
     assert np.isfinite(value) and snapshot() != before
 
 
@@ -123,7 +124,7 @@ def test_threads_share_an_executor():
 
     def work(i):
         for _ in range(50):
-            value, = exe.run(program, feed={"x": arrays[i]}, fetch_list=[y], scope=scope)
+            (value,) = exe.run(program, feed={"x": arrays[i]}, fetch_list=[y], scope=scope)
             if not np.array_equal(value, expected[i]):
                 wrong.append(i)
 
@@ -161,8 +162,13 @@ LONG_STEP = textwrap.dedent("""
 
 
 def test_ctrl_c_is_answered_and_leaves_a_whole_step():
-    process = subprocess.Popen([sys.executable, "-c", LONG_STEP], stdout=subprocess.PIPE, text=True,
-                               cwd=pathlib.Path(__file__).parent, env={**os.environ, "PYTHONPATH": ""})
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG_STEP],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=pathlib.Path(__file__).parent,
+        env={**os.environ, "PYTHONPATH": ""},
+    )
     assert process.stdout.readline() == "running\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
@@ -184,9 +190,17 @@ def test_selected_rows_that_persist_may_grow_between_runs():
     """A plan made for one row must not be used for many."""
     from descriptions import op, program, var
 
-    vars = [var("ids", [-1], "int64", need_check_feed=True), var("w", [50, 2], persistable=True), var("g", [-1, 2], need_check_feed=True),
-            var("r", [50, 2], kind=8, persistable=True), var("y", [50, 2], kind=8)]
-    make = program(vars, [op("lookup_table_v2_grad", {"W": ["w"], "Ids": ["ids"], "Out@GRAD": ["g"]}, {"W@GRAD": ["r"]}, ("is_sparse", 6, True))])
+    vars = [
+        var("ids", [-1], "int64", need_check_feed=True),
+        var("w", [50, 2], persistable=True),
+        var("g", [-1, 2], need_check_feed=True),
+        var("r", [50, 2], kind=8, persistable=True),
+        var("y", [50, 2], kind=8),
+    ]
+    make = program(
+        vars,
+        [op("lookup_table_v2_grad", {"W": ["w"], "Ids": ["ids"], "Out@GRAD": ["g"]}, {"W@GRAD": ["r"]}, ("is_sparse", 6, True))],
+    )
     use = program(vars, [op("scale", {"X": ["r"]}, {"Out": ["y"]}, ("scale", 1, 2.0))])
     exe, scope = pm._core.Executor("cpu"), pm._core.Scope()
     scope.set("w", np.zeros((50, 2), "float32"))

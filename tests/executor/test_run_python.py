@@ -16,7 +16,7 @@ def double():
 def test_fetches_are_arrays_of_their_own(double):
     exe, x = pm.Executor(), np.ones((1, 2), "float32")
     feed = {"x": x, "n": np.array([1])}
-    first, = exe.run(feed=feed, fetch_list=[double[0]])
+    (first,) = exe.run(feed=feed, fetch_list=[double[0]])
     first[:] = 7
     second, fed = exe.run(feed=feed, fetch_list=["tmp_0", "x"])
     np.testing.assert_array_equal(second, [[2, 2]])
@@ -35,31 +35,34 @@ def test_arrays_need_not_be_contiguous_and_may_change_shape(double):
     exe = pm.Executor()
     for rows in (3, 5, 0, 1):
         whole = np.arange(rows * 4, dtype="float32").reshape(rows, 4)
-        value, = exe.run(feed={"x": whole[:, ::2], "n": [1]}, fetch_list=[double[0]])
+        (value,) = exe.run(feed={"x": whole[:, ::2], "n": [1]}, fetch_list=[double[0]])
         np.testing.assert_array_equal(value, whole[:, ::2] * 2)
 
 
-@pytest.mark.parametrize("feed, error, words", [
-    ({"x": np.ones((1, 2)), "n": [1]}, pm.ShapeError, ["'x' is an array of float64", "x.astype('float32')"]),
-    ({"x": np.ones((1, 2), "float32"), "n": [1.5]}, pm.ShapeError, ["'n' is [1.5]", "int64"]),
-    ({"x": [[1, 2], [3]], "n": [1]}, pm.ShapeError, ["'x'"]),
-    ({"x": "text", "n": [1]}, pm.ShapeError, ["'x' is 'text'"]),
-    ({"x": np.ones((1, 3), "float32"), "n": [1]}, pm.ShapeError, ["'x' has shape [1, 3]", "[-1, 2]"]),
-    ({"y": [1], "n": [1]}, pm.ProgramError, ["'y' is not a variable", "its data are x, n"]),
-    ({"N": [1]}, pm.ProgramError, ["'N' is not a variable"]),
-    ({"n": [1]}, pm.Error, ["'x'"]),
-    ([1], pm.ProgramError, ["feed is of type list"]),
-])
+@pytest.mark.parametrize(
+    "feed, error, words",
+    [
+        ({"x": np.ones((1, 2)), "n": [1]}, pm.ShapeError, ["'x' is an array of float64", "x.astype('float32')"]),
+        ({"x": np.ones((1, 2), "float32"), "n": [1.5]}, pm.ShapeError, ["'n' is [1.5]", "int64"]),
+        ({"x": [[1, 2], [3]], "n": [1]}, pm.ShapeError, ["'x'"]),
+        ({"x": "text", "n": [1]}, pm.ShapeError, ["'x' is 'text'"]),
+        ({"x": np.ones((1, 3), "float32"), "n": [1]}, pm.ShapeError, ["'x' has shape [1, 3]", "[-1, 2]"]),
+        ({"y": [1], "n": [1]}, pm.ProgramError, ["'y' is not a variable", "its data are x, n"]),
+        ({"N": [1]}, pm.ProgramError, ["'N' is not a variable"]),
+        ({"n": [1]}, pm.Error, ["'x'"]),
+        ([1], pm.ProgramError, ["feed is of type list"]),
+    ],
+)
 def test_feeds_that_are_refused(double, feed, error, words):
     with pytest.raises(error) as caught:
         pm.Executor().run(feed=feed, fetch_list=list(double))
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-@pytest.mark.parametrize("fetch_list, words", [
-    (["tmp_7"], "'tmp_7' is not a variable of the program; did you mean 'tmp_"),
-    ([3], "neither a variable nor a name"),
-])
+@pytest.mark.parametrize(
+    "fetch_list, words",
+    [(["tmp_7"], "'tmp_7' is not a variable of the program; did you mean 'tmp_"), ([3], "neither a variable nor a name")],
+)
 def test_fetches_that_are_refused(double, fetch_list, words):
     with pytest.raises(pm.ProgramError) as caught:
         pm.Executor().run(feed={"x": [[1, 2]], "n": [1]}, fetch_list=fetch_list)
@@ -94,8 +97,8 @@ def test_a_value_set_in_the_scope_is_used():
 
 def test_a_fetched_sparse_gradient_is_selected_rows():
     table = pm.layers.embedding(pm.layers.data("ids", [-1], dtype="int64"), [4, 2], is_sparse=True)
-    (_, gradient), = pm.append_backward(pm.layers.reduce_sum(table))
-    rows, = start().run(feed={"ids": [2, 0, 2]}, fetch_list=[gradient])
+    ((_, gradient),) = pm.append_backward(pm.layers.reduce_sum(table))
+    (rows,) = start().run(feed={"ids": [2, 0, 2]}, fetch_list=[gradient])
     assert isinstance(rows, pm.SelectedRows) and rows.height == 4
     np.testing.assert_array_equal(rows.rows, [2, 0, 2])
     np.testing.assert_array_equal(rows.to_dense(), [[1, 1], [0, 0], [2, 2], [0, 0]])
@@ -114,12 +117,15 @@ def test_the_plan_can_be_read(double):
     assert "scale" in text
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ({"scope": {}}, "scope is of type dict, it must be a Scope"),
-    ({"fetch_list": ["nothing"]}, "fetch 'nothing'"),
-    ({"feed": {"x": [[1, 2, 3]], "n": [1]}}, "'x' has shape"),
-    ({"feed": {"x": np.ones((1, 2)), "n": [1]}}, "astype"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"scope": {}}, "scope is of type dict, it must be a Scope"),
+        ({"fetch_list": ["nothing"]}, "fetch 'nothing'"),
+        ({"feed": {"x": [[1, 2, 3]], "n": [1]}}, "'x' has shape"),
+        ({"feed": {"x": np.ones((1, 2)), "n": [1]}}, "astype"),
+    ],
+)
 def test_errors_end_at_run(double, arguments, words):
     with pytest.raises(pm.Error, match=words) as caught:
         pm.Executor().run(**{"feed": {"x": [[1, 2]], "n": [1]}, "fetch_list": [double[0]], **arguments})

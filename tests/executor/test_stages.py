@@ -1,4 +1,5 @@
 """Each stage between infer and plan gives a table that can be read; looking at one changes nothing."""
+
 import numpy as np
 import pytest
 
@@ -38,7 +39,7 @@ def test_each_stage_adds_what_it_decides(program):
     assert operators(found["infer"]) == [op.type for op in program[0].global_block().ops]
     before, after = operators(found["infer"]), operators(found["widen"])
     at = before.index("exp")
-    assert after[at:at + 3] == ["cast", "exp", "cast"] and len(after) == len(before) + 2
+    assert after[at : at + 3] == ["cast", "exp", "cast"] and len(after) == len(before) + 2
     assert found["place"] == found["widen"] == found["transfer"], "on the CPU nothing is to be said"
     fused = [line for line in found["fuse"].splitlines() if "tile by tile with the operator before it" in line]
     assert len(fused) == 1 and "parameter_average(" in fused[0]

@@ -1,4 +1,5 @@
 """Threads that share a scope or an executor: each call is right, or ScopeInUse before anything has changed."""
+
 import threading
 
 import numpy as np
@@ -33,7 +34,7 @@ def test_calls_of_a_loaded_model_go_on_at_the_same_time(tmp_path, normalized):
     wanted = [executors[0].run(program, {feeds[0]: array}, fetches, scope)[0].tobytes() for array in arrays]
 
     def call(i):
-        value, = executors[i].run(program, {feeds[0]: arrays[i]}, fetches, scope)
+        (value,) = executors[i].run(program, {feeds[0]: arrays[i]}, fetches, scope)
         assert value.tobytes() == wanted[i]
 
     with scope.reading():  # as another call that goes on; one that changed the scope would wait for its end
@@ -53,11 +54,14 @@ def test_one_executor_in_many_threads_and_scopes(tmp_path):
     wanted = exe.run(program, {feeds[0]: array}, fetches, scopes[0])[0].tobytes()
 
     def call(scope):
-        value, = exe.run(program, {feeds[0]: array}, fetches, scope)
+        (value,) = exe.run(program, {feeds[0]: array}, fetches, scope)
         assert value.tobytes() == wanted
 
-    together(*(repeated(lambda scope=scope: call(scope), 60) for scope in scopes), repeated(exe.random_state, 100),
-             repeated(lambda: exe.run(program, {feeds[0]: array}, fetches, scopes[0]), 30))
+    together(
+        *(repeated(lambda scope=scope: call(scope), 60) for scope in scopes),
+        repeated(exe.random_state, 100),
+        repeated(lambda: exe.run(program, {feeds[0]: array}, fetches, scopes[0]), 30),
+    )
 
 
 def test_what_is_saved_is_of_one_step(tmp_path):

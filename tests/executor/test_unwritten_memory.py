@@ -1,5 +1,6 @@
 """Outputs hold nothing that was in memory before: the cases of all operators, and programs, give the same bits whatever
 unwritten memory is filled with."""
+
 import numpy as np
 import pytest
 
@@ -36,10 +37,14 @@ def with_gradient(one):
         if name + "@GRAD" in read and array_of(value).dtype.kind == "f":
             one.put(name + "@GRAD", value)
             var = one.block.var(name + "@GRAD")
-            program.global_block().create_var(var.name, dtype=var.dtype, shape=var.shape, kind=var.kind, lod_level=var.lod_level, persistable=True)
+            program.global_block().create_var(
+                var.name, dtype=var.dtype, shape=var.shape, kind=var.kind, lod_level=var.lod_level, persistable=True
+            )
     try:
         for op in ops:
-            program.global_block().append_op(op["type"], dict(op["inputs"]), dict(op["outputs"]), {name: value for name, _, value in op["attrs"]})
+            program.global_block().append_op(
+                op["type"], dict(op["inputs"]), dict(op["outputs"]), {name: value for name, _, value in op["attrs"]}
+            )
         one.fetch(written, program)
     except pm.Error:  # say a gradient of integers
         return one.program, names
@@ -60,13 +65,22 @@ def test_operators(op_type):
 @pytest.mark.parametrize("mode, kept", [("LSTM", 6), ("GRU", 4), ("RNN_TANH", 1), ("RNN_RELU", 1)])
 def test_padding_of_rnn_is_zero_in_what_the_gradient_reads(mode, kept):
     steps, batch, hidden, gates = 4, 3, 2, {"LSTM": 4, "GRU": 3}.get(mode, 1)
-    inputs = {"Input": np.ones((steps, batch, 5), "float32"), "SequenceLength": np.array([2, 0, 4]),
-              "PreState": [np.ones((1, batch, hidden), "float32")] * (2 if mode == "LSTM" else 1),
-              "WeightList": [np.ones((gates * hidden, width), "float32") for width in (5, hidden)] + [np.ones(gates * hidden, "float32")] * 2}
-    one = OneOp("rnn", inputs, {"mode": mode, "hidden_size": hidden, "input_size": 5}, {"Out": 1, "Reserve": 1, "State": len(inputs["PreState"])})
+    inputs = {
+        "Input": np.ones((steps, batch, 5), "float32"),
+        "SequenceLength": np.array([2, 0, 4]),
+        "PreState": [np.ones((1, batch, hidden), "float32")] * (2 if mode == "LSTM" else 1),
+        "WeightList": [np.ones((gates * hidden, width), "float32") for width in (5, hidden)]
+        + [np.ones(gates * hidden, "float32")] * 2,
+    }
+    one = OneOp(
+        "rnn",
+        inputs,
+        {"mode": mode, "hidden_size": hidden, "input_size": 5},
+        {"Out": 1, "Reserve": 1, "State": len(inputs["PreState"])},
+    )
     with filled(0x55):
         reserve = np.asarray(one.run()["Reserve"])
-    lines = [reserve[:steps * batch * 4 * hidden], reserve[steps * batch * 4 * hidden:]] if mode == "LSTM" else [reserve]
+    lines = [reserve[: steps * batch * 4 * hidden], reserve[steps * batch * 4 * hidden :]] if mode == "LSTM" else [reserve]
     assert reserve.size == steps * batch * kept * hidden
     for part in lines:
         rows = part.reshape(steps, batch, -1)
@@ -86,7 +100,9 @@ def trained(place):
     exe.run(startup, scope=scope)
     random = np.random.default_rng(1)
     for size in (5, 3, 5):
-        exe.run(main, {"x": random.normal(size=(size, 6)).astype("float32"), "y": random.integers(0, 3, (size, 1))}, [loss], scope)
+        exe.run(
+            main, {"x": random.normal(size=(size, 6)).astype("float32"), "y": random.integers(0, 3, (size, 1))}, [loss], scope
+        )
     return {name: scope.get(name).tobytes() for name in sorted(scope.names())}
 
 

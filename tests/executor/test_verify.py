@@ -1,4 +1,5 @@
 """verify: what bytes can claim, and is refused before anything runs."""
+
 import numpy as np
 import pytest
 
@@ -36,10 +37,14 @@ REFUSED = {
     "control character": ([block([var("x\n\x1b[31m", [2])], [])], "control character"),
     "long name": ([block([var("x" * 5000, [2])], [])], "5000 bytes"),
     "attribute type": ([block([X, Y], [op("scale", {"X": ["x"]}, {"Out": ["y"]}, ("scale", STRING, "2"))])], "STRING"),
-    "attribute range": ([block([X, Y], [op("mul", {"X": ["x"], "Y": ["x"]}, {"Out": ["y"]}, ("x_num_col_dims", INT, 0))])],
-                        "at least 1"),
-    "not a number": ([block([X, Y], [op("dropout", {"X": ["x"]}, {"Out": ["y"], "Mask": ["y"]},
-                                        ("dropout_prob", FLOAT, float("nan")))])], "nan"),
+    "attribute range": (
+        [block([X, Y], [op("mul", {"X": ["x"], "Y": ["x"]}, {"Out": ["y"]}, ("x_num_col_dims", INT, 0))])],
+        "at least 1",
+    ),
+    "not a number": (
+        [block([X, Y], [op("dropout", {"X": ["x"]}, {"Out": ["y"], "Mask": ["y"]}, ("dropout_prob", FLOAT, float("nan")))])],
+        "nan",
+    ),
     "required attribute": ([block([X, Y], [op("cast", {"X": ["x"]}, {"Out": ["y"]})])], "is missing"),
     "sub-block not there": ([block([X, Y], [op("relu", {"X": ["x"]}, {"Out": ["y"]}, ("sub_block", BLOCK, 9))])], "block 9"),
     "sub-block is its own": ([block([X, Y], [op("relu", {"X": ["x"]}, {"Out": ["y"]}, ("sub_block", BLOCK, 0))])], "block 0"),
@@ -57,8 +62,12 @@ def test_refuses(blocks, words):
 
 
 def test_names_operator_and_line():
-    bad = op("relu", {"X": ["x"]}, {"Out": ["nowhere"]},
-             ("op_callstack", 5, ['  File "train.py", line 7, in <module>', "    y = pm.layers.relu(x)"]))
+    bad = op(
+        "relu",
+        {"X": ["x"]},
+        {"Out": ["nowhere"]},
+        ("op_callstack", 5, ['  File "train.py", line 7, in <module>', "    y = pm.layers.relu(x)"]),
+    )
     with pytest.raises(pm.ProgramError) as error:
         _core.Program(program_bytes(block([X, Y], [RELU, bad])))
     assert str(error.value).splitlines()[1:] == [
@@ -70,15 +79,19 @@ def test_names_operator_and_line():
 def test_accepts_attributes_it_does_not_know_and_numbers_of_a_wider_type():
     ops = [op("scale", {"X": ["x"]}, {"Out": ["y"]}, ("use_mkldnn", 6, True), ("scale", INT, 2))]
     handle = _core.Program(program_bytes(block([X, Y], ops)))
-    value, = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (np.ones((2, 4), "float32"),), ("y",))
+    (value,) = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (np.ones((2, 4), "float32"),), ("y",))
     assert (value == 2).all()
 
 
-@pytest.mark.parametrize("hole", [
-    op("cast", {"X": ["@EMPTY@"]}, {"Out": ["y"]}, ("in_dtype", INT, 5), ("out_dtype", INT, 5)),
-    op("relu", {"X": ["x"]}, {"Out": ["@EMPTY@"]}),
-    op("sum", {"X": ["x", "@EMPTY@"]}, {"Out": ["y"]}),
-], ids=["input", "output", "list"])
+@pytest.mark.parametrize(
+    "hole",
+    [
+        op("cast", {"X": ["@EMPTY@"]}, {"Out": ["y"]}, ("in_dtype", INT, 5), ("out_dtype", INT, 5)),
+        op("relu", {"X": ["x"]}, {"Out": ["@EMPTY@"]}),
+        op("sum", {"X": ["x", "@EMPTY@"]}, {"Out": ["y"]}),
+    ],
+    ids=["input", "output", "list"],
+)
 def test_a_hole_is_an_absent_variable(hole):
     with pytest.raises(pm.ProgramError, match="is missing|has a hole"):
         _core.Program(program_bytes(block([X, Y], [hole])))

@@ -5,6 +5,7 @@
 Each mutant is made from a number, so that --replay makes it again. Workers are processes of their own: one that dies of a
 signal, or is silent for 10 seconds, is a finding as an exception of Python's is. Exit status 1 when there was a finding.
 """
+
 import argparse
 import json
 import mmap
@@ -24,8 +25,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-KINDS = {"programs": "mutated_programs", "parameters": "mutated_files", "checkpoints": "mutated_checkpoints",
-         "messages": "mutated_messages", "optimizers": "mutated_optimizers"}
+KINDS = {
+    "programs": "mutated_programs",
+    "parameters": "mutated_files",
+    "checkpoints": "mutated_checkpoints",
+    "messages": "mutated_messages",
+    "optimizers": "mutated_optimizers",
+}
 SILENCE = 10.0  # seconds
 MEMORY = 1 << 30  # bytes of address space beyond what a worker begins with
 MOST_FINDINGS = 50  # of one worker
@@ -151,8 +157,10 @@ class Run:
         accepted, refused = self.progress["accepted"], self.progress["refused"]
         done, found = accepted + refused, self.findings()
         rate = done / self.seconds if self.seconds else 0
-        return (f"{self.kind:12} {done:9,} mutants  {accepted:9,} accepted  {refused:9,} refused  {self.seconds:7.1f} s  "
-                f"{rate:6,.0f} a second  {len(found)} findings")
+        return (
+            f"{self.kind:12} {done:9,} mutants  {accepted:9,} accepted  {refused:9,} refused  {self.seconds:7.1f} s  "
+            f"{rate:6,.0f} a second  {len(found)} findings"
+        )
 
 
 def main():

@@ -1,4 +1,5 @@
 """Checkpoints of training, and of parameter servers: damaged files, and manifests that only an author of manifests can make."""
+
 import copy
 import json
 import shutil
@@ -13,8 +14,30 @@ from paddle_mini.cluster.servers import server_checkpoint
 from paddle_mini.io import checkpoint_files
 from server_calls import SMALL, Group, call
 
-ODD = [None, True, False, -1, 0, 1, 2**63, 2**70, 1.5, 1e300, "", "x", "../x", "/etc/passwd", "x\x1b[31m\n", "n" * 5000, [], [0], {}, {"a": 1},
-       ["a", "a"], [[["x"]]]]
+ODD = [
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    2**63,
+    2**70,
+    1.5,
+    1e300,
+    "",
+    "x",
+    "../x",
+    "/etc/passwd",
+    "x\x1b[31m\n",
+    "n" * 5000,
+    [],
+    [0],
+    {},
+    {"a": 1},
+    ["a", "a"],
+    [[["x"]]],
+]
 
 
 def odd_json(rng, value):
@@ -31,7 +54,7 @@ def odd_json(rng, value):
     if isinstance(value, list) and value and rng.random() < 0.8:
         place = rng.randrange(len(value))
         if rng.random() < 0.2:
-            return value[:place] + value[place:place + 1] * rng.choice((0, 2)) + value[place + 1:]
+            return value[:place] + value[place : place + 1] * rng.choice((0, 2)) + value[place + 1 :]
         value[place] = odd_json(rng, value[place])
         return value
     if type(value) is int and rng.random() < 0.5:
@@ -48,12 +71,16 @@ class Mutants:
         block.create_var("rows", shape=[9, 2], persistable=True, kind=dtypes.SELECTED_ROWS)
         self.exe, self.manager = pm.Executor(), pm.io.CheckpointManager(folder / "training")
         self.manager.save(2, self.program, self.exe, self.scope(), data={"epoch": [1, "two"]})
-        self.training, = (folder / "training").glob("checkpoint*")
+        (self.training,) = (folder / "training").glob("checkpoint*")
         group = Group(1, SMALL, directory=str(folder / "server"))
         group.push({"w": SMALL["w"][0]})
         call(group.servers[0], "checkpoint")
-        self.files = {path: path.read_bytes() for place in (self.training, folder / "server") for path in sorted(place.rglob("*"))
-                      if path.is_file()}
+        self.files = {
+            path: path.read_bytes()
+            for place in (self.training, folder / "server")
+            for path in sorted(place.rglob("*"))
+            if path.is_file()
+        }
         self.group = group
 
     @staticmethod

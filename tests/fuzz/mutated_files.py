@@ -1,4 +1,5 @@
 """Files of parameters: .pdiparams, one file a variable, pickled states, safetensors. What is refused changes no scope."""
+
 import json
 
 import mutations
@@ -30,8 +31,13 @@ class Mutants:
         state = pm.io.get_state(self.program, scope)
         for name in ("state.pdparams", "state.safetensors"):
             pm.io.save_state(self.path(name), state)
-        self.forms = [("all.pdiparams", self.load_all), ("w", self.load_one), ("i", self.load_one),
-                      ("state.pdparams", self.load_state), ("state.safetensors", self.load_state)]
+        self.forms = [
+            ("all.pdiparams", self.load_all),
+            ("w", self.load_one),
+            ("i", self.load_one),
+            ("state.pdparams", self.load_state),
+            ("state.safetensors", self.load_state),
+        ]
         self.originals = {name: (self.folder / name).read_bytes() for name, _ in self.forms}
 
     def path(self, name):
@@ -54,16 +60,39 @@ class Mutants:
     def other_header(rng, data):
         """A header that is JSON, with another value in it."""
         size = int.from_bytes(data[:8], "little")
-        header = json.loads(data[8:8 + size])
+        header = json.loads(data[8 : 8 + size])
         facts = rng.choice(list(header.values()) + [header])
         key = rng.choice(list(facts))
-        odd = [None, True, -1, 0, 2**63, 2**70, 1.5, 1e400, "F32", "F64", "I64", "BF16", "x\x1b[31m", [], [0], [0, 0], [0, 48], [-1, 4],
-               [2**62, 4], [[0]], {}, {"a": 1}, facts[key]]
+        odd = [
+            None,
+            True,
+            -1,
+            0,
+            2**63,
+            2**70,
+            1.5,
+            1e400,
+            "F32",
+            "F64",
+            "I64",
+            "BF16",
+            "x\x1b[31m",
+            [],
+            [0],
+            [0, 0],
+            [0, 48],
+            [-1, 4],
+            [2**62, 4],
+            [[0]],
+            {},
+            {"a": 1},
+            facts[key],
+        ]
         facts[rng.choice([key, "__metadata__", "dtype", "w", "\x1b[31m", ""])] = rng.choice(odd)
         if rng.random() < 0.3:
             facts.pop(key, None)
         text = json.dumps(header).encode()
-        return len(text).to_bytes(8, "little") + text + data[8 + size:]
+        return len(text).to_bytes(8, "little") + text + data[8 + size :]
 
     def run(self, rng):
         name, load = rng.choice(self.forms)
@@ -73,8 +102,10 @@ class Mutants:
         fine, found = accepted(lambda: load(name, scope))
         after = {one: scope.get(one) for one in scope.names()}
         if not fine:
-            require(sorted(after) == sorted(VALUES) and all(np.array_equal(after[one], VALUES[one]) for one in VALUES),
-                    f"a refused file changed the scope: {found}")
+            require(
+                sorted(after) == sorted(VALUES) and all(np.array_equal(after[one], VALUES[one]) for one in VALUES),
+                f"a refused file changed the scope: {found}",
+            )
             return False
         require(sorted(after) == sorted(VALUES), "other variables than the program's")
         for one, value in after.items():

@@ -1,4 +1,5 @@
 """Messages of jobs: requests to a parameter server and to the coordinator, and replies. A part never ends, and answers each."""
+
 import base64
 import json
 import tempfile
@@ -22,25 +23,60 @@ SERVER = [
     ({"request": "pull", "blocks": [["t", 0]]}, [np.array([0, 2])]),
     ({"request": "compare", "blocks": [["w", 0]]}, [F6]),
     ({"request": "status"}, []),
-    ({"request": "init", "token": 2, "blocks": [{"parameter": "w", "number": 0, "begin": 0, "end": 6, "shape": [6], "dtype": "float32",
-                                                 "sparse": False, "config": base64.b64encode(config()).decode()}]}, [F6]),
+    (
+        {
+            "request": "init",
+            "token": 2,
+            "blocks": [
+                {
+                    "parameter": "w",
+                    "number": 0,
+                    "begin": 0,
+                    "end": 6,
+                    "shape": [6],
+                    "dtype": "float32",
+                    "sparse": False,
+                    "config": base64.b64encode(config()).decode(),
+                }
+            ],
+        },
+        [F6],
+    ),
     ({"request": "finish_init", "token": 2, "count": 2}, []),
     ({"request": "checkpoint"}, []),
 ]
 COORDINATOR = [
-    {"request": "join", "key": "a"}, {"request": "register", "key": "s", "server": 0, "address": "server 0", "token": 1},
+    {"request": "join", "key": "a"},
+    {"request": "register", "key": "s", "server": 0, "address": "server 0", "token": 1},
     {"request": "beat", "part": "trainer", "number": 0, "incarnation": 1, "report": {"steps": 3}, "events": []},
-    {"request": "leave", "part": "trainer", "number": 0, "incarnation": 1}, {"request": "view"}, {"request": "status", "after": 0},
-    {"request": "begin_init", "trainer": 0, "incarnation": 1}, {"request": "ask_save", "trainer": 0, "incarnation": 1, "directory": "d", "seconds": 5.0},
+    {"request": "leave", "part": "trainer", "number": 0, "incarnation": 1},
+    {"request": "view"},
+    {"request": "status", "after": 0},
+    {"request": "begin_init", "trainer": 0, "incarnation": 1},
+    {"request": "ask_save", "trainer": 0, "incarnation": 1, "directory": "d", "seconds": 5.0},
     {"request": "finish_init", "trainer": 0, "incarnation": 1, "token": 1, "servers": [[0, 1]]},
     {"request": "set_data", "trainer": 0, "incarnation": 1, "chunks": ["a", "b", "c"], "chunks_per_task": 1},
     {"request": "get_task", "trainer": 0, "incarnation": 1, "pass": 0},
     {"request": "end_task", "trainer": 0, "incarnation": 1, "task": 0, "epoch": 0, "failed": True},
 ]
 REPLIES = [{"ok": True, "version": 3, "wait": True}, {"error": {"kind": "stale", "text": "too late"}}]
-ARRAYS = [F6, F22, np.array([1, 2]), np.ones(6), np.ones(0, "float32"), np.ones((2, 3), "float32"), np.array([2**62, -1]),
-          np.full(6, np.nan, "float32"), np.array(["x"]), np.ones(12, "float32")[::2], None, "x", np.ones(6, "int32"),
-          np.array([None]), np.ones(6, ">f4")]
+ARRAYS = [
+    F6,
+    F22,
+    np.array([1, 2]),
+    np.ones(6),
+    np.ones(0, "float32"),
+    np.ones((2, 3), "float32"),
+    np.array([2**62, -1]),
+    np.full(6, np.nan, "float32"),
+    np.array(["x"]),
+    np.ones(12, "float32")[::2],
+    None,
+    "x",
+    np.ones(6, "int32"),
+    np.array([None]),
+    np.ones(6, ">f4"),
+]
 
 
 class Mutants:
@@ -68,7 +104,9 @@ class Mutants:
                 header = odd_json(rng, header)
         arrays = list(arrays)
         if rng.random() < 0.3:
-            arrays = [rng.choice(ARRAYS) for _ in range(rng.randint(0, 3))] if rng.random() < 0.8 else rng.choice([None, "x", 7, {}])
+            arrays = (
+                [rng.choice(ARRAYS) for _ in range(rng.randint(0, 3))] if rng.random() < 0.8 else rng.choice([None, "x", 7, {}])
+            )
         data = json.dumps(header).encode()
         if rng.random() < 0.15:
             data = mutations.damaged(rng, data)

@@ -1,4 +1,5 @@
 """The C library of optimizers: configurations and states. What is accepted trains, and its state is taken again."""
+
 import mutations
 import numpy as np
 from properties import accepted, require
@@ -8,10 +9,17 @@ from paddle_mini.optimizer.config import config_class
 from paddle_mini.optimizer.native import NativeOptimizer
 from server_calls import config
 
-AVERAGES = [{"scheme": "uniform", "start_step": 2}, {"scheme": "exponential", "decay": 0.9}, {"scheme": "window", "window_max": 4}]
-RATES = [{}, {"lr_policy": "Linear", "linear_lr": {"learning_rate": 0.1, "lr_decay_a": 0.01, "lr_decay_b": 0.05}},
-         {"lr_policy": "Manual", "manual_lr": {"learning_rate": 0.1, "segments": [{"bound": 3, "rate": 1.0}]}},
-         {"lr_policy": "Cosine", "cosine_lr": {"learning_rate": 0.1, "steps": 10}}]
+AVERAGES = [
+    {"scheme": "uniform", "start_step": 2},
+    {"scheme": "exponential", "decay": 0.9},
+    {"scheme": "window", "window_max": 4},
+]
+RATES = [
+    {},
+    {"lr_policy": "Linear", "linear_lr": {"learning_rate": 0.1, "lr_decay_a": 0.01, "lr_decay_b": 0.05}},
+    {"lr_policy": "Manual", "manual_lr": {"learning_rate": 0.1, "segments": [{"bound": 3, "rate": 1.0}]}},
+    {"lr_policy": "Cosine", "cosine_lr": {"learning_rate": 0.1, "steps": 10}},
+]
 
 
 class Mutants:

@@ -1,4 +1,5 @@
 """Programs: fields and bytes of a ProgramDesc. What is accepted means the same when written again, and runs or is refused."""
+
 import contextlib
 import signal
 from pathlib import Path
@@ -37,6 +38,7 @@ def program_desc():
 
 # ---- What is mutated: small programs, each with another part of the format ----
 
+
 def trained():
     x = L.data("x", [-1, 4])
     loss = L.mean(L.fc(x, 1, bias_attr=False))
@@ -51,8 +53,11 @@ def averaged():
 def gradients_of_a_loop():
     x, i = L.data("x", [2]), L.fill_constant([1], "int64", 0)
     x.stop_gradient = False
-    y = L.while_loop(lambda i, y: L.less_than(i, L.fill_constant([1], "int64", 2)), lambda i, y: [L.increment(i), L.scale(y, scale=2.0)],
-                     [i, x])[1]
+    y = L.while_loop(
+        lambda i, y: L.less_than(i, L.fill_constant([1], "int64", 2)),
+        lambda i, y: [L.increment(i), L.scale(y, scale=2.0)],
+        [i, x],
+    )[1]
     pm.append_backward(L.mean(y))
 
 
@@ -123,7 +128,11 @@ def originals():
 
 def shorten(op, keep):
     """Call stacks are most of a program's bytes, and attributes that say nothing most of the rest."""
-    kept = [attr for attr in op.attrs if attr.name not in ("op_callstack", "op_namescope", "op_device", "with_quant_attr", "use_mkldnn")]
+    kept = [
+        attr
+        for attr in op.attrs
+        if attr.name not in ("op_callstack", "op_namescope", "op_device", "with_quant_attr", "use_mkldnn")
+    ]
     attrs = [attr.SerializeToString() for attr in kept]
     del op.attrs[:]
     for attr in attrs:
@@ -230,13 +239,20 @@ class Mutants:
         except pm.Error as error:
             signal.setitimer(signal.ITIMER_REAL, 0)
             check_message(str(error))
-            require({name: scope.get(name).tobytes() for name in scope.names()} == before, f"a refused run changed the scope: {error}")
+            require(
+                {name: scope.get(name).tobytes() for name in scope.names()} == before, f"a refused run changed the scope: {error}"
+            )
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     @staticmethod
     def value_of(rng, var):
         shape = [3 if dim < 0 else dim for dim in var.shape]
-        if var.dtype not in FEEDABLE or var.kind != 7 or len(shape) > 9 or np.prod([max(dim, 1) for dim in shape], dtype=float) > MOST_ELEMENTS:
+        if (
+            var.dtype not in FEEDABLE
+            or var.kind != 7
+            or len(shape) > 9
+            or np.prod([max(dim, 1) for dim in shape], dtype=float) > MOST_ELEMENTS
+        ):
             return None
         return np.full(shape, rng.choice((0, 1, 1, 2))).astype(var.dtype)

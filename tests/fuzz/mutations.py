@@ -1,11 +1,60 @@
 """One change of some bytes, or of a message of protobuf."""
+
 import struct
 
-NUMBERS = [0, 1, -1, 2, 3, 7, 8, 63, 64, 127, 128, 255, 256, 1023, 65535, 2**16, 2**24, 2**31 - 1, -(2**31), 2**31, 2**32,
-           2**40, 2**62, 2**63 - 1, -(2**63)]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    2,
+    3,
+    7,
+    8,
+    63,
+    64,
+    127,
+    128,
+    255,
+    256,
+    1023,
+    65535,
+    2**16,
+    2**24,
+    2**31 - 1,
+    -(2**31),
+    2**31,
+    2**32,
+    2**40,
+    2**62,
+    2**63 - 1,
+    -(2**63),
+]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 1e30, 3.4e38, 1e300, float("nan"), float("inf"), float("-inf")]
-TEXTS = ["", "x", "@EMPTY@", "@GRAD", "x@GRAD", "feed", "fetch", "NCHW", "cpu", "gpu:0", "emulated:0", "\x1b[31m", "a\nb", "é" * 150,
-         "\u202e\u009b", "_1" * 300, "../x", "/", "%s{}", "n" * 1025, "0", "[]", "\U0001f600"]
+TEXTS = [
+    "",
+    "x",
+    "@EMPTY@",
+    "@GRAD",
+    "x@GRAD",
+    "feed",
+    "fetch",
+    "NCHW",
+    "cpu",
+    "gpu:0",
+    "emulated:0",
+    "\x1b[31m",
+    "a\nb",
+    "é" * 150,
+    "\u202e\u009b",
+    "_1" * 300,
+    "../x",
+    "/",
+    "%s{}",
+    "n" * 1025,
+    "0",
+    "[]",
+    "\U0001f600",
+]
 
 
 def damaged(rng, data):
@@ -18,18 +67,18 @@ def damaged(rng, data):
         if change <= 1:
             data[place] ^= 1 << rng.randrange(8)
         elif change == 2:
-            data[place] = rng.choice((0, 1, 0x7f, 0x80, 0xff, rng.randrange(256)))
+            data[place] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
         elif change == 3:
             del data[place:]
         elif change == 4:
-            del data[place:place + rng.choice((1, 2, 4, 8, 100))]
+            del data[place : place + rng.choice((1, 2, 4, 8, 100))]
         elif change == 5:
             begin = rng.randrange(len(data))
-            data[place:place] = data[begin:begin + rng.choice((1, 4, 16, 200))]
+            data[place:place] = data[begin : begin + rng.choice((1, 4, 16, 200))]
         elif change == 6:
             size, form = rng.choice(((4, "<I"), (8, "<Q"), (4, ">I")))
             number = struct.pack(form, rng.choice(NUMBERS) % 2 ** (8 * size))
-            data[place:place + size] = number
+            data[place : place + size] = number
         else:
             data[place:place] = rng.randbytes(rng.choice((1, 3, 8)))
     return bytes(data)

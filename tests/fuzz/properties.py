@@ -1,4 +1,5 @@
 """What holds of every mutant: it is accepted, or refused by an error of the project's that can be shown."""
+
 import paddle_mini as pm
 
 

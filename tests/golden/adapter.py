@@ -1,4 +1,5 @@
 """paddle_mini as replay.py and runner.py use a runtime: a scope, programs from bytes, runs."""
+
 import os
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """Values of a case: read from its files, and compared with what a runtime gives."""
+
 import os
 import struct
 
@@ -30,7 +31,7 @@ def feed_of(feeds, prefix, skip=()):
     out = {}
     for k in feeds:
         if k.startswith(prefix + "/") and not is_lod_key(k):
-            n = k[len(prefix) + 1:]
+            n = k[len(prefix) + 1 :]
             if n in skip or (prefix.isdigit() is False and "/" in n and not n.startswith("@")):
                 continue
             lod = lod_in(feeds, k)
@@ -55,14 +56,19 @@ def _varint(b, p):
 
 def read_stream(b, p=0):
     start = p
-    ver, = struct.unpack_from("<I", b, p); p += 4
+    (ver,) = struct.unpack_from("<I", b, p)
+    p += 4
     assert ver == 0, "LoDTensor version"
-    nl, = struct.unpack_from("<Q", b, p); p += 8
+    (nl,) = struct.unpack_from("<Q", b, p)
+    p += 8
     lod = []
     for _ in range(nl):
-        sz, = struct.unpack_from("<Q", b, p); p += 8
-        lod.append(np.frombuffer(b, np.uint64, sz // 8, p).astype(int).tolist()); p += sz
-    tv, n = struct.unpack_from("<Ii", b, p); p += 8
+        (sz,) = struct.unpack_from("<Q", b, p)
+        p += 8
+        lod.append(np.frombuffer(b, np.uint64, sz // 8, p).astype(int).tolist())
+        p += sz
+    tv, n = struct.unpack_from("<Ii", b, p)
+    p += 8
     assert tv == 0, "tensor version"
     q, end, dt, dims = p, p + n, None, []
     while q < end:
@@ -127,8 +133,10 @@ def compare(key, exp, got, meta, opts, exp_lod=None):
         if bad.any():
             i = np.unravel_index(np.argmax(bad), bad.shape) if bad.ndim else ()
             dmax = np.nanmax(np.where(bad, np.abs(e - g), 0))
-            return (f"{key}: {int(bad.sum())} of {bad.size} values differ (rtol {rtol:g} atol {atol:g}); first at {tuple(int(x) for x in i)}: "
-                    f"got {g[i]:.9g}, expected {e[i]:.9g}; largest difference {dmax:.3g}")
+            return (
+                f"{key}: {int(bad.sum())} of {bad.size} values differ (rtol {rtol:g} atol {atol:g}); first at {tuple(int(x) for x in i)}: "
+                f"got {g[i]:.9g}, expected {e[i]:.9g}; largest difference {dmax:.3g}"
+            )
     else:
         bad = exp != got
         if np.any(bad):

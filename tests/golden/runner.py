@@ -1,4 +1,5 @@
 """One case: its programs are run step by step, and its files are read, by the module of a runtime (see replay.py)."""
+
 import json
 import os
 import re
@@ -30,7 +31,7 @@ class Runner:
     def pz(self, a):
         if self.perturb is None or not isinstance(a, np.ndarray) or a.dtype.kind != "f":
             return a
-        eps = 2e-16 if a.dtype == np.float64 else 1.2e-7        # whole numbers (labels, masks, ties) stay as they are
+        eps = 2e-16 if a.dtype == np.float64 else 1.2e-7  # whole numbers (labels, masks, ties) stay as they are
         b = np.where(a == np.round(a), a, a * (1 + eps * self.perturb.randn(*a.shape)))
         return np.asarray(b).astype(a.dtype)
 
@@ -120,9 +121,13 @@ class Runner:
                 st = stats[n]
                 f = a.astype(np.float64).ravel()
                 if f.min() < st["lo"] or f.max() > st["hi"]:
-                    self.diffs.append(f"startup/{n}: range [{f.min():.4g}, {f.max():.4g}] outside [{st['lo']:.4g}, {st['hi']:.4g}]")
+                    self.diffs.append(
+                        f"startup/{n}: range [{f.min():.4g}, {f.max():.4g}] outside [{st['lo']:.4g}, {st['hi']:.4g}]"
+                    )
                 elif abs(f.mean() - st["mean"]) > 6 * st["std"] / np.sqrt(f.size) or abs(f.std() - st["std"]) > 0.1 * st["std"]:
-                    self.diffs.append(f"startup/{n}: mean {f.mean():.4g} std {f.std():.4g}, expected about {st['mean']:.4g} / {st['std']:.4g}")
+                    self.diffs.append(
+                        f"startup/{n}: mean {f.mean():.4g} std {f.std():.4g}, expected about {st['mean']:.4g} / {st['std']:.4g}"
+                    )
 
     def infer_model(self):
         order, b, p, vals = self.meta["param_order"], self.rd(self.meta["params"]), 0, {}
@@ -137,10 +142,12 @@ class Runner:
         self.steps(prog, self.meta["steps"], self.meta["fetch"], str)
         if hasattr(self.mod, "load_inference_model") and self.perturb is None:
             self.reset()
-            prog, fn, tn = self.mod.load_inference_model(os.path.join(self.d, self.meta["model"][:-len(".pdmodel")]))
+            prog, fn, tn = self.mod.load_inference_model(os.path.join(self.d, self.meta["model"][: -len(".pdmodel")]))
             self.checked += 1
             if list(fn) != self.meta["feed_names"] or list(tn) != self.meta["fetch"]:
-                self.diffs.append(f"load_inference_model: feeds {fn}, fetches {tn}; expected {self.meta['feed_names']}, {self.meta['fetch']}")
+                self.diffs.append(
+                    f"load_inference_model: feeds {fn}, fetches {tn}; expected {self.meta['feed_names']}, {self.meta['fetch']}"
+                )
             for n, a in vals.items():
                 self.checked += 1
                 if not np.array_equal(split_value(self.mod.get_var(n))[0], a):
@@ -222,6 +229,9 @@ def run_one(mod, d, opts):
         elif not r.checked:
             res.update(status="fail", message="nothing was checked")
     except Exception as e:
-        res.update(status="error", message=f"{type(e).__name__}: {str(e)[:400]} | {traceback.format_exc().strip().splitlines()[-3][:200]}")
+        res.update(
+            status="error",
+            message=f"{type(e).__name__}: {str(e)[:400]} | {traceback.format_exc().strip().splitlines()[-3][:200]}",
+        )
     res["seconds"] = round(time.time() - t, 3)
     return res

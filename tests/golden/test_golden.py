@@ -1,4 +1,5 @@
 """Programs made and run by PaddlePaddle 2.6.2, replayed here: its numbers, its files, and its malformed cases."""
+
 import argparse
 import json
 import pathlib

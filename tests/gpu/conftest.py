@@ -1,4 +1,5 @@
 """The tests of tests/devices on a GPU, or on the emulation that PM_CUDA_LIBRARY names (make cuda-on-host)."""
+
 import os
 import pathlib
 import subprocess
@@ -38,6 +39,7 @@ def stand_in(tmp_path_factory):
             words = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", library]
             subprocess.run(["c++", *words, *source], check=True)
         return library
+
     return build
 
 
@@ -52,20 +54,29 @@ def in_child(tmp_path):
         code = f"import sys; sys.path[:] = {sys.path!r}\nimport numpy as np, paddle_mini as pm\n{code}"
         words = {name: str(value) for name, value in variables.items()}
         site = ["-S"] if sys.flags.no_site else []  # tests/staged.py
-        ended = subprocess.run([sys.executable, *site, "-c", code], capture_output=True, text=True, timeout=timeout,
-                               env={**os.environ, "STAND_IN_LOG": str(log), **words}, cwd=HERE.parents[1])
+        ended = subprocess.run(
+            [sys.executable, *site, "-c", code],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, "STAND_IN_LOG": str(log), **words},
+            cwd=HERE.parents[1],
+        )
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return ended.stdout, log.read_text().splitlines()
+
     return run
 
 
 @pytest.fixture
 def tests_in_child(in_child):
     """Runs these tests of this folder there: in_child's calls, none of which a stand-in has refused."""
+
     def run(files, keywords="", **variables):
         words = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-k", keywords]
         words += [str(HERE / name) for name in files]
         _, calls = in_child(f"import pytest\nraise SystemExit(pytest.main({words!r}))", timeout=600, **variables)
         assert not [line for line in calls if line.startswith("refused")]
         return calls
+
     return run

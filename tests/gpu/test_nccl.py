@@ -1,4 +1,5 @@
 """Sums over GPUs by NCCL: the calls that a stand-in for it checks, and what happens when one fails."""
+
 import numpy as np
 import pytest
 
@@ -19,10 +20,14 @@ def test_replicas_train_and_fail_as_on_other_devices(stand_in, tests_in_child):
 
 
 def test_a_step_launches_one_group_for_each_gradient(stand_in, in_child):
-    out, calls = in_child(TRAIN + """
+    out, calls = in_child(
+        TRAIN
+        + """
 model.train(6)
 print(len(model.main.all_parameters()))
-""", PM_NCCL=stand_in("nccl"))
+""",
+        PM_NCCL=stand_in("nccl"),
+    )
     sums = 6 * int(out)
     assert calls.count("ncclCommInitAll") == 1
     assert calls.count("ncclAllReduce") == 2 * sums
@@ -32,7 +37,9 @@ print(len(model.main.all_parameters()))
 @pytest.mark.parametrize("function", ["ncclCommInitAll", "ncclAllReduce", "ncclGroupEnd"])
 def test_a_call_that_fails(stand_in, in_child, function):
     call = 1 if function == "ncclCommInitAll" else 2
-    out, calls = in_child(TRAIN + """
+    out, calls = in_child(
+        TRAIN
+        + """
 from small_model import assert_same_bits
 other = Replicated(2, around, places=[pm.CPUPlace(), pm.EmulatedPlace(1)])
 before = model.everything()
@@ -42,7 +49,10 @@ except pm.DeviceError as error:
     print(error)
 assert_same_bits(model.everything(), before)
 np.testing.assert_allclose(model.train(6), other.train(6), 1e-6)
-""", PM_NCCL=stand_in("nccl"), STAND_IN_FAILS=f"{function} {call} 3")
+""",
+        PM_NCCL=stand_in("nccl"),
+        STAND_IN_FAILS=f"{function} {call} 3",
+    )
     doing = "connecting GPUs" if function == "ncclCommInitAll" else "adding up"
     assert f"c_allreduce_sum: NCCL failed ({doing}): an internal error" in out
     assert out.startswith("replica ")

@@ -1,2 +1,3 @@
 """tests/devices/test_offload.py on a GPU."""
+
 from devices.test_offload import *  # noqa: F403

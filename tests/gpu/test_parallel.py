@@ -1,4 +1,5 @@
 """tests/devices/test_parallel.py on GPUs."""
+
 import pytest
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """What a plan launches is recorded after two runs and launched as one: with other feeds and values the same as without."""
+
 import numpy as np
 import pytest
 
@@ -8,15 +9,19 @@ from small_model import SmallModel, assert_same_bits, batch
 
 def trained(place, monkeypatch, graphs):
     monkeypatch.setenv("PM_GRAPHS", graphs)
-    model = SmallModel(lambda loss: pm.optimizer.ParameterAverage(
-        pm.optimizer.Momentum(0.1, 0.9), [pm.averaging.Window(3), pm.averaging.Uniform()]).minimize(loss), place=place)
+    model = SmallModel(
+        lambda loss: pm.optimizer.ParameterAverage(
+            pm.optimizer.Momentum(0.1, 0.9), [pm.averaging.Window(3), pm.averaging.Uniform()]
+        ).minimize(loss),
+        place=place,
+    )
     losses = [model.step(number) for number in range(6)]
     name = model.parameters[0]
     model.scope.set(name, model.scope.get(name) * 2)  # the same memory
     losses += [model.step(number) for number in range(3)]
     value = model.scope.get(name)
     model.scope.erase(name)
-    model.scope.set(name, value)                      # other memory
+    model.scope.set(name, value)  # other memory
     losses += [model.step(number) for number in range(6)]
     pm.Executor(pm.CPUPlace()).run(model.main, batch(1), [], model.scope)  # everything moves to the processor, and back
     losses += [model.step(number) for number in range(6)]

@@ -1,4 +1,5 @@
 """Libraries of NVIDIA's: those that the environment names are used, and what is wrong with them is said."""
+
 import pytest
 
 PRODUCT = "OneOp('matmul', {'X': np.ones((2, 3)), 'Y': np.ones((3, 2))}, {}, {'Out': 1}, place=place).run()"
@@ -38,10 +39,7 @@ def test_what_was_found_is_said(stand_in, in_child):
     assert calls == []
 
 
-OPERATORS = {
-    "cublas": "matmul] or mul] or bmm]",
-    "cudnn": "conv2d] or conv3d] or conv2d_transpose]",
-}
+OPERATORS = {"cublas": "matmul] or mul] or bmm]", "cudnn": "conv2d] or conv3d] or conv2d_transpose]"}
 CALLED = {
     "cublas": ["cublasSgemmStridedBatched"],
     "cudnn": ["cudnnConvolutionForward", "cudnnConvolutionBackwardData"],  # gradients: test_cudnn.py

@@ -1,4 +1,5 @@
 """A run with checkpoints, for the tests of checkpoints."""
+
 import pytest
 
 from training_run import Run, saved_twice

@@ -1,4 +1,5 @@
 """Checkpoints: training that stops and goes on has the bits of training that did not; old ones go, and only ours."""
+
 import json
 import shutil
 
@@ -53,10 +54,16 @@ def test_a_window_goes_on_wherever_it_was(tmp_path, stop):
     goes_on(tmp_path, stop=stop, every=2, start_step=1)
 
 
-@pytest.mark.parametrize("schedule", [
-    lambda: pm.lr.ReduceOnPlateau(0.1, patience=1), lambda: pm.lr.CyclicLR(0.01, 0.1, 3),
-    lambda: pm.lr.MultiplicativeDecay(0.1, lambda step: 0.9), lambda: pm.lr.CosineAnnealingWarmRestarts(0.1, 3),
-], ids=["plateau", "cyclic", "multiplicative", "restarts"])
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda: pm.lr.ReduceOnPlateau(0.1, patience=1),
+        lambda: pm.lr.CyclicLR(0.01, 0.1, 3),
+        lambda: pm.lr.MultiplicativeDecay(0.1, lambda step: 0.9),
+        lambda: pm.lr.CosineAnnealingWarmRestarts(0.1, 3),
+    ],
+    ids=["plateau", "cyclic", "multiplicative", "restarts"],
+)
 def test_schedules_go_on(tmp_path, schedule):
     goes_on(tmp_path, schedule=schedule)
 
@@ -70,6 +77,7 @@ def test_sequences_and_selected_rows_come_back(tmp_path):
         made.global_block().create_var("none", shape=[0, 2], persistable=True)
         made.global_block().create_var("feed", kind=dtypes.FEED_LIST, persistable=True)
         return made
+
     scope, exe, manager = pm.Scope(), pm.Executor(), pm.io.CheckpointManager(tmp_path)
     scope.set("words", np.arange(10).reshape(5, 2), [[0, 2, 5]])
     scope.set_rows("rows", [8, 0, 8], np.arange(6, dtype="float32").reshape(3, 2), 9)
@@ -207,4 +215,7 @@ def test_what_a_dead_save_left_goes_with_the_next(tmp_path, run):
     (left / "variables.pdiparams").write_text("half of it")
     run.save(manager, 2)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        ".checkpoints", "checkpoint-000001-step-1", "checkpoint-000002-step-2"]
+        ".checkpoints",
+        "checkpoint-000001-step-1",
+        "checkpoint-000002-step-2",
+    ]

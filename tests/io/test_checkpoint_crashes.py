@@ -1,4 +1,5 @@
 """Checkpoints when a process dies while it saves, and when the disk refuses."""
+
 import errno
 import os
 import re
@@ -13,7 +14,9 @@ from checkpoint_children import CALLS, Saver
 
 
 def child(*words, status=0):
-    done = subprocess.run([sys.executable, checkpoint_children.__file__, *map(str, words)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, checkpoint_children.__file__, *map(str, words)], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 
@@ -46,9 +49,11 @@ def counted(patch, number, act):
     """As checkpoint_children.at_call, until the patches are undone."""
     count = [0]
     for name in CALLS:
+
         def counting(*arguments, call=getattr(os, name), **more):
             count[0] += 1
             return act(call, arguments, more) if count[0] == number else call(*arguments, **more)
+
         patch.setattr(os, name, counting)
 
 
@@ -58,6 +63,7 @@ def test_the_disk_refuses_at_every_call(saver, code):
         if call is os_close:
             call(*arguments)  # a file is closed also when that fails
         raise OSError(code, os.strerror(code))
+
     os_close, step, number = os.close, 1, 1
     while True:
         with pytest.MonkeyPatch.context() as patch:
@@ -89,7 +95,7 @@ def test_a_refusal_changes_neither_values_nor_the_next_save(saver, monkeypatch):
 
 def test_a_disk_that_takes_a_little_at_a_time(saver, monkeypatch):
     write = os.write
-    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:1 + len(data) // 3])))
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[: 1 + len(data) // 3])))
     saver.save(2)
     assert saver.restored() == 2
 
@@ -109,10 +115,13 @@ def test_the_order_in_which_things_reach_the_disk(saver, monkeypatch):
 
     def path_of(where):
         return os.path.basename(os.readlink(f"/proc/self/fd/{where}") if isinstance(where, int) else where)
+
     for name in ("write", "fsync", "mkdir", "rename", "unlink", "rmdir"):
+
         def logged(*arguments, name=name, call=getattr(os, name)):
             log.append((name, path_of(arguments[0])))
             return call(*arguments)
+
         monkeypatch.setattr(os, name, logged)
     path = saver.save(2)
     monkeypatch.undo()
@@ -120,8 +129,12 @@ def test_the_order_in_which_things_reach_the_disk(saver, monkeypatch):
     assert hidden.startswith(".checkpoint-") and path.endswith("checkpoint-000002-step-2")
     files = ["variables.pdiparams", "random.txt", "manifest.json"]
     assert list(dict.fromkeys(log))[:10] == [
-        ("mkdir", hidden), *((call, name) for name in files for call in ("write", "fsync")), ("fsync", hidden), ("rename", hidden),
-        ("fsync", "run")]
-    after = log[log.index(("fsync", "run")) + 1:]
+        ("mkdir", hidden),
+        *((call, name) for name in files for call in ("write", "fsync")),
+        ("fsync", hidden),
+        ("rename", hidden),
+        ("fsync", "run"),
+    ]
+    after = log[log.index(("fsync", "run")) + 1 :]
     assert after[:2] == [("rename", "checkpoint-000001-step-1"), ("fsync", "run")]
     assert {call for call, _ in after[2:]} == {"unlink", "rmdir"} and after[-1][0] == "rmdir"

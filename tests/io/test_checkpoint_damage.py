@@ -1,4 +1,5 @@
 """Checkpoints: what is damaged, lies or does not fit is found before anything changes."""
+
 import inspect
 import shutil
 import warnings
@@ -33,11 +34,11 @@ def test_every_cut_and_every_flipped_bit_is_found(tmp_path, name):
     scope.set("w", np.linspace(0, 1, 40, dtype="float32"))
     scope.set_rows("rows", [8, 0], np.ones((2, 2), "float32"), 9)
     manager.save(2, program, exe, scope)
-    path, = tmp_path.glob(f"*/{name}")
+    (path,) = tmp_path.glob(f"*/{name}")
     data = path.read_bytes()
     flips = [(place, bit) for place in range(len(data)) for bit in range(8) if len(data) < 4096 or bit == place % 8]
     damages = [data[:size] for size in range(len(data))] + [data + b"\0", data + data, b"\0" * len(data)]
-    damages += [data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1:] for place, bit in flips]
+    damages += [data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :] for place, bit in flips]
     found = pm.Scope()
     for damage in damages:
         path.unlink()  # a file cut and written again is waited for, on some file systems
@@ -50,9 +51,11 @@ def test_every_cut_and_every_flipped_bit_is_found(tmp_path, name):
     assert manager.restore(program, exe, found).step == 2
 
 
-@pytest.mark.parametrize("change", [
-    lambda path: path.unlink(), lambda path: (path.unlink(), path.mkdir()), lambda path: path.write_bytes(b""),
-], ids=["missing", "directory", "empty"])
+@pytest.mark.parametrize(
+    "change",
+    [lambda path: path.unlink(), lambda path: (path.unlink(), path.mkdir()), lambda path: path.write_bytes(b"")],
+    ids=["missing", "directory", "empty"],
+)
 @pytest.mark.parametrize("name", ["manifest.json", "random.txt", "variables.pdiparams"])
 def test_files_that_are_none(saved, run, name, change):
     change(folder_of(saved, 2) / name)
@@ -78,14 +81,25 @@ def spelled(path, change):
     (path / "manifest.json").write_bytes(checkpoint_files._spelled(facts))
 
 
-@pytest.mark.parametrize("change", [
-    lambda facts: facts.update(format=2), lambda facts: facts.pop("tensors"), lambda facts: facts.update(tensors=3),
-    lambda facts: facts["tensors"].update(more=10**18), lambda facts: facts["tensors"].update(more=-1),
-    lambda facts: facts["tensors"].popitem(), lambda facts: facts["tensors"].update({name: "8" for name in facts["tensors"]}),
-    lambda facts: facts.update(rows={"x": {"bytes": [1, 1], "height": 3}}), lambda facts: facts.update(schedules=[]),
-    lambda facts: facts["files"].pop("random.txt"), lambda facts: facts.pop("data"), lambda facts: facts.update(step="2"),
-    lambda facts: facts["files"]["variables.pdiparams"].update(bytes=0),
-], ids=range(13))
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda facts: facts.update(format=2),
+        lambda facts: facts.pop("tensors"),
+        lambda facts: facts.update(tensors=3),
+        lambda facts: facts["tensors"].update(more=10**18),
+        lambda facts: facts["tensors"].update(more=-1),
+        lambda facts: facts["tensors"].popitem(),
+        lambda facts: facts["tensors"].update({name: "8" for name in facts["tensors"]}),
+        lambda facts: facts.update(rows={"x": {"bytes": [1, 1], "height": 3}}),
+        lambda facts: facts.update(schedules=[]),
+        lambda facts: facts["files"].pop("random.txt"),
+        lambda facts: facts.pop("data"),
+        lambda facts: facts.update(step="2"),
+        lambda facts: facts["files"]["variables.pdiparams"].update(bytes=0),
+    ],
+    ids=range(13),
+)
 def test_manifests_that_lie(saved, run, change):
     spelled(folder_of(saved, 2), change)
     refused(run, saved, "step-2", step=2)
@@ -102,9 +116,12 @@ def test_another_program_is_refused_and_a_changed_one_told(saved, run):
         made = Run(**arguments)
         made.train([0])
         return made
+
     refused(trained(size=6), saved, r"step-2': 'fc_0.b_0\w*' is \[5\] float32, the program declares \[6\]", pm.ShapeError)
     refused(trained(optimizer="SGD"), saved, r"step-2': values and variables differ: [0-9]+ not in the program: 'fc_0.b_0_beta1")
-    refused(trained(schedule=lambda: pm.lr.StepDecay(0.1, 2)), saved, "schedules are .*StepDecay.*, the checkpoint's .*LinearWarmup")
+    refused(
+        trained(schedule=lambda: pm.lr.StepDecay(0.1, 2)), saved, "schedules are .*StepDecay.*, the checkpoint's .*LinearWarmup"
+    )
     changed = Run(optimizer="Adam", start_step=3)
     with pytest.warns(UserWarning, match="the program has changed since '.*step-2' was saved; its variables fit"):
         assert changed.restore(saved).step == 2
@@ -144,25 +161,38 @@ def test_one_save_at_a_time(tmp_path, run):
     assert run.save(manager, 1)
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ({"keep": 0}, "keep is 0, it must be a whole number, at least 1"), ({"keep": 2.0}, "keep is 2.0"),
-    ({"every_steps": 0}, "every_steps is 0"), ({"every_steps": True}, "every_steps is True"),
-    ({"every_seconds": 0}, "every_seconds is 0"), ({"every_seconds": "1"}, "every_seconds is '1'"),
-    ({"directory": b"x"}, "directory is b'x'"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"keep": 0}, "keep is 0, it must be a whole number, at least 1"),
+        ({"keep": 2.0}, "keep is 2.0"),
+        ({"every_steps": 0}, "every_steps is 0"),
+        ({"every_steps": True}, "every_steps is True"),
+        ({"every_seconds": 0}, "every_seconds is 0"),
+        ({"every_seconds": "1"}, "every_seconds is '1'"),
+        ({"directory": b"x"}, "directory is b'x'"),
+    ],
+)
 def test_managers_that_are_refused(tmp_path, arguments, words):
     with pytest.raises(pm.ProgramError, match=words):
         pm.io.CheckpointManager(**{"directory": tmp_path, **arguments})
 
 
-@pytest.mark.parametrize("change, words, error", [
-    ({"step": -1}, "step is -1", pm.ProgramError), ({"step": "1"}, "step is '1'", pm.ProgramError),
-    ({"program": None}, "program is of type NoneType, it must be of type Program", pm.ProgramError),
-    ({"exe": 3}, "exe is of type int", pm.ProgramError), ({"scope": {}}, "scope is of type dict", pm.ProgramError),
-    ({"data": {1: 2}}, "data is {1: 2}", pm.ProgramError), ({"data": (1, 2)}, "data is", pm.ProgramError),
-    ({"data": np.zeros(3)}, "data is array", pm.ProgramError), ({"data": float("nan")}, "data is nan", pm.ProgramError),
-    ({"scope": pm.Scope()}, "'average_counters_0' has no value", pm.OpError),
-])
+@pytest.mark.parametrize(
+    "change, words, error",
+    [
+        ({"step": -1}, "step is -1", pm.ProgramError),
+        ({"step": "1"}, "step is '1'", pm.ProgramError),
+        ({"program": None}, "program is of type NoneType, it must be of type Program", pm.ProgramError),
+        ({"exe": 3}, "exe is of type int", pm.ProgramError),
+        ({"scope": {}}, "scope is of type dict", pm.ProgramError),
+        ({"data": {1: 2}}, "data is {1: 2}", pm.ProgramError),
+        ({"data": (1, 2)}, "data is", pm.ProgramError),
+        ({"data": np.zeros(3)}, "data is array", pm.ProgramError),
+        ({"data": float("nan")}, "data is nan", pm.ProgramError),
+        ({"scope": pm.Scope()}, "'average_counters_0' has no value", pm.OpError),
+    ],
+)
 def test_saves_that_are_refused(tmp_path, run, change, words, error):
     arguments = {"step": 1, "program": run.main, "exe": run.exe, "scope": run.scope, **change}
     with pytest.raises(error, match=words):

@@ -1,4 +1,5 @@
 """Checksums: every flipped bit and every cut of a file that was written here is found, and files of other tools are read."""
+
 import pickle
 
 import numpy as np
@@ -14,15 +15,17 @@ STATE = {"w": np.arange(3, dtype="float32"), "b": np.zeros((0, 2)), "n": np.arra
 
 
 def test_the_checksum_is_crc_32c():
-    assert _core.crc32c(b"123456789") == _core.crc32c_by_tables(b"123456789") == 0xe3069283  # RFC 3720, B.4, and others
-    assert _core.crc32c(bytes(32)) == 0x8a9136aa and _core.crc32c(b"\xff" * 32) == 0x62a8ab43
+    assert _core.crc32c(b"123456789") == _core.crc32c_by_tables(b"123456789") == 0xE3069283  # RFC 3720, B.4, and others
+    assert _core.crc32c(bytes(32)) == 0x8A9136AA and _core.crc32c(b"\xff" * 32) == 0x62A8AB43
 
 
 def test_both_ways_to_it_agree_at_any_length_and_in_pieces():
     random = np.random.RandomState(0)
     for size in [*range(20), 4095, 12287, 12288, 12295, 30001]:
         data = random.bytes(size)
-        assert _core.crc32c(data) == _core.crc32c_by_tables(data) == _core.crc32c(data[size // 3:], _core.crc32c(data[:size // 3]))
+        assert (
+            _core.crc32c(data) == _core.crc32c_by_tables(data) == _core.crc32c(data[size // 3 :], _core.crc32c(data[: size // 3]))
+        )
 
 
 def small_program(value=2.0):
@@ -54,7 +57,7 @@ def damaged(data, bits):
     for place in range(len(data)):
         yield data[:place]
         for bit in bits:
-            yield data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1:]
+            yield data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
 
 
 def all_are_found(path, read, bits=range(8)):
@@ -69,9 +72,15 @@ def all_are_found(path, read, bits=range(8)):
     read()
 
 
-@pytest.mark.parametrize("names, files", [
-    ({}, ["m.pdmodel", "m.pdiparams"]), ({"params_filename": "all"}, ["m/__model__", "m/all"]),
-    ({"model_filename": "net"}, ["m/net", "m/w"])], ids=["prefix", "folder-combined", "folder"])
+@pytest.mark.parametrize(
+    "names, files",
+    [
+        ({}, ["m.pdmodel", "m.pdiparams"]),
+        ({"params_filename": "all"}, ["m/__model__", "m/all"]),
+        ({"model_filename": "net"}, ["m/net", "m/w"]),
+    ],
+    ids=["prefix", "folder-combined", "folder"],
+)
 def test_models(tmp_path, names, files):
     save_model(tmp_path, **names)
     for file in files:
@@ -129,7 +138,7 @@ def test_a_program_that_another_tool_wrote_anew_vouches_for_nothing(tmp_path):
     """Its checksum is not in front any more: a writer of protobuf puts what it does not know last."""
     save_model(tmp_path)
     path, plain = tmp_path / "m.pdmodel", pm.io.read_program(tmp_path / "m").to_bytes()
-    front = path.read_bytes()[:-len(plain)]
+    front = path.read_bytes()[: -len(plain)]
     assert len(front) == 21
     path.write_bytes(plain + front)
     assert pm.io.read_program(tmp_path / "m").to_bytes() == plain
@@ -139,6 +148,7 @@ def test_a_program_that_another_tool_wrote_anew_vouches_for_nothing(tmp_path):
 
 # Two files that belong together
 
+
 def test_a_mixed_pair_is_told_and_loaded_where_it_is_meant(tmp_path):
     save_model(tmp_path, 2.0)
     old = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -146,7 +156,9 @@ def test_a_mixed_pair_is_told_and_loaded_where_it_is_meant(tmp_path):
     for name in old:
         new = (tmp_path / name).read_bytes()
         (tmp_path / name).write_bytes(old[name])
-        with pytest.raises(pm.ProgramError, match="m.pdiparams': these are not the parameters that were saved with .*check=False"):
+        with pytest.raises(
+            pm.ProgramError, match="m.pdiparams': these are not the parameters that were saved with .*check=False"
+        ):
             load_model(tmp_path)
         with pytest.raises(pm.ProgramError, match="these are not the parameters"):
             pm.io.load_program(tmp_path / "m", pm.Scope())

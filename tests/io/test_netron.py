@@ -1,4 +1,5 @@
 """Netron, which draws models, opens ours: every operator, shape and stored parameter is there."""
+
 import importlib.util
 import json
 import pathlib
@@ -23,7 +24,9 @@ def netron(tmp_path_factory):
     (folder / "package.json").write_text('{"type": "module"}')
 
     def read(path):
-        done = subprocess.run(["node", str(SCRIPT), str(folder), str(path)], check=True, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            ["node", str(SCRIPT), str(folder), str(path)], check=True, capture_output=True, text=True, timeout=60
+        )
         return json.loads(done.stdout)
 
     return read

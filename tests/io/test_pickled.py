@@ -1,4 +1,5 @@
 """Pickled states: what NumPy and PaddlePaddle write is read, nothing in a file is run, and damage is refused."""
+
 import collections
 import os
 import pathlib
@@ -14,8 +15,13 @@ from paddle_mini.io.pickled import MOST_STEPS, pickled_state
 from small_model import assert_same_bits
 
 ARRAYS = {
-    "x": np.arange(6, dtype="float32").reshape(2, 3), "scalar": np.array(3.0), "empty": np.zeros((0, 4), "int64"), "": np.zeros(1, "int8"),
-    "bools": np.array([True, False]), "bfloat16": np.array([1, 0x3f80], "uint16"), "ключ": np.ones(2, "float16"),
+    "x": np.arange(6, dtype="float32").reshape(2, 3),
+    "scalar": np.array(3.0),
+    "empty": np.zeros((0, 4), "int64"),
+    "": np.zeros(1, "int8"),
+    "bools": np.array([True, False]),
+    "bfloat16": np.array([1, 0x3F80], "uint16"),
+    "ключ": np.ones(2, "float16"),
 }
 
 
@@ -48,7 +54,12 @@ def test_other_memory_orders_and_ends():
 
 
 def test_plain_values_beside_arrays():
-    state = {"LR_Scheduler": {"last_epoch": 1, "last_lr": 0.1}, "list": [1, -70000, 2**40, (3, "a")], "nothing": None, "yes": True}
+    state = {
+        "LR_Scheduler": {"last_epoch": 1, "last_lr": 0.1},
+        "list": [1, -70000, 2**40, (3, "a")],
+        "nothing": None,
+        "yes": True,
+    }
     assert pickled_state(pickle.dumps(collections.OrderedDict(state), 2)) == state
     scalar = pickled_state(pickle.dumps({"v": np.float32(2.5)}, 4))["v"]
     assert scalar == 2.5 and scalar.dtype == np.float32
@@ -60,18 +71,30 @@ def test_a_tensor_that_is_name_and_array_becomes_the_array():
 
 
 def test_python_2s_strings():
-    data = b"\x80\x02}(U\x01wcnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85U\x01btR" \
-           b"(K\x01K\x02\x85cnumpy\ndtype\nU\x02f4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb" \
-           b"\x89U\x08" + np.array([1, -2], "<f4").tobytes() + b"tbu."
+    data = (
+        b"\x80\x02}(U\x01wcnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85U\x01btR"
+        b"(K\x01K\x02\x85cnumpy\ndtype\nU\x02f4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+        b"\x89U\x08" + np.array([1, -2], "<f4").tobytes() + b"tbu."
+    )
     assert_same_bits(pickled_state(data), {"w": np.array([1, -2], "float32")})
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-@pytest.mark.parametrize("value, named", [
-    (Calls(os.mkdir, "made"), "posix.mkdir"), (Calls(eval, "open('made', 'w')"), "eval"), (Calls(getattr, 1, "real"), "getattr"),
-    (print, "print"), (np.load, "numpy.load"), (collections.Counter(), "collections.Counter"), (pm.Scope, "Scope"), (1j, "complex"),
-    (pathlib.PurePosixPath("a"), "pathlib"),
-], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "value, named",
+    [
+        (Calls(os.mkdir, "made"), "posix.mkdir"),
+        (Calls(eval, "open('made', 'w')"), "eval"),
+        (Calls(getattr, 1, "real"), "getattr"),
+        (print, "print"),
+        (np.load, "numpy.load"),
+        (collections.Counter(), "collections.Counter"),
+        (pm.Scope, "Scope"),
+        (1j, "complex"),
+        (pathlib.PurePosixPath("a"), "pathlib"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_nothing_is_run(tmp_path, monkeypatch, protocol, value, named):
     monkeypatch.chdir(tmp_path)
     data = pickle.dumps({"bad": value}, protocol)
@@ -100,36 +123,42 @@ def deep():
     return {"w": inner}
 
 
-@pytest.mark.parametrize("data, words", [
-    (pickle.dumps(recursive()), "a container a second time"),
-    (pickle.dumps(shared()), "a container a second time"),
-    (pickle.dumps(deep()), "nested more than"),
-    (b"\x80\x04}X\x01\0\0\0w)" + b"\x85" * 100000 + b"s.", "cut off, damaged|nested"),
-    (b"\x80\x04" + b"]" * 100000 + b"a" * 99999 + b".", "holds no dict"),
-    (b"\x80\x63}.", "protocol 2 to 5"),
-    (b"}.", "protocol 2 to 5"),
-    (b"\x80\x04}\x80\x04.", "protocol 2 to 5"),
-    (b"\x80\x04\x95" + (3).to_bytes(8, "little") + b"}.", "cut off: a frame has 3 bytes, 2 are left"),
-    (pickle.dumps([ARRAYS["x"]]), "holds no dict"),
-    (pickle.dumps(ARRAYS["x"]), "holds no dict|names"),
-    (pickle.dumps({1: 2}), "a key of its dict is not a string"),
-    (pickle.dumps({(1, 2): 2}), "neither a string nor an integer"),
-    (pickle.dumps({"w": np.array([None])}, 2), "object|not numbers"),
-    (pickle.dumps({"w": np.zeros(3, "M8[s]")}, 2), "not numbers"),
-    (pickle.dumps({"w": np.zeros(3, [("a", "f4")])}, 2), "neither an array|has fields"),
-    (pickle.dumps({"w": np.array(["text"])}, 2), "not numbers"),
-    (pickle.dumps({"w": 1}, 1), "protocol 2"),
-    (b"\x80\x04}X\x01\0\0\0w(cnumpy\nndarray\nls.", "neither an array"),
-    (b"\x80\x04}X\x01\0\0\0w((cnumpy\nndarray\nlls.", "neither an array"),
-    (b"\x80\x04}X\x01\0\0\0wcbuiltins\ntuple\nX\x02\0\0\0abRs.", "as no array is written|damaged"),
-    (pickle.dumps({"w": {1, 2}}, 4), "EMPTY_SET"),
-    (pickle.dumps({"w": 1}, 4) + b"\0", "1 bytes follow its end"),
-    (b"\x80\x04}(X\x01\0\0\0wK\x01X\x01\0\0\0wK\x02u.", "'w' is there twice"),
-    (b"\x80\x04\x8e" + b"\xff" * 7 + b"\x7f" + b"abc.", "cut off, damaged"),
-    (b"\x80\x04B" + b"\xff" * 4 + b"abc.", "cut off, damaged"),
-    (b"\x80\x04}r\xff\xff\xff\x7fh\x01.", "cut off, damaged"),
-    (b"PK\x03\x04", "not pickled|damaged"), (b"", "cut off, damaged"), (b"\x80\x04.", "holds no dict"),
-], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        (pickle.dumps(recursive()), "a container a second time"),
+        (pickle.dumps(shared()), "a container a second time"),
+        (pickle.dumps(deep()), "nested more than"),
+        (b"\x80\x04}X\x01\0\0\0w)" + b"\x85" * 100000 + b"s.", "cut off, damaged|nested"),
+        (b"\x80\x04" + b"]" * 100000 + b"a" * 99999 + b".", "holds no dict"),
+        (b"\x80\x63}.", "protocol 2 to 5"),
+        (b"}.", "protocol 2 to 5"),
+        (b"\x80\x04}\x80\x04.", "protocol 2 to 5"),
+        (b"\x80\x04\x95" + (3).to_bytes(8, "little") + b"}.", "cut off: a frame has 3 bytes, 2 are left"),
+        (pickle.dumps([ARRAYS["x"]]), "holds no dict"),
+        (pickle.dumps(ARRAYS["x"]), "holds no dict|names"),
+        (pickle.dumps({1: 2}), "a key of its dict is not a string"),
+        (pickle.dumps({(1, 2): 2}), "neither a string nor an integer"),
+        (pickle.dumps({"w": np.array([None])}, 2), "object|not numbers"),
+        (pickle.dumps({"w": np.zeros(3, "M8[s]")}, 2), "not numbers"),
+        (pickle.dumps({"w": np.zeros(3, [("a", "f4")])}, 2), "neither an array|has fields"),
+        (pickle.dumps({"w": np.array(["text"])}, 2), "not numbers"),
+        (pickle.dumps({"w": 1}, 1), "protocol 2"),
+        (b"\x80\x04}X\x01\0\0\0w(cnumpy\nndarray\nls.", "neither an array"),
+        (b"\x80\x04}X\x01\0\0\0w((cnumpy\nndarray\nlls.", "neither an array"),
+        (b"\x80\x04}X\x01\0\0\0wcbuiltins\ntuple\nX\x02\0\0\0abRs.", "as no array is written|damaged"),
+        (pickle.dumps({"w": {1, 2}}, 4), "EMPTY_SET"),
+        (pickle.dumps({"w": 1}, 4) + b"\0", "1 bytes follow its end"),
+        (b"\x80\x04}(X\x01\0\0\0wK\x01X\x01\0\0\0wK\x02u.", "'w' is there twice"),
+        (b"\x80\x04\x8e" + b"\xff" * 7 + b"\x7f" + b"abc.", "cut off, damaged"),
+        (b"\x80\x04B" + b"\xff" * 4 + b"abc.", "cut off, damaged"),
+        (b"\x80\x04}r\xff\xff\xff\x7fh\x01.", "cut off, damaged"),
+        (b"PK\x03\x04", "not pickled|damaged"),
+        (b"", "cut off, damaged"),
+        (b"\x80\x04.", "holds no dict"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_what_is_refused(data, words):
     tracemalloc.start()
     try:
@@ -165,5 +194,7 @@ def test_changed_bytes_are_refused_or_are_values(protocol):
             state = pickled_state(bytes(changed))
         except pm.ProgramError:
             continue
-        assert all(isinstance(value, (np.ndarray, np.generic, int, float, str, bytes, tuple, list, dict, type(None)))
-                   for value in state.values())
+        assert all(
+            isinstance(value, (np.ndarray, np.generic, int, float, str, bytes, tuple, list, dict, type(None)))
+            for value in state.values()
+        )

@@ -1,4 +1,5 @@
 """Files as they are opened and replaced: links are not followed, pipes not waited for, modes kept, leftovers removed."""
+
 import os
 import stat
 import subprocess
@@ -84,8 +85,9 @@ sys.stdin.read()
 
 def test_what_killed_saves_left_is_removed_and_what_is_written_now_is_not(tmp_path, write):
     def writer():
-        return subprocess.Popen([sys.executable, "-c", WRITE_AND_WAIT, str(tmp_path)], stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [sys.executable, "-c", WRITE_AND_WAIT, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     with writer() as killed:
         dead = killed.stdout.readline().strip()
@@ -99,7 +101,11 @@ def test_what_killed_saves_left_is_removed_and_what_is_written_now_is_not(tmp_pa
         write(tmp_path / "f", b"new")
         assert os.path.exists(alive) and not os.path.exists(dead)
         assert {path.name for path in tmp_path.iterdir()} == {
-            "f", os.path.basename(alive), ".paddle_mini-0123456789abcdef.unfinished", *others}
+            "f",
+            os.path.basename(alive),
+            ".paddle_mini-0123456789abcdef.unfinished",
+            *others,
+        }
     write(tmp_path / "f", b"newer")
     assert not os.path.exists(alive)
 
@@ -136,8 +142,11 @@ def test_readers_and_locks_refuse_pipes_and_devices(tmp_path):
     model = SmallModel()
     os.mkfifo(tmp_path / "p.pdmodel")
     os.mkfifo(tmp_path / "p.pdiparams")
-    for call in (lambda: pm.io.read_program(tmp_path / "p"), lambda: pm.io.load_parameters(tmp_path / "p.pdiparams", model.main),
-                 lambda: pm.io.load_state("/dev/zero")):
+    for call in (
+        lambda: pm.io.read_program(tmp_path / "p"),
+        lambda: pm.io.load_parameters(tmp_path / "p.pdiparams", model.main),
+        lambda: pm.io.load_state("/dev/zero"),
+    ):
         with pytest.raises(pm.ProgramError, match="not a regular file"):
             call()
     for name in ("coordinator.json", "job.lock"):

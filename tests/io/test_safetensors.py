@@ -1,4 +1,5 @@
 """Safetensors files: read by the package's own reader, bfloat16 as bits, damage refused."""
+
 import json
 import sys
 
@@ -52,18 +53,27 @@ def test_every_truncation_is_refused(tmp_path):
             pm.io.load_state(path)
 
 
-@pytest.mark.parametrize("data, words", [
-    (b"", "not a whole"), (file_of(b""), "not a whole"), ((2**63).to_bytes(8, "little") + b"{}", "not a whole"),
-    (file_of({"w": entry(dtype="F99")}, bytes(8)), "not a whole"),
-    (file_of({"w": entry(dtype="U16", offsets=(0, 4))}, bytes(4)), "'w' has elements of U16"),
-    (file_of({"w": entry(dtype="F8_E4M3", offsets=(0, 2))}, bytes(2)), "'w' has elements of F8_E4M3"),
-    (file_of({"w": entry(shape=(3,))}, bytes(8)), "not a whole"), (file_of({"w": entry(shape=(2**63, 4))}, bytes(8)), "not a whole"),
-    (file_of({"w": entry(shape=(-2,))}, bytes(8)), "not a whole"), (file_of({"w": entry(shape=(2.5,))}, bytes(8)), "not a whole"),
-    (file_of({"w": entry(offsets=(8, 0))}, bytes(8)), "not a whole"), (file_of({"w": entry(offsets=(8, 16))}, bytes(16)), "not a whole"),
-    (file_of({"w": entry(), "v": entry()}, bytes(8)), "not a whole"),
-    (file_of(b'{"w":%s,"w":%s}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "twice|not a whole"),
-    (file_of(b"[" * 100000), "not a whole"), (b"\x80\x04}.", "not a whole"),
-])
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        (b"", "not a whole"),
+        (file_of(b""), "not a whole"),
+        ((2**63).to_bytes(8, "little") + b"{}", "not a whole"),
+        (file_of({"w": entry(dtype="F99")}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(dtype="U16", offsets=(0, 4))}, bytes(4)), "'w' has elements of U16"),
+        (file_of({"w": entry(dtype="F8_E4M3", offsets=(0, 2))}, bytes(2)), "'w' has elements of F8_E4M3"),
+        (file_of({"w": entry(shape=(3,))}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(shape=(2**63, 4))}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(shape=(-2,))}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(shape=(2.5,))}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(offsets=(8, 0))}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(offsets=(8, 16))}, bytes(16)), "not a whole"),
+        (file_of({"w": entry(), "v": entry()}, bytes(8)), "not a whole"),
+        (file_of(b'{"w":%s,"w":%s}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "twice|not a whole"),
+        (file_of(b"[" * 100000), "not a whole"),
+        (b"\x80\x04}.", "not a whole"),
+    ],
+)
 def test_what_is_refused(tmp_path, data, words):
     path = tmp_path / "m.safetensors"
     path.write_bytes(data)

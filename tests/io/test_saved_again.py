@@ -1,4 +1,5 @@
 """A program that is read, written and read again is the same program: all of it, and what is left for each fetch."""
+
 import json
 import pathlib
 import pickle
@@ -17,12 +18,19 @@ L = pm.layers
 GOLDEN = sorted((pathlib.Path(__file__).parents[1] / "golden/cases").glob("*/main.pb"))
 
 
-@pytest.mark.parametrize("path", [path for path in GOLDEN if not path.parent.name.startswith("bad_")], ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    "path", [path for path in GOLDEN if not path.parent.name.startswith("bad_")], ids=lambda path: path.parent.name
+)
 def test_programs_of_paddlepaddle(path, tmp_path):
     meta, fed = json.loads((path.parent / "case.json").read_text()), case_values.load_npz(path.parent / "feeds.npz")
     skipped = meta.get("set_vars", ())
-    feeds = [{name: pm.LoDTensor(*value) if isinstance(value, tuple) else value
-              for name, value in case_values.feed_of(fed, str(step), skipped).items()} for step in range(min(meta["steps"], 2))]
+    feeds = [
+        {
+            name: pm.LoDTensor(*value) if isinstance(value, tuple) else value
+            for name, value in case_values.feed_of(fed, str(step), skipped).items()
+        }
+        for step in range(min(meta["steps"], 2))
+    ]
     values = case_values.load_npz(path.parent / "init.npz")
     values.update({name: fed[f"0/{name}"] for name in skipped})
     program = pm.Program.from_bytes(path.read_bytes())
@@ -31,7 +39,9 @@ def test_programs_of_paddlepaddle(path, tmp_path):
     assert_the_same_when_saved_again(program, values, feeds, meta["fetch"], tmp_path)
 
 
-@pytest.mark.parametrize("number, argv, size", CHAPTERS, ids=lambda value: "-".join(value) if isinstance(value, list) else str(value))
+@pytest.mark.parametrize(
+    "number, argv, size", CHAPTERS, ids=lambda value: "-".join(value) if isinstance(value, list) else str(value)
+)
 def test_chapters_of_the_book(monkeypatch, tmp_path, number, argv, size):
     samples, feed_list, loss, optimizer = chapter_to_train(monkeypatch, number, *argv)
     optimizer.minimize(loss)
@@ -90,12 +100,17 @@ def array_written_one_by_one(x):
 def branches_in_a_loop(x):
     def body(i, value):
         even = L.equal(i % L.fill_constant([1], "int64", 2), L.fill_constant([1], "int64", 0))
-        inner, _ = L.while_loop(lambda v, j: L.less_than(j, i), lambda v, j: [v + 1.0, j + L.ones([1], "int64")],
-                                [value, L.fill_constant([1], "int64", 0)])
+        inner, _ = L.while_loop(
+            lambda v, j: L.less_than(j, i),
+            lambda v, j: [v + 1.0, j + L.ones([1], "int64")],
+            [value, L.fill_constant([1], "int64", 0)],
+        )
         return [i + L.ones([1], "int64"), L.cond(even, lambda: inner * 2.0, lambda: inner - x)]
 
     unused = L.cond(L.reduce_sum(x) > 0.0, lambda: x * 5.0, lambda: x * 7.0)
-    _, value = L.while_loop(lambda i, v: L.less_than(i, L.fill_constant([1], "int64", 4)), body, [L.fill_constant([1], "int64", 0), x])
+    _, value = L.while_loop(
+        lambda i, v: L.less_than(i, L.fill_constant([1], "int64", 4)), body, [L.fill_constant([1], "int64", 0), x]
+    )
     return [value, unused, L.switch_case(L.cast(L.reduce_sum(value) > 3.0, "int32"), [lambda: value, lambda: unused])]
 
 
@@ -119,8 +134,17 @@ def state_read_before_it_changes(x):
     return [out]
 
 
-PROGRAMS = [grown_in_a_loop, changed_in_place, overwritten_after_a_read, overwritten_in_a_branch, array_first_written_in_a_loop,
-            array_written_one_by_one, branches_in_a_loop, state_changed_in_a_loop, state_read_before_it_changes]
+PROGRAMS = [
+    grown_in_a_loop,
+    changed_in_place,
+    overwritten_after_a_read,
+    overwritten_in_a_branch,
+    array_first_written_in_a_loop,
+    array_written_one_by_one,
+    branches_in_a_loop,
+    state_changed_in_a_loop,
+    state_read_before_it_changes,
+]
 
 
 @pytest.mark.parametrize("value", [1.0, -1.0])
@@ -144,15 +168,20 @@ def test_control_flow_and_overwritten_inputs(build, value, tmp_path):
     assert_the_same_when_saved_again(main, values, feeds, [output.name for output in outputs], tmp_path)
 
 
-@pytest.mark.parametrize("minimize", [
-    lambda loss: pm.optimizer.GradientMerge(pm.optimizer.Adam(0.1), 2).minimize(loss),
-    lambda loss: pm.optimizer.ParameterAverage(pm.optimizer.Momentum(0.1, 0.9), window_size=3).minimize(loss),
-    lambda loss: pm.optimizer.GradientMerge(pm.optimizer.LossScaling(pm.optimizer.SGD(0.1)), 2).minimize(loss),
-], ids=["merged gradients", "averages", "scaled loss"])
+@pytest.mark.parametrize(
+    "minimize",
+    [
+        lambda loss: pm.optimizer.GradientMerge(pm.optimizer.Adam(0.1), 2).minimize(loss),
+        lambda loss: pm.optimizer.ParameterAverage(pm.optimizer.Momentum(0.1, 0.9), window_size=3).minimize(loss),
+        lambda loss: pm.optimizer.GradientMerge(pm.optimizer.LossScaling(pm.optimizer.SGD(0.1)), 2).minimize(loss),
+    ],
+    ids=["merged gradients", "averages", "scaled loss"],
+)
 def test_training(minimize, tmp_path):
     model = SmallModel(minimize)
-    assert_the_same_when_saved_again(model.main, model.everything(), [batch(step) for step in range(4)],
-                                     [model.loss.name, model.logits.name], tmp_path)
+    assert_the_same_when_saved_again(
+        model.main, model.everything(), [batch(step) for step in range(4)], [model.loss.name, model.logits.name], tmp_path
+    )
 
 
 def test_a_block_of_merged_gradients_that_names_itself_as_its_forward_block(tmp_path):
@@ -171,7 +200,7 @@ def test_a_feed_of_a_computed_variable_stands_for_its_operators(tmp_path):
     out = L.scale(hidden, scale=10.0)
     pm.io.save_inference_model(tmp_path / "m", [hidden], [out])
     model, feeds, fetches = pm.io.load_inference_model(tmp_path / "m")
-    found, = pm.Executor(pm.CPUPlace()).run(model, {feeds[0]: np.float32([1])}, fetches)
+    (found,) = pm.Executor(pm.CPUPlace()).run(model, {feeds[0]: np.float32([1])}, fetches)
     np.testing.assert_array_equal(found, [20])
 
 
@@ -202,7 +231,7 @@ def test_variables_called_feed_and_fetch(tmp_path):
         pm.io.save_inference_model(tmp_path / "m", ["feed"], ["fetch"], program=pm.default_main_program())
         model, feeds, fetches = pm.io.load_inference_model(tmp_path / "m")
         assert (feeds, [fetch.name for fetch in fetches]) == (["feed"], ["fetch"])
-        found, = pm.Executor(pm.CPUPlace()).run(model, {"feed": np.float32([1, 2])}, fetches)
+        (found,) = pm.Executor(pm.CPUPlace()).run(model, {"feed": np.float32([1, 2])}, fetches)
         np.testing.assert_array_equal(found, [2, 4])
 
 
@@ -210,7 +239,10 @@ def test_what_paddlepaddle_keeps_of_parameters_is_kept(tmp_path):
     """A pickled file that jit.load reads: nothing of it is run here."""
     model = SmallModel()
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope)
-    entries = {name: {"structured_name": f"layer.{name}", "stop_gradient": name.endswith("b_0"), "trainable": True} for name in model.parameters}
+    entries = {
+        name: {"structured_name": f"layer.{name}", "stop_gradient": name.endswith("b_0"), "trainable": True}
+        for name in model.parameters
+    }
     (tmp_path / "m.pdiparams.info").write_bytes(pickle.dumps({**entries, "pruned": {"stop_gradient": True}}, protocol=2))
     loaded = pm.Scope()
     _, feeds, fetches = pm.io.load_inference_model(tmp_path / "m", scope=loaded)
@@ -242,9 +274,15 @@ def test_what_is_kept_of_parameters_is_replaced_with_the_model_or_not_at_all(tmp
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
-@pytest.mark.parametrize("data, words", [
-    (pickle.dumps({"w": {"stop_gradient": 3}}, protocol=2), "'w'"), (pickle.dumps({"w": 3}, protocol=2), "'w'"),
-    (pickle.dumps({"w": print}, protocol=2), "nothing is run"), (b"\x80\x02", "cut off")])
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        (pickle.dumps({"w": {"stop_gradient": 3}}, protocol=2), "'w'"),
+        (pickle.dumps({"w": 3}, protocol=2), "'w'"),
+        (pickle.dumps({"w": print}, protocol=2), "nothing is run"),
+        (b"\x80\x02", "cut off"),
+    ],
+)
 def test_a_damaged_file_of_what_is_kept_of_parameters(tmp_path, data, words):
     model = SmallModel()
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope)

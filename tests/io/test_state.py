@@ -1,4 +1,5 @@
 """States: a program's variables as a dict, into .pdparams, .pdopt and .pdmodel files and back."""
+
 import pickle
 
 import numpy as np
@@ -53,11 +54,21 @@ def test_missing_and_unexpected_names_are_listed(model):
     assert_same_bits({name: scope.get(name) for name in lacking}, lacking)
 
 
-@pytest.mark.parametrize("value, error", [
-    (np.zeros((6, 4), "float32"), pm.ShapeError), (np.zeros(30, "float32"), pm.ShapeError), (np.zeros((5, 6), "float32"), pm.ShapeError),
-    (np.zeros((6, 5), "float64"), pm.ShapeError), (np.zeros((6, 5), "int32"), pm.ShapeError), (np.zeros((6, 5), ">f4"), pm.ShapeError),
-    (np.zeros((6, 5), object), pm.ShapeError), ([[0.0] * 5] * 6, pm.ProgramError), (None, pm.ProgramError),
-], ids=str)
+@pytest.mark.parametrize(
+    "value, error",
+    [
+        (np.zeros((6, 4), "float32"), pm.ShapeError),
+        (np.zeros(30, "float32"), pm.ShapeError),
+        (np.zeros((5, 6), "float32"), pm.ShapeError),
+        (np.zeros((6, 5), "float64"), pm.ShapeError),
+        (np.zeros((6, 5), "int32"), pm.ShapeError),
+        (np.zeros((6, 5), ">f4"), pm.ShapeError),
+        (np.zeros((6, 5), object), pm.ShapeError),
+        ([[0.0] * 5] * 6, pm.ProgramError),
+        (None, pm.ProgramError),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("strict", [True, False])
 def test_what_does_not_fit_changes_nothing(model, value, error, strict):
     state, scope = pm.io.get_state(model.main, model.scope), filled(model.main)
@@ -84,7 +95,7 @@ def test_a_program_is_saved_and_goes_on(tmp_path, model):
         assert pm.io.load(pm.io.read_program(tmp_path / "half"), tmp_path / spelling, scope) == ([], [])
         assert_same_bits({name: scope.get(name) for name in scope.names()}, model.everything())
     for number in range(3, 5):
-        loss, = model.exe.run(model.main, batch(number), [model.loss.name], scope)
+        (loss,) = model.exe.run(model.main, batch(number), [model.loss.name], scope)
         assert loss.tobytes() == model.step(number).tobytes()
 
 
@@ -147,8 +158,10 @@ def test_slices_of_large_arrays_are_joined(tmp_path):
 @pytest.mark.parametrize("suffix", ["pdparams", "safetensors"])
 def test_a_dict_of_arrays_on_its_own(tmp_path, suffix):
     random = np.random.RandomState(0)
-    state = {dtype: random.randint(0, 2, (3, 2)).astype(dtype) for dtype in
-             ["float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool", "uint16"]}
+    state = {
+        dtype: random.randint(0, 2, (3, 2)).astype(dtype)
+        for dtype in ["float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool", "uint16"]
+    }
     state.update({"0-d": np.array(2.0), "empty": np.zeros((0, 3), "int32"), "strided": np.arange(12.0).reshape(3, 4)[:, ::2]})
     path = tmp_path / f"s.{suffix}"
     pm.io.save_state(path, state)
@@ -157,8 +170,17 @@ def test_a_dict_of_arrays_on_its_own(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["pdparams", "safetensors"])
-@pytest.mark.parametrize("state", [{"w": np.array([None])}, {"w": np.array(["text"])}, {"w": np.zeros(1, "complex64")}, {3: np.zeros(1)},
-                                   {"w": np.zeros(2, [("a", "f4")])}], ids=str)
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"w": np.array([None])},
+        {"w": np.array(["text"])},
+        {"w": np.zeros(1, "complex64")},
+        {3: np.zeros(1)},
+        {"w": np.zeros(2, [("a", "f4")])},
+    ],
+    ids=str,
+)
 def test_what_is_not_saved_leaves_the_old_file(tmp_path, suffix, state):
     path = tmp_path / f"s.{suffix}"
     pm.io.save_state(path, {"w": np.ones(3)})

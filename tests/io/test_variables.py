@@ -1,4 +1,5 @@
 """Folders of variables and models as PaddlePaddle 1.x writes them: one stream a file, or all in one file."""
+
 import pathlib
 
 import numpy as np
@@ -80,8 +81,9 @@ def test_paddlepaddles_folder_is_read_and_written_again(tmp_path):
         assert_same_bits(everything(scope), {name: expected[name] for name in sorted(scope.names())})
     assert len(scope.names()) == 9
     pm.io.save_persistables(None, tmp_path, program, scope=scope)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == \
-        {path.name: path.read_bytes() for path in (GOLDEN / "vars").iterdir()}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        path.name: path.read_bytes() for path in (GOLDEN / "vars").iterdir()
+    }
 
 
 def test_sequence_offsets_are_kept(tmp_path):
@@ -105,7 +107,9 @@ def test_names_with_folders_stay_inside(tmp_path):
         program.global_block().create_var(name, shape=[1], dtype="float32", persistable=True)
         scope.set(name, np.ones(1, "float32"))
         for call in (pm.io.save_persistables, pm.io.load_persistables):
-            refused(lambda call=call: call(None, tmp_path / "in", program, scope=scope), scope, "no name of a file inside a folder")
+            refused(
+                lambda call=call: call(None, tmp_path / "in", program, scope=scope), scope, "no name of a file inside a folder"
+            )
         pm.io.save_persistables(None, tmp_path / "one", program, "all", scope=scope)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "save"]
 
@@ -132,13 +136,16 @@ def test_damage_of_one_file_changes_nothing(tmp_path, model):
     refused(load, scope, "not a regular file")
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda m, path: pm.io.save_persistables(None, path, m.main, scope=pm.Scope()), "has no value in the scope"),
-    (lambda m, path: pm.io.save_vars(None, path, m.main, ["fc_0.w"], scope=m.scope), "no variable 'fc_0.w'"),
-    (lambda m, path: pm.io.save_vars(None, path, m.main, "fc_0.w_0", scope=m.scope), "vars must be a list"),
-    (lambda m, path: pm.io.save_params(None, path, m.loss, scope=m.scope), "belongs to a Program"),
-    (lambda m, path: pm.io.load_vars(None, path, m.main, ["x"], filename="f", scope=m.scope), "can't open"),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda m, path: pm.io.save_persistables(None, path, m.main, scope=pm.Scope()), "has no value in the scope"),
+        (lambda m, path: pm.io.save_vars(None, path, m.main, ["fc_0.w"], scope=m.scope), "no variable 'fc_0.w'"),
+        (lambda m, path: pm.io.save_vars(None, path, m.main, "fc_0.w_0", scope=m.scope), "vars must be a list"),
+        (lambda m, path: pm.io.save_params(None, path, m.loss, scope=m.scope), "belongs to a Program"),
+        (lambda m, path: pm.io.load_vars(None, path, m.main, ["x"], filename="f", scope=m.scope), "can't open"),
+    ],
+)
 def test_what_is_refused(tmp_path, model, call, words):
     refused(lambda: call(model, tmp_path), model.scope, words, pm.Error)
     assert not any(tmp_path.iterdir())
@@ -150,18 +157,23 @@ def test_a_folder_that_cannot_be_made(tmp_path, model):
         pm.io.save_params(None, tmp_path / "file", model.main, scope=model.scope)
 
 
-@pytest.mark.parametrize("names, files", [
-    ({"model_filename": "__model__"}, ["__model__", "fc_0.b_0", "fc_0.w_0", "fc_1.b_0", "fc_1.w_0"]),
-    ({"params_filename": "weights"}, ["__model__", "weights"]),
-    ({"model_filename": "net", "params_filename": "weights"}, ["net", "weights"]),
-])
+@pytest.mark.parametrize(
+    "names, files",
+    [
+        ({"model_filename": "__model__"}, ["__model__", "fc_0.b_0", "fc_0.w_0", "fc_1.b_0", "fc_1.w_0"]),
+        ({"params_filename": "weights"}, ["__model__", "weights"]),
+        ({"model_filename": "net", "params_filename": "weights"}, ["net", "weights"]),
+    ],
+)
 def test_a_model_in_a_folder(tmp_path, model, names, files):
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope, **names)
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == files
     scope, x = pm.Scope(), batch(0)["x"]
     program, feeds, fetches = pm.io.load_inference_model(tmp_path / "m", scope=scope, **names)
     assert (feeds, [var.name for var in fetches]) == (["x"], [model.logits.name])
-    expected, = model.exe.run(model.main.clone(for_test=True).prune(["x"], [model.logits]), {"x": x}, [model.logits], model.scope)
+    (expected,) = model.exe.run(
+        model.main.clone(for_test=True).prune(["x"], [model.logits]), {"x": x}, [model.logits], model.scope
+    )
     assert model.exe.run(program, {"x": x}, fetches, scope)[0].tobytes() == expected.tobytes()
     if names == {"model_filename": "__model__"}:
         assert pm.io.load_inference_model(tmp_path / "m", scope=pm.Scope())[0].to_bytes() == program.to_bytes()

@@ -1,4 +1,5 @@
 """Cells, `rnn` and decoding: against NumPy, and against a search through all sentences."""
+
 import itertools
 
 import numpy as np
@@ -89,15 +90,20 @@ class Fixed:
 
 
 def test_a_beam_as_wide_as_all_sentences_finds_the_best_ones():
-    steps, beam, sentences = 3, WORDS ** 3, 2
+    steps, beam, sentences = 3, WORDS**3, 2
     rng = np.random.default_rng(2)
     table = rng.uniform(-2, 2, (WORDS + 1, WORDS)).astype("float32")  # by last word, and how far
 
     def build(start):
         weight = L.assign(table)
         decoder = L.BeamSearchDecoder(
-            Fixed(), start_token=0, end_token=END, beam_size=beam, embedding_fn=lambda words: L.one_hot(words, WORDS),
-            output_fn=lambda outputs: L.matmul(outputs, weight))
+            Fixed(),
+            start_token=0,
+            end_token=END,
+            beam_size=beam,
+            embedding_fn=lambda words: L.one_hot(words, WORDS),
+            output_fn=lambda outputs: L.matmul(outputs, weight),
+        )
         return L.dynamic_decode(decoder, start, max_step_num=steps)
 
     start = np.array([[0.0], [1.0]], "float32")
@@ -125,8 +131,9 @@ def test_a_beam_as_wide_as_all_sentences_finds_the_best_ones():
 def test_decoding_stops_when_all_have_ended():
     def build(start):
         weight = L.assign(np.array([[0.0, 0.0, 0.0, 50.0]] * (WORDS + 1), "float32"))
-        decoder = L.BeamSearchDecoder(Fixed(), 0, END, 2, lambda words: L.one_hot(words, WORDS),
-                                      lambda outputs: L.matmul(outputs + 1.0, weight))
+        decoder = L.BeamSearchDecoder(
+            Fixed(), 0, END, 2, lambda words: L.one_hot(words, WORDS), lambda outputs: L.matmul(outputs + 1.0, weight)
+        )
         return L.dynamic_decode(decoder, start, max_step_num=10)
 
     (words, _), _ = run(build, start=np.zeros((3, 1), "float32"))

@@ -1,4 +1,5 @@
 """Loops and branches against the same programs written out; gradients against central differences."""
+
 import numpy as np
 import pytest
 
@@ -15,8 +16,11 @@ def run(build, feeds, fetch=None, steps=1, dtype="float64"):
         x = L.data("x", shape=[2, 3], dtype=dtype)
         x.stop_gradient = False
         w = L.create_parameter([3, 3], dtype=dtype, name="w")
-        extra = {name: L.data(name, shape=list(value.shape), dtype=str(value.dtype))
-                 for name, value in feeds.items() if name not in ("x", "w")}
+        extra = {
+            name: L.data(name, shape=list(value.shape), dtype=str(value.dtype))
+            for name, value in feeds.items()
+            if name not in ("x", "w")
+        }
         out = build(x, w, **extra)
         loss = L.reduce_sum(L.square(out))
         gradients = pm.backward.gradients([loss], [x, w])

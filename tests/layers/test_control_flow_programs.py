@@ -1,4 +1,5 @@
 """Programs with loops and branches: what runs, what is refused, and that they are copied, pruned, saved and loaded."""
+
 import numpy as np
 import pytest
 
@@ -15,7 +16,8 @@ def test_only_the_branch_that_is_chosen_runs():
         zero = L.fill_constant([1], "int64", 0)
         out = L.cond(index < zero, lambda: L.zeros([1, 2]), lambda: L.gather(table, index))
     run_one = lambda i: pm.Executor(pm.CPUPlace()).run(
-        main, feed={"index": count(i), "table": np.eye(2, dtype="float32")}, fetch_list=[out], scope=scope)[0]
+        main, feed={"index": count(i), "table": np.eye(2, dtype="float32")}, fetch_list=[out], scope=scope
+    )[0]
     np.testing.assert_array_equal(run_one(-5), [[0, 0]])
     np.testing.assert_array_equal(run_one(1), [[0, 1]])
     with pytest.raises(pm.OpError, match="gather"):
@@ -60,22 +62,25 @@ def test_a_program_with_a_loop_clones_for_test_and_prunes():
     feed = {"x": np.ones((2, 3), "float32"), "n": count(2)}
     expected = np.tanh(np.tanh(feed["x"] @ scope.get("w")) @ scope.get("w"))
     for program in (main.clone(for_test=True), main.prune(["x", "n"], [out])):
-        found, = executor.run(program, feed=feed, fetch_list=[out.name], scope=scope)
+        (found,) = executor.run(program, feed=feed, fetch_list=[out.name], scope=scope)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)  # sums of three may cancel out
 
 
-@pytest.mark.parametrize("build, words", [
-    (lambda x: L.while_loop(lambda v: v, lambda v: v, [x]), "one bool"),
-    (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: [v, v], [x]), "nest differently"),
-    (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: L.cast(v, "int64"), [x]), "float32"),
-    (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: 3, [x]), "no Variable"),
-    (lambda x: L.while_loop(lambda v: v, lambda v: v, []), "at least one"),
-    (lambda x: L.cond(x, lambda: x, lambda: x), "one bool"),
-    (lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x, lambda: None), "nest differently"),
-    (lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x, lambda: L.cast(x, "int64")), "int64"),
-    (lambda x: L.case([]), "pred_fn_pairs"),
-    (lambda x: L.array_read(L.create_array(), x), "no value"),
-])
+@pytest.mark.parametrize(
+    "build, words",
+    [
+        (lambda x: L.while_loop(lambda v: v, lambda v: v, [x]), "one bool"),
+        (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: [v, v], [x]), "nest differently"),
+        (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: L.cast(v, "int64"), [x]), "float32"),
+        (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: 3, [x]), "no Variable"),
+        (lambda x: L.while_loop(lambda v: v, lambda v: v, []), "at least one"),
+        (lambda x: L.cond(x, lambda: x, lambda: x), "one bool"),
+        (lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x, lambda: None), "nest differently"),
+        (lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x, lambda: L.cast(x, "int64")), "int64"),
+        (lambda x: L.case([]), "pred_fn_pairs"),
+        (lambda x: L.array_read(L.create_array(), x), "no value"),
+    ],
+)
 def test_refused(build, words):
     main = pm.Program()
     with pm.program_guard(main, pm.Program()):
@@ -86,11 +91,14 @@ def test_refused(build, words):
     assert words in str(error.value)
 
 
-@pytest.mark.parametrize("build", [
-    lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: x * 3.0),
-    lambda x: power_loop(x, L.create_parameter([3, 3], name="w"), L.fill_constant([1], "int64", 2)),
-    lambda x: L.rnn(L.GRUCell(3), L.unsqueeze(x, [0]))[0],
-])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: x * 3.0),
+        lambda x: power_loop(x, L.create_parameter([3, 3], name="w"), L.fill_constant([1], "int64", 2)),
+        lambda x: L.rnn(L.GRUCell(3), L.unsqueeze(x, [0]))[0],
+    ],
+)
 def test_a_model_with_blocks_is_saved_and_loaded(build, tmp_path):
     main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
     with pm.program_guard(main, startup):
@@ -99,11 +107,11 @@ def test_a_model_with_blocks_is_saved_and_loaded(build, tmp_path):
     executor = pm.Executor(pm.CPUPlace())
     executor.run(startup, scope=scope)
     value = np.arange(6, dtype="float32").reshape(2, 3) - 2
-    expected, = executor.run(main, feed={"x": value}, fetch_list=[out], scope=scope)
+    (expected,) = executor.run(main, feed={"x": value}, fetch_list=[out], scope=scope)
     pm.io.save_inference_model(tmp_path / "model", [x], [out], executor, program=main, scope=scope)
     other = pm.Scope()
     program, feeds, fetches = pm.io.load_inference_model(tmp_path / "model", executor, scope=other)
-    found, = executor.run(program, feed={feeds[0]: value}, fetch_list=fetches, scope=other)
+    (found,) = executor.run(program, feed={feeds[0]: value}, fetch_list=fetches, scope=other)
     np.testing.assert_array_equal(found, expected)
 
 

@@ -33,8 +33,10 @@ def test_linear_chain_crf():
     _, _, loss = field()
     value, weight = run(loss, "moves", x=SCORES, tags=TAGS)
     assert weight.shape == (5, 3)
-    wanted = [np.log(sum(np.exp(score(rows, path, weight)) for path in paths(rows))) - score(rows, right[:, 0], weight)
-              for rows, right in zip(split(SCORES), split(TAGS))]
+    wanted = [
+        np.log(sum(np.exp(score(rows, path, weight)) for path in paths(rows))) - score(rows, right[:, 0], weight)
+        for rows, right in zip(split(SCORES), split(TAGS))
+    ]
     np.testing.assert_allclose(value[:, 0], wanted, rtol=1e-5)
 
 
@@ -54,12 +56,12 @@ def test_padded_sequences_with_lengths_are_the_same():
     best = pm.layers.crf_decoding(x, "moves", length=length)
     rows, labels = np.zeros((2, 3, 3), "f4"), np.zeros((2, 3), "int64")
     for i, (part, right) in enumerate(zip(split(SCORES), split(TAGS))):
-        rows[i, :len(part)], labels[i, :len(part)] = part, right[:, 0]
+        rows[i, : len(part)], labels[i, : len(part)] = part, right[:, 0]
     value, path, weight = run(loss, best, "moves", x=rows, tags=labels, length=np.array([2, 3]))
     for i, (part, right) in enumerate(zip(split(SCORES), split(TAGS))):
         total = np.log(sum(np.exp(score(part, way, weight)) for way in paths(part)))
         np.testing.assert_allclose(value[i, 0], total - score(part, right[:, 0], weight), rtol=1e-5)
-        assert path[i, :len(part)].tolist() == max(paths(part), key=lambda way: score(part, way, weight))
+        assert path[i, : len(part)].tolist() == max(paths(part), key=lambda way: score(part, way, weight))
 
 
 def test_a_field_learns_its_labels():
@@ -80,8 +82,10 @@ def test_chunk_eval():
     found, right = (pm.layers.data(name, [-1, 1], dtype="int64", lod_level=1) for name in ("found", "right"))
     counts = pm.layers.chunk_eval(found, right, "IOB", 2)
     # B-0 I-0 O B-1 | B-1 I-1: the first and the last chunk are found
-    feed = {"right": lod_tensor(np.array([[0], [1], [4], [2], [2], [3]]), (4, 2)),
-            "found": lod_tensor(np.array([[0], [1], [0], [4], [2], [3]]), (4, 2))}
+    feed = {
+        "right": lod_tensor(np.array([[0], [1], [4], [2], [2], [3]]), (4, 2)),
+        "found": lod_tensor(np.array([[0], [1], [0], [4], [2], [3]]), (4, 2)),
+    }
     values = run(*counts, **feed)
     np.testing.assert_allclose([value.item() for value in values], [2 / 3, 2 / 3, 2 / 3, 3, 3, 2], rtol=1e-6)
     without = pm.layers.chunk_eval(found, right, "IOB", 2, excluded_chunk_types=[1])

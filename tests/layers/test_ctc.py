@@ -18,8 +18,9 @@ def spelled(path, blank=0):
 
 def loss_of(rows, label):
     p = np.exp(rows) / np.exp(rows).sum(1, keepdims=True)
-    return -np.log(sum(p[range(len(rows)), path].prod() for path in itertools.product(range(3), repeat=len(rows))
-                       if spelled(path) == label))
+    return -np.log(
+        sum(p[range(len(rows)), path].prod() for path in itertools.product(range(3), repeat=len(rows)) if spelled(path) == label)
+    )
 
 
 WANTED = [loss_of(rows, label[:, 0].tolist()) for rows, label in zip(split(LOGITS), split(LABEL))]
@@ -30,7 +31,7 @@ def feeds():
 
 
 def test_warpctc():
-    value, = run(pm.layers.warpctc(*feeds()), x=LOGITS, label=LABEL)
+    (value,) = run(pm.layers.warpctc(*feeds()), x=LOGITS, label=LABEL)
     np.testing.assert_allclose(value[:, 0], WANTED, rtol=1e-5)
 
 
@@ -39,8 +40,13 @@ def test_warpctc_of_padded_sequences():
     lengths = [pm.layers.data(name, [-1], dtype="int64") for name in ("steps", "words")]
     rows, labels = np.zeros((4, 2, 3), "f4"), np.array([[1, 0], [2, 2]])
     rows[:3, 0], rows[:, 1] = split(LOGITS)
-    value, = run(pm.layers.warpctc(x, label, input_length=lengths[0], label_length=lengths[1]), x=rows, label=labels,
-                 steps=np.array([3, 4]), words=np.array([1, 2]))
+    (value,) = run(
+        pm.layers.warpctc(x, label, input_length=lengths[0], label_length=lengths[1]),
+        x=rows,
+        label=labels,
+        steps=np.array([3, 4]),
+        words=np.array([1, 2]),
+    )
     np.testing.assert_allclose(value[:, 0], WANTED, rtol=1e-5)
     with pytest.raises(pm.ProgramError, match="give both input_length and label_length"):
         pm.layers.warpctc(x, label, input_length=lengths[0])
@@ -60,7 +66,7 @@ def test_greedy_decoder():
     x, _ = feeds()
     best = np.array([1, 1, 0, 2, 0, 2, 2])
     rows = lod_tensor(np.eye(3, dtype="float32")[best], (3, 4))
-    value, = start().run(feed={"x": rows}, fetch_list=[pm.layers.ctc_greedy_decoder(x, 0)], return_numpy=False)
+    (value,) = start().run(feed={"x": rows}, fetch_list=[pm.layers.ctc_greedy_decoder(x, 0)], return_numpy=False)
     assert [part[:, 0].tolist() for part in split(value)] == [[1], [2, 2]]
 
 
@@ -74,10 +80,12 @@ def test_greedy_decoder_of_padded_sequences():
 
 def test_edit_distance():
     a, b = (pm.layers.data(name, [-1, 1], dtype="int64", lod_level=1) for name in "ab")
-    feed = {"a": lod_tensor(np.array([[1], [2], [3], [4]]), (3, 1)),
-            "b": lod_tensor(np.array([[1], [3], [4], [9]]), (2, 2))}
-    outputs = [pm.layers.edit_distance(a, b, normalized=False), pm.layers.edit_distance(a, b),
-               pm.layers.edit_distance(a, b, normalized=False, ignored_tokens=[2, 9])]
+    feed = {"a": lod_tensor(np.array([[1], [2], [3], [4]]), (3, 1)), "b": lod_tensor(np.array([[1], [3], [4], [9]]), (2, 2))}
+    outputs = [
+        pm.layers.edit_distance(a, b, normalized=False),
+        pm.layers.edit_distance(a, b),
+        pm.layers.edit_distance(a, b, normalized=False, ignored_tokens=[2, 9]),
+    ]
     values = run(*(out for out, _ in outputs), outputs[0][1], **feed)
     assert [value.ravel().tolist() for value in values] == [[1, 1], [0.5, 0.5], [0, 0], [2]]
     with pytest.raises(pm.ProgramError, match="not with lengths"):

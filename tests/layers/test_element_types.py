@@ -1,4 +1,5 @@
 """Element types are checked while a program is built: the error names the user's line and the types there are."""
+
 import numpy as np
 import pytest
 
@@ -8,16 +9,25 @@ from paddle_mini._core import contract
 L = pm.layers
 
 
-@pytest.mark.parametrize("build, types", [
-    (lambda x: L.relu(x("int64")), "float32, float64"), (lambda x: L.exp(x("bool")), "float32, float64"),
-    (lambda x: L.log_softmax(x("int64")), "float32, float64"), (lambda x: L.softmax(x("int32")), "float32, float64"),
-    (lambda x: L.mean(x("bool")), "float32, float64"),
-    (lambda x: L.relu(x("int64") + 1), "float32, float64"),
-])
+@pytest.mark.parametrize(
+    "build, types",
+    [
+        (lambda x: L.relu(x("int64")), "float32, float64"),
+        (lambda x: L.exp(x("bool")), "float32, float64"),
+        (lambda x: L.log_softmax(x("int64")), "float32, float64"),
+        (lambda x: L.softmax(x("int32")), "float32, float64"),
+        (lambda x: L.mean(x("bool")), "float32, float64"),
+        (lambda x: L.relu(x("int64") + 1), "float32, float64"),
+    ],
+)
 def test_a_layer_refuses_an_element_type_without_kernel(build, types):
     before = pm.default_startup_program().to_bytes()
     with pytest.raises(pm.ShapeError) as raised:
-        build(lambda dtype, shape=(4, 4): L.data(f"x_{dtype}_{len(pm.default_main_program().global_block().vars)}", shape, dtype=dtype))
+        build(
+            lambda dtype, shape=(4, 4): L.data(
+                f"x_{dtype}_{len(pm.default_main_program().global_block().vars)}", shape, dtype=dtype
+            )
+        )
     lines = str(raised.value).splitlines()
     assert "no kernel for " in lines[0] and types in lines[0]
     assert "\n  added at tests/layers/test_element_types.py:" in str(raised.value) and len(lines) <= 12
@@ -26,8 +36,13 @@ def test_a_layer_refuses_an_element_type_without_kernel(build, types):
 
 def one_input(op_type):
     record = contract(op_type)
-    return (len([port for port in record["inputs"] if not port["optional"]]) == 1 and record["has_kernels"] and record["dtypes"]
-            and not any(attr["required"] for attr in record["attrs"]) and not record["inputs"][0]["list"])
+    return (
+        len([port for port in record["inputs"] if not port["optional"]]) == 1
+        and record["has_kernels"]
+        and record["dtypes"]
+        and not any(attr["required"] for attr in record["attrs"])
+        and not record["inputs"][0]["list"]
+    )
 
 
 def test_every_operator_of_one_input_says_which_element_types_it_has():

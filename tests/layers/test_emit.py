@@ -23,7 +23,7 @@ def test_parameters_of_one_name_are_one():
     first = pm.layers.fc(x, 4, param_attr="shared", bias_attr=False)
     second = pm.layers.fc(first, 4, param_attr=pm.ParamAttr(name="shared"), bias_attr=False)
     assert [p.name for p in pm.default_main_program().all_parameters()] == ["shared"]
-    value, = run(second, x=np.ones((1, 4), "float32"))
+    (value,) = run(second, x=np.ones((1, 4), "float32"))
     weight = pm.global_scope().get("shared")
     np.testing.assert_allclose(value, np.ones((1, 4)) @ weight @ weight, rtol=1e-5, atol=1e-6)  # sums of four may cancel out
     with pytest.raises(pm.ShapeError, match=r"'shared' is there already as \[4, 4\] float32"):
@@ -32,8 +32,9 @@ def test_parameters_of_one_name_are_one():
 
 def test_param_attr_says_what_a_parameter_is():
     decay = pm.regularizer.L2Decay(0.1)
-    attr = pm.ParamAttr("w", initializer.Constant(2.0), learning_rate=0.5, regularizer=decay, trainable=False,
-                        average=False, need_clip=False)
+    attr = pm.ParamAttr(
+        "w", initializer.Constant(2.0), learning_rate=0.5, regularizer=decay, trainable=False, average=False, need_clip=False
+    )
     pm.layers.fc(pm.layers.data("x", [-1, 3]), 2, param_attr=attr, bias_attr=initializer.Constant(1.0))
     weight, bias = pm.default_main_program().all_parameters()
     assert (weight.name, weight.learning_rate, weight.regularizer) == ("w", 0.5, decay)
@@ -65,24 +66,36 @@ def test_every_layer_is_documented():
         assert inspect.getdoc(getattr(pm.layers, name)), name
 
 
-@pytest.mark.parametrize("name, function", [
-    ("relu", lambda v: np.maximum(v, 0)), ("tanh", np.tanh), ("exp", np.exp), ("square", np.square), ("abs", np.abs),
-    ("sigmoid", lambda v: 1 / (1 + np.exp(-v))), ("mean", np.mean), ("sign", np.sign),
-])
+@pytest.mark.parametrize(
+    "name, function",
+    [
+        ("relu", lambda v: np.maximum(v, 0)),
+        ("tanh", np.tanh),
+        ("exp", np.exp),
+        ("square", np.square),
+        ("abs", np.abs),
+        ("sigmoid", lambda v: 1 / (1 + np.exp(-v))),
+        ("mean", np.mean),
+        ("sign", np.sign),
+    ],
+)
 def test_operator_layers_compute(name, function):
     x = np.array([[-1.5, 0.25], [2.0, -0.5]], "float32")
-    value, = run(getattr(pm.layers, name)(pm.layers.data("x", [-1, 2])), x=x)
+    (value,) = run(getattr(pm.layers, name)(pm.layers.data("x", [-1, 2])), x=x)
     np.testing.assert_allclose(value, function(x), rtol=1e-6)
 
 
-@pytest.mark.parametrize("mistake, words", [
-    (lambda x: pm.layers.fc(x, 3, act=pm.layers.relu), "act is a function, give its name 'relu'"),
-    (lambda x: pm.layers.fc(x, 3, act=3), "act is 3, give its name"),
-    (lambda x: pm.layers.fc(x, 3, param_attr=np.ones((99, 99))), "ndarray does not describe a parameter"),
-    (lambda x: pm.layers.relu(x, name=3), "relu: name is 3, it must be a string"),
-    (lambda x: pm.layers.create_parameter("4"), "'4' is not a shape"),
-    (lambda x: pm.layers.create_global_var([1], 1.5, "int64"), "value is 1.5, which is no int64"),
-])
+@pytest.mark.parametrize(
+    "mistake, words",
+    [
+        (lambda x: pm.layers.fc(x, 3, act=pm.layers.relu), "act is a function, give its name 'relu'"),
+        (lambda x: pm.layers.fc(x, 3, act=3), "act is 3, give its name"),
+        (lambda x: pm.layers.fc(x, 3, param_attr=np.ones((99, 99))), "ndarray does not describe a parameter"),
+        (lambda x: pm.layers.relu(x, name=3), "relu: name is 3, it must be a string"),
+        (lambda x: pm.layers.create_parameter("4"), "'4' is not a shape"),
+        (lambda x: pm.layers.create_global_var([1], 1.5, "int64"), "value is 1.5, which is no int64"),
+    ],
+)
 def test_arguments_of_every_layer_that_are_refused(mistake, words):
     with pytest.raises(pm.ProgramError, match=words) as caught:
         mistake(pm.layers.data("x", [-1, 4]))

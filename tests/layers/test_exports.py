@@ -1,4 +1,5 @@
 """paddle_mini.layers exports every layer that its modules make, and says so."""
+
 import inspect
 
 from paddle_mini import layers
@@ -6,8 +7,11 @@ from paddle_mini.layers import ops
 
 
 def public(module):
-    return {name: value for name, value in vars(module).items()
-            if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))}
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
+    }
 
 
 def test_every_layer_that_is_made_of_a_record_is_exported():

@@ -16,27 +16,35 @@ def piecewise(t):
 
 def cycled(t):
     steps = 3 * max(1, math.ceil(t / 3))
-    return (0.3 - 0.01) * (1 - t / steps)**1.5 + 0.01
+    return (0.3 - 0.01) * (1 - t / steps) ** 1.5 + 0.01
 
 
-@pytest.mark.parametrize("schedule, formula", [
-    (lambda: pm.lr.exponential_decay(0.3, 4, 0.7), lambda t: 0.3 * 0.7**(t / 4)),
-    (lambda: pm.lr.exponential_decay(0.3, 4, 0.7, staircase=True), lambda t: 0.3 * 0.7**(t // 4)),
-    (lambda: pm.lr.natural_exp_decay(0.3, 4, 0.7), lambda t: 0.3 * math.exp(-0.7 * t / 4)),
-    (lambda: pm.lr.natural_exp_decay(0.3, 3, 0.7, staircase=True), lambda t: 0.3 * math.exp(-0.7 * (t // 3))),
-    (lambda: pm.lr.inverse_time_decay(0.3, 4, 0.7), lambda t: 0.3 / (1 + 0.7 * t / 4)),
-    (lambda: pm.lr.inverse_time_decay(0.3, 4, 0.7, staircase=True), lambda t: 0.3 / (1 + 0.7 * (t // 4))),
-    (lambda: pm.lr.polynomial_decay(0.3, 5, 0.01, 2.0), lambda t: 0.29 * (1 - min(t, 5) / 5)**2 + 0.01),
-    (lambda: pm.lr.polynomial_decay(0.3, 3, 0.01, 1.5, cycle=True), cycled),
-    (lambda: pm.lr.piecewise_decay([2, 5], [0.3, 0.1, 0.05]), piecewise),
-    (lambda: pm.lr.noam_decay(16, 3, 1.5), lambda t: 1.5 * 16**-0.5 * min((t + 1)**-0.5, (t + 1) * 3**-1.5)),
-    (lambda: pm.lr.cosine_decay(0.3, 2, 4), lambda t: 0.15 * (math.cos((t // 2) * math.pi / 4) + 1)),
-    (lambda: pm.lr.linear_lr_warmup(0.3, 4, 0.02, 0.2), lambda t: 0.02 + 0.18 * t / 4 if t < 4 else 0.3),
-    (lambda: pm.lr.linear_lr_warmup(pm.lr.piecewise_decay([2, 5], [0.3, 0.1, 0.05]), 3, 0.0, 0.3),
-     lambda t: 0.1 * t if t < 3 else piecewise(t)),
-    (lambda: pm.lr.pow2_decay_with_linear_warmup(3, 7, 0.3, 0.01),
-     lambda t: 0.1 * (t + 1) if t < 3 else 0.29 * (1 - (min(t + 1, 7) - 3) / 4)**2 + 0.01),
-], ids=lambda value: "")
+@pytest.mark.parametrize(
+    "schedule, formula",
+    [
+        (lambda: pm.lr.exponential_decay(0.3, 4, 0.7), lambda t: 0.3 * 0.7 ** (t / 4)),
+        (lambda: pm.lr.exponential_decay(0.3, 4, 0.7, staircase=True), lambda t: 0.3 * 0.7 ** (t // 4)),
+        (lambda: pm.lr.natural_exp_decay(0.3, 4, 0.7), lambda t: 0.3 * math.exp(-0.7 * t / 4)),
+        (lambda: pm.lr.natural_exp_decay(0.3, 3, 0.7, staircase=True), lambda t: 0.3 * math.exp(-0.7 * (t // 3))),
+        (lambda: pm.lr.inverse_time_decay(0.3, 4, 0.7), lambda t: 0.3 / (1 + 0.7 * t / 4)),
+        (lambda: pm.lr.inverse_time_decay(0.3, 4, 0.7, staircase=True), lambda t: 0.3 / (1 + 0.7 * (t // 4))),
+        (lambda: pm.lr.polynomial_decay(0.3, 5, 0.01, 2.0), lambda t: 0.29 * (1 - min(t, 5) / 5) ** 2 + 0.01),
+        (lambda: pm.lr.polynomial_decay(0.3, 3, 0.01, 1.5, cycle=True), cycled),
+        (lambda: pm.lr.piecewise_decay([2, 5], [0.3, 0.1, 0.05]), piecewise),
+        (lambda: pm.lr.noam_decay(16, 3, 1.5), lambda t: 1.5 * 16**-0.5 * min((t + 1) ** -0.5, (t + 1) * 3**-1.5)),
+        (lambda: pm.lr.cosine_decay(0.3, 2, 4), lambda t: 0.15 * (math.cos((t // 2) * math.pi / 4) + 1)),
+        (lambda: pm.lr.linear_lr_warmup(0.3, 4, 0.02, 0.2), lambda t: 0.02 + 0.18 * t / 4 if t < 4 else 0.3),
+        (
+            lambda: pm.lr.linear_lr_warmup(pm.lr.piecewise_decay([2, 5], [0.3, 0.1, 0.05]), 3, 0.0, 0.3),
+            lambda t: 0.1 * t if t < 3 else piecewise(t),
+        ),
+        (
+            lambda: pm.lr.pow2_decay_with_linear_warmup(3, 7, 0.3, 0.01),
+            lambda t: 0.1 * (t + 1) if t < 3 else 0.29 * (1 - (min(t + 1, 7) - 3) / 4) ** 2 + 0.01,
+        ),
+    ],
+    ids=lambda value: "",
+)
 def test_rates_follow_the_formula(schedule, formula):
     rate = schedule()
     assert rate.shape == (1,) and rate.dtype == "float32"
@@ -50,7 +58,7 @@ def test_a_staircase_steps_at_the_multiples_of_every_length():
     rates = [pm.lr.natural_exp_decay(1.0, length, math.log(2.0), staircase=True) for length in (3, 41, 47, 55)]
     exe = start()
     found = np.array([exe.run(fetch_list=rates) for _ in range(111)])[:, :, 0]
-    expected = [[0.5**(t // length) for length in (3, 41, 47, 55)] for t in range(111)]
+    expected = [[0.5 ** (t // length) for length in (3, 41, 47, 55)] for t in range(111)]
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
@@ -86,19 +94,22 @@ def test_noam_begins_at_one():
     assert pm.global_scope().get("@LR_DECAY_COUNTER@") == 1
 
 
-@pytest.mark.parametrize("mistake, words", [
-    (lambda: pm.lr.exponential_decay("fast", 4, 0.7), "exponential_decay: learning_rate is 'fast'"),
-    (lambda: pm.lr.exponential_decay(0.1, 0, 0.7), "decay_steps is 0, it must be above 0"),
-    (lambda: pm.lr.natural_exp_decay(0.1, 2, None), "decay_rate is None"),
-    (lambda: pm.lr.polynomial_decay(0.1, 2, -0.1), "end_learning_rate is -0.1, it must be at least 0"),
-    (lambda: pm.lr.piecewise_decay([2, 1], [1, 2, 3]), "must rise"),
-    (lambda: pm.lr.piecewise_decay([2], [1]), "be one more"),
-    (lambda: pm.lr.piecewise_decay(2, [1, 2]), "must be lists"),
-    (lambda: pm.lr.noam_decay(16, 0), "warmup_steps is 0"),
-    (lambda: pm.lr.cosine_decay(0.1, 2, 0), "epochs is 0"),
-    (lambda: pm.lr.pow2_decay_with_linear_warmup(3, 3, 0.1, 0.0), "total_steps is 3, it must be .* at least 4"),
-    (lambda: pm.lr.linear_lr_warmup(pm.layers.data("x", [2]), 3, 0.0, 0.1), "it must be one float32 element"),
-])
+@pytest.mark.parametrize(
+    "mistake, words",
+    [
+        (lambda: pm.lr.exponential_decay("fast", 4, 0.7), "exponential_decay: learning_rate is 'fast'"),
+        (lambda: pm.lr.exponential_decay(0.1, 0, 0.7), "decay_steps is 0, it must be above 0"),
+        (lambda: pm.lr.natural_exp_decay(0.1, 2, None), "decay_rate is None"),
+        (lambda: pm.lr.polynomial_decay(0.1, 2, -0.1), "end_learning_rate is -0.1, it must be at least 0"),
+        (lambda: pm.lr.piecewise_decay([2, 1], [1, 2, 3]), "must rise"),
+        (lambda: pm.lr.piecewise_decay([2], [1]), "be one more"),
+        (lambda: pm.lr.piecewise_decay(2, [1, 2]), "must be lists"),
+        (lambda: pm.lr.noam_decay(16, 0), "warmup_steps is 0"),
+        (lambda: pm.lr.cosine_decay(0.1, 2, 0), "epochs is 0"),
+        (lambda: pm.lr.pow2_decay_with_linear_warmup(3, 3, 0.1, 0.0), "total_steps is 3, it must be .* at least 4"),
+        (lambda: pm.lr.linear_lr_warmup(pm.layers.data("x", [2]), 3, 0.0, 0.1), "it must be one float32 element"),
+    ],
+)
 def test_refusals_change_nothing(mistake, words):
     with pytest.raises(pm.ProgramError, match=words) as caught:
         mistake()

@@ -14,10 +14,9 @@ def parameters():
 
 @pytest.mark.parametrize("axes, shape", [(1, (-1, 5)), (2, (-1, 3, 5)), (-1, (-1, 3, 5))])
 def test_fc_flattens_from_num_flatten_dims(axes, shape):
-    out = pm.layers.fc(pm.layers.data("x", [-1, 3, 4]), 5, num_flatten_dims=axes, act="relu",
-                       bias_attr=pm.initializer.Uniform())
+    out = pm.layers.fc(pm.layers.data("x", [-1, 3, 4]), 5, num_flatten_dims=axes, act="relu", bias_attr=pm.initializer.Uniform())
     assert out.shape == shape
-    value, = run(out, x=VALUES)
+    (value,) = run(out, x=VALUES)
     weight, bias = parameters()
     rows = VALUES.reshape(-1, weight.shape[0])
     np.testing.assert_allclose(value, np.maximum(rows @ weight + bias, 0).reshape(value.shape), rtol=1e-5, atol=1e-6)
@@ -27,7 +26,7 @@ def test_fc_flattens_from_num_flatten_dims(axes, shape):
 def test_fc_sums_the_products_of_several_inputs():
     x, y = pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 2])
     a, b = np.ones((2, 3), "float32"), np.full((2, 2), 2, "float32")
-    value, = run(pm.layers.fc([x, y], 4, bias_attr=False), x=a, y=b)
+    (value,) = run(pm.layers.fc([x, y], 4, bias_attr=False), x=a, y=b)
     for_x, for_y = parameters()
     np.testing.assert_allclose(value, a @ for_x + b @ for_y, rtol=1e-5)
 
@@ -57,9 +56,10 @@ def test_matmul_transposes_and_stretches():
 
 def test_bilinear_tensor_product():
     a, b = np.arange(6, dtype="float32").reshape(2, 3) / 5, np.arange(4, dtype="float32").reshape(2, 2)
-    out = pm.layers.bilinear_tensor_product(pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 2]), 4, act="tanh",
-                                            bias_attr=pm.initializer.Uniform())
-    value, = run(out, x=a, y=b)
+    out = pm.layers.bilinear_tensor_product(
+        pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 2]), 4, act="tanh", bias_attr=pm.initializer.Uniform()
+    )
+    (value,) = run(out, x=a, y=b)
     weight, bias = parameters()
     assert weight.shape == (4, 3, 2) and bias.shape == (1, 4) and out.shape == (-1, 4)
     np.testing.assert_allclose(value, np.tanh(np.einsum("bm,smn,bn->bs", a, weight, b) + bias), rtol=1e-5, atol=1e-6)

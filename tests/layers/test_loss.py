@@ -25,7 +25,7 @@ def test_softmax_with_cross_entropy():
 
 def test_softmax_with_cross_entropy_of_soft_labels():
     x, target = pm.layers.data("x", [-1, 3]), pm.layers.data("target", [-1, 3])
-    value, = run(pm.layers.softmax_with_cross_entropy(x, target, soft_label=True), x=LOGITS, target=PROBABILITY)
+    (value,) = run(pm.layers.softmax_with_cross_entropy(x, target, soft_label=True), x=LOGITS, target=PROBABILITY)
     np.testing.assert_allclose(value, -(PROBABILITY * np.log(PROBABILITY)).sum(1, keepdims=True), rtol=1e-5)
 
 
@@ -38,8 +38,10 @@ def test_cross_entropy_takes_probabilities():
 
 def test_ignored_rows_cost_nothing():
     x, label = feeds()
-    losses = [pm.layers.softmax_with_cross_entropy(x, label, ignore_index=2),
-              pm.layers.cross_entropy(pm.layers.softmax(x), label, ignore_index=2)]
+    losses = [
+        pm.layers.softmax_with_cross_entropy(x, label, ignore_index=2),
+        pm.layers.cross_entropy(pm.layers.softmax(x), label, ignore_index=2),
+    ]
     for value in run(*losses, x=LOGITS, label=LABEL):
         np.testing.assert_allclose(value, np.where(LABEL == 2, 0, LOSS), rtol=1e-5)
 
@@ -52,13 +54,13 @@ def test_a_label_that_is_no_class():
 
 def test_square_error_cost():
     x, y = pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 3])
-    value, = run(pm.layers.square_error_cost(x, y), x=LOGITS, y=PROBABILITY)
+    (value,) = run(pm.layers.square_error_cost(x, y), x=LOGITS, y=PROBABILITY)
     np.testing.assert_allclose(value, (LOGITS - PROBABILITY) ** 2, rtol=1e-5)
 
 
 def test_cross_entropy_of_soft_labels():
     x, target = pm.layers.data("x", [-1, 3]), pm.layers.data("target", [-1, 3])
-    value, = run(pm.layers.cross_entropy(x, target, soft_label=True), x=PROBABILITY, target=PROBABILITY[::-1].copy())
+    (value,) = run(pm.layers.cross_entropy(x, target, soft_label=True), x=PROBABILITY, target=PROBABILITY[::-1].copy())
     np.testing.assert_allclose(value, -(PROBABILITY[::-1] * np.log(PROBABILITY)).sum(1, keepdims=True), rtol=1e-5)
 
 
@@ -66,33 +68,50 @@ HARD = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 0]], "float32")
 RESIDUAL = np.abs(HARD - LOGITS)
 
 
-@pytest.mark.parametrize("layer, x, expected", [
-    (lambda x, y: pm.layers.huber_loss(x, y, 0.5), LOGITS,
-     np.where(RESIDUAL <= 0.5, RESIDUAL**2 / 2, 0.5 * (RESIDUAL - 0.25))),
-    (lambda x, y: pm.layers.log_loss(x, y), PROBABILITY,
-     -HARD * np.log(PROBABILITY + 1e-4) - (1 - HARD) * np.log(1 - PROBABILITY + 1e-4)),
-    (lambda x, y: pm.layers.bce_loss(x, y), PROBABILITY, -np.log(np.where(HARD > 0, PROBABILITY, 1 - PROBABILITY))),
-    (lambda x, y: pm.layers.sigmoid_cross_entropy_with_logits(x, y), LOGITS,
-     np.log1p(np.exp(np.where(HARD > 0, -LOGITS, LOGITS)))),
-    (lambda x, y: pm.layers.kldiv_loss(x, y, reduction="sum"), np.log(PROBABILITY),
-     (HARD * (0 - np.log(PROBABILITY))).sum()),
-    (lambda x, y: pm.layers.label_smooth(y, epsilon=0.3), LOGITS, 0.7 * HARD + 0.1),
-    (lambda x, y: pm.layers.label_smooth(y, x[:1]), LOGITS, 0.9 * HARD + 0.1 * LOGITS[:1]),
-    (lambda x, y: pm.layers.hinge_loss(x[:, :1], y[:, :1]), LOGITS,
-     np.maximum(1 - LOGITS[:, :1] * (2 * HARD[:, :1] - 1), 0)),
-    (lambda x, y: pm.layers.rank_loss(y[:, :1], x[:, :1], x[:, 1:2]), LOGITS,
-     np.log1p(np.exp(LOGITS[:, :1] - LOGITS[:, 1:2])) - HARD[:, :1] * (LOGITS[:, :1] - LOGITS[:, 1:2])),
-], ids=["huber", "log", "bce", "sigmoid", "kldiv", "smooth", "prior", "hinge", "rank"])
+@pytest.mark.parametrize(
+    "layer, x, expected",
+    [
+        (
+            lambda x, y: pm.layers.huber_loss(x, y, 0.5),
+            LOGITS,
+            np.where(RESIDUAL <= 0.5, RESIDUAL**2 / 2, 0.5 * (RESIDUAL - 0.25)),
+        ),
+        (
+            lambda x, y: pm.layers.log_loss(x, y),
+            PROBABILITY,
+            -HARD * np.log(PROBABILITY + 1e-4) - (1 - HARD) * np.log(1 - PROBABILITY + 1e-4),
+        ),
+        (lambda x, y: pm.layers.bce_loss(x, y), PROBABILITY, -np.log(np.where(HARD > 0, PROBABILITY, 1 - PROBABILITY))),
+        (
+            lambda x, y: pm.layers.sigmoid_cross_entropy_with_logits(x, y),
+            LOGITS,
+            np.log1p(np.exp(np.where(HARD > 0, -LOGITS, LOGITS))),
+        ),
+        (lambda x, y: pm.layers.kldiv_loss(x, y, reduction="sum"), np.log(PROBABILITY), (HARD * (0 - np.log(PROBABILITY))).sum()),
+        (lambda x, y: pm.layers.label_smooth(y, epsilon=0.3), LOGITS, 0.7 * HARD + 0.1),
+        (lambda x, y: pm.layers.label_smooth(y, x[:1]), LOGITS, 0.9 * HARD + 0.1 * LOGITS[:1]),
+        (lambda x, y: pm.layers.hinge_loss(x[:, :1], y[:, :1]), LOGITS, np.maximum(1 - LOGITS[:, :1] * (2 * HARD[:, :1] - 1), 0)),
+        (
+            lambda x, y: pm.layers.rank_loss(y[:, :1], x[:, :1], x[:, 1:2]),
+            LOGITS,
+            np.log1p(np.exp(LOGITS[:, :1] - LOGITS[:, 1:2])) - HARD[:, :1] * (LOGITS[:, :1] - LOGITS[:, 1:2]),
+        ),
+    ],
+    ids=["huber", "log", "bce", "sigmoid", "kldiv", "smooth", "prior", "hinge", "rank"],
+)
 def test_losses_of_numbers(layer, x, expected):
-    value, = run(layer(pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 3])), x=x.astype("float32"), y=HARD)
+    (value,) = run(layer(pm.layers.data("x", [-1, 3]), pm.layers.data("y", [-1, 3])), x=x.astype("float32"), y=HARD)
     np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_nll_loss():
     x, label = pm.layers.data("x", [-1, 3]), pm.layers.data("label", [-1], dtype="int64")
     weight = np.array([1.0, 2.0, 0.5], "float32")
-    outs = [pm.layers.nll_loss(x, label), pm.layers.nll_loss(x, label, pm.layers.assign(weight), reduction="sum"),
-            pm.layers.nll_loss(x, label, ignore_index=2, reduction="none")]
+    outs = [
+        pm.layers.nll_loss(x, label),
+        pm.layers.nll_loss(x, label, pm.layers.assign(weight), reduction="sum"),
+        pm.layers.nll_loss(x, label, ignore_index=2, reduction="none"),
+    ]
     values = run(*outs, x=np.log(PROBABILITY), label=LABEL[:, 0])
     np.testing.assert_allclose(values[0], LOSS.mean(), rtol=1e-5)
     np.testing.assert_allclose(values[1], (LOSS * weight[LABEL]).sum(), rtol=1e-5)
@@ -102,8 +121,11 @@ def test_nll_loss():
 def test_bpr_loss_and_losses_of_clicks():
     x, label = feeds()
     score, soft = pm.layers.data("score", [-1, 1]), pm.layers.data("soft", [-1, 1])
-    outs = [pm.layers.bpr_loss(x, label), pm.layers.teacher_student_sigmoid_loss(score, soft),
-            pm.layers.continuous_value_model(x, pm.layers.slice(x, [1], [0], [2]), use_cvm=False)]
+    outs = [
+        pm.layers.bpr_loss(x, label),
+        pm.layers.teacher_student_sigmoid_loss(score, soft),
+        pm.layers.continuous_value_model(x, pm.layers.slice(x, [1], [0], [2]), use_cvm=False),
+    ]
     clicks = np.array([[-2], [-1], [0.25], [1.5]], "float32")
     values = run(*outs, x=LOGITS, label=LABEL, score=LOGITS[:, :1], soft=clicks)
     apart = np.log1p(np.exp(LOGITS - np.take_along_axis(LOGITS, LABEL, 1)))
@@ -119,7 +141,7 @@ def test_hsigmoid_is_minus_log_of_a_probability():
     x, _ = feeds()
     classes = np.arange(5)[:, None]
     loss = pm.layers.hsigmoid(x, pm.layers.data("class", [-1, 1], "int64"), 5, bias_attr=pm.initializer.Uniform())
-    value, = run(loss, x=LOGITS[:1].repeat(5, 0), **{"class": classes})
+    (value,) = run(loss, x=LOGITS[:1].repeat(5, 0), **{"class": classes})
     assert [p.shape for p in pm.default_main_program().all_parameters()] == [(4, 3), (4, 1)]
     # Leaves that lie less deep add log 2 for each place of the path that they do not use.
     assert np.exp(-value).ravel() @ [2 ** (3 - depth) for depth in (2, 2, 2, 3, 3)] == pytest.approx(1, rel=1e-5)
@@ -130,7 +152,7 @@ def test_hsigmoid_with_paths_of_its_own():
     table, code = np.array([[0, 1], [0, -1], [0, 1], [0, -1]]), np.array([[0, 1], [1, 0], [0, 0], [1, 0]])
     path = {f"path_{what}": pm.layers.data(what, [-1, 2], "int64") for what in ("table", "code")}
     loss = pm.layers.hsigmoid(x, label, 2, bias_attr=False, is_custom=True, **path)
-    value, = run(loss, x=LOGITS, label=LABEL, table=table, code=code)
+    (value,) = run(loss, x=LOGITS, label=LABEL, table=table, code=code)
     z = LOGITS @ pm.global_scope().get("hsigmoid_0.w_0").T
     s = np.log1p(np.exp(z))
     expected = [s[0].sum() - z[0, 1], s[1, 0] - z[1, 0] + np.log(2), s[2].sum(), s[3, 0] - z[3, 0] + np.log(2)]

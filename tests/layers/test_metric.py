@@ -32,7 +32,7 @@ def test_auc_counts_over_runs(slide_steps, counted):
         scores.append(random.integers(0, 64, 20) / 64)
         truths.append(random.integers(0, 2, 20))
         feed = {"x": np.stack([1 - scores[-1], scores[-1]], 1).astype("float32"), "label": truths[-1][:, None]}
-        value, = exe.run(feed=feed, fetch_list=[area])
+        (value,) = exe.run(feed=feed, fetch_list=[area])
     score, truth = np.concatenate(scores[-counted:]), np.concatenate(truths[-counted:])
     pairs = score[truth == 1][:, None] - score[truth == 0]
     assert value == pytest.approx(((pairs > 0) + 0.5 * (pairs == 0)).mean())

@@ -12,8 +12,11 @@ def test_names_are_paddlepaddles():
     pm.layers.batch_norm(pm.layers.data("x", [-1, 3, 4, 4]))
     parameters = pm.default_main_program().all_parameters()
     assert [(p.name, p.trainable) for p in parameters] == [
-        ("batch_norm_0.w_0", True), ("batch_norm_0.b_0", True),
-        ("batch_norm_0.w_1", False), ("batch_norm_0.w_2", False)]
+        ("batch_norm_0.w_0", True),
+        ("batch_norm_0.b_0", True),
+        ("batch_norm_0.w_1", False),
+        ("batch_norm_0.w_2", False),
+    ]
 
 
 def test_training_moves_the_statistics_and_a_test_uses_them():
@@ -21,12 +24,12 @@ def test_training_moves_the_statistics_and_a_test_uses_them():
     test = pm.default_main_program().clone(for_test=True)
     exe, scope = start(), pm.global_scope()
     mean, variance = X.mean((0, 2, 3)), X.var((0, 2, 3))
-    value, = exe.run(feed={"x": X}, fetch_list=[out])
+    (value,) = exe.run(feed={"x": X}, fetch_list=[out])
     normal = (X - mean[:, None, None]) / np.sqrt(variance[:, None, None] + 1e-5)
     np.testing.assert_allclose(value, np.maximum(normal, 0), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(scope.get("batch_norm_0.w_1"), 0.1 * mean, rtol=1e-5)
     np.testing.assert_allclose(scope.get("batch_norm_0.w_2"), 0.9 + 0.1 * variance, rtol=1e-5)
-    value, = exe.run(test, feed={"x": X}, fetch_list=[out])
+    (value,) = exe.run(test, feed={"x": X}, fetch_list=[out])
     moving = [scope.get(f"batch_norm_0.{name}")[:, None, None] for name in ["w_1", "w_2"]]
     np.testing.assert_allclose(value, np.maximum((X - moving[0]) / np.sqrt(moving[1] + 1e-5), 0), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(scope.get("batch_norm_0.w_1"), 0.1 * mean, rtol=1e-5)
@@ -34,15 +37,17 @@ def test_training_moves_the_statistics_and_a_test_uses_them():
 
 def test_features_of_a_matrix():
     x = pm.layers.data("x", [-1, 5])
-    value, = run(pm.layers.batch_norm(x), x=X[:, 0, 0, :4].repeat(2, 1)[:, :5].copy())
+    (value,) = run(pm.layers.batch_norm(x), x=X[:, 0, 0, :4].repeat(2, 1)[:, :5].copy())
     np.testing.assert_allclose(value.mean(0), 0, atol=1e-5)
 
 
 def test_layer_norm():
     x = pm.layers.data("x", [-1, 3, 4])
     array = np.random.default_rng(1).normal(2.0, 3.0, size=(2, 3, 4)).astype("float32")
-    outs = [pm.layers.layer_norm(x, act="relu"),
-            pm.layers.layer_norm(x, begin_norm_axis=2, param_attr=pm.initializer.Constant(2.0), bias_attr=False)]
+    outs = [
+        pm.layers.layer_norm(x, act="relu"),
+        pm.layers.layer_norm(x, begin_norm_axis=2, param_attr=pm.initializer.Constant(2.0), bias_attr=False),
+    ]
     shapes = [(p.name, p.shape) for p in pm.default_main_program().all_parameters()]
     assert shapes == [("layer_norm_0.w_0", (12,)), ("layer_norm_0.b_0", (12,)), ("layer_norm_1.w_0", (4,))]
     values = run(*outs, x=array)
@@ -57,20 +62,22 @@ def test_layer_norm():
 
 def test_l2_normalize():
     array = np.array([[3.0, 4.0], [0.0, 2.0]], "float32")
-    value, = run(pm.layers.l2_normalize(pm.layers.data("x", [-1, 2]), axis=1), x=array)
+    (value,) = run(pm.layers.l2_normalize(pm.layers.data("x", [-1, 2]), axis=1), x=array)
     np.testing.assert_allclose(value, array / np.linalg.norm(array, axis=1, keepdims=True), rtol=1e-5)
 
 
 def test_group_norm_and_instance_norm():
     x = pm.layers.data("x", [-1, 6, 4, 4])
     noise, image = pm.initializer.Normal(), np.concatenate([X, X * 2], axis=1)
-    outs = [pm.layers.group_norm(x, 2, param_attr=noise, bias_attr=noise, act="relu"),
-            pm.layers.instance_norm(x, param_attr=noise, bias_attr=noise),
-            pm.layers.group_norm(pm.layers.transpose(x, [0, 2, 3, 1]), 3, data_layout="NHWC", param_attr=False,
-                                 bias_attr=False)]
+    outs = [
+        pm.layers.group_norm(x, 2, param_attr=noise, bias_attr=noise, act="relu"),
+        pm.layers.instance_norm(x, param_attr=noise, bias_attr=noise),
+        pm.layers.group_norm(pm.layers.transpose(x, [0, 2, 3, 1]), 3, data_layout="NHWC", param_attr=False, bias_attr=False),
+    ]
     grouped, single, last = run(*outs, x=image)
     assert [p.name for p in pm.default_main_program().all_parameters()] == [
-        f"{layer}_0.{name}_0" for layer in ("group_norm", "instance_norm") for name in "wb"]
+        f"{layer}_0.{name}_0" for layer in ("group_norm", "instance_norm") for name in "wb"
+    ]
 
     def expected(groups, layer=None):
         parts = image.reshape(8, groups, -1)
@@ -79,6 +86,7 @@ def test_group_norm_and_instance_norm():
         if layer:
             scale, bias = (pm.global_scope().get(f"{layer}_0.{name}_0")[:, None, None] for name in "wb")
         return normal.reshape(image.shape) * scale + bias
+
     np.testing.assert_allclose(grouped, np.maximum(expected(2, "group_norm"), 0), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(single, expected(6, "instance_norm"), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(last.transpose(0, 3, 1, 2), expected(3), rtol=1e-3, atol=1e-4)
@@ -89,7 +97,7 @@ def test_group_norm_and_instance_norm():
 
 
 def test_lrn():
-    value, = run(pm.layers.lrn(pm.layers.data("x", [-1, 3, 4, 4]), n=3, k=2.0, alpha=0.1, beta=0.5), x=X)
+    (value,) = run(pm.layers.lrn(pm.layers.data("x", [-1, 3, 4, 4]), n=3, k=2.0, alpha=0.1, beta=0.5), x=X)
     squares = np.pad(X**2, [(0, 0), (1, 1), (0, 0), (0, 0)])
     total = squares[:, :-2] + squares[:, 1:-1] + squares[:, 2:]
     np.testing.assert_allclose(value, X / np.sqrt(2 + 0.1 * total), rtol=1e-5)

@@ -20,22 +20,49 @@ def at(array, **layers):
 CASES = [
     *at(UNIT, acos=np.arccos(UNIT), asin=np.arcsin(UNIT), atan=np.arctan(UNIT), atanh=np.arctanh(UNIT)),
     *at(P + 1, acosh=np.arccosh(P + 1)),
-    *at(P, log=np.log(P), log10=np.log10(P), log1p=np.log1p(P), log2=np.log2(P), reciprocal=1 / P, rsqrt=P**-0.5,
-        sqrt=np.sqrt(P)),
-    *at(X, abs=np.abs(X), asinh=np.arcsinh(X), ceil=np.ceil(X), cos=np.cos(X), cosh=np.cosh(X), expm1=np.expm1(X),
-        floor=np.floor(X), logsigmoid=np.log(SIGMOID), mish=X * np.tanh(np.log1p(np.exp(X))), relu6=X.clip(0, 6),
-        round=np.sign(X) * np.floor(np.abs(X) + 0.5), selu=1.0507009873554805 * np.where(
-            X > 0, X, 1.6732632423543772 * np.expm1(X)), silu=X * SIGMOID, sin=np.sin(X), sinh=np.sinh(X),
-        softplus=np.log1p(np.exp(X)), softsign=X / (1 + np.abs(X)), stanh=1.7159 * np.tanh(0.67 * X),
-        swish=X * SIGMOID, tan=np.tan(X), tanh_shrink=X - np.tanh(X), trunc=np.trunc(X),
-        elu=np.where(X > 0, X, np.expm1(X)), celu=np.where(X > 0, X, np.expm1(X)),
+    *at(
+        P, log=np.log(P), log10=np.log10(P), log1p=np.log1p(P), log2=np.log2(P), reciprocal=1 / P, rsqrt=P**-0.5, sqrt=np.sqrt(P)
+    ),
+    *at(
+        X,
+        abs=np.abs(X),
+        asinh=np.arcsinh(X),
+        ceil=np.ceil(X),
+        cos=np.cos(X),
+        cosh=np.cosh(X),
+        expm1=np.expm1(X),
+        floor=np.floor(X),
+        logsigmoid=np.log(SIGMOID),
+        mish=X * np.tanh(np.log1p(np.exp(X))),
+        relu6=X.clip(0, 6),
+        round=np.sign(X) * np.floor(np.abs(X) + 0.5),
+        selu=1.0507009873554805 * np.where(X > 0, X, 1.6732632423543772 * np.expm1(X)),
+        silu=X * SIGMOID,
+        sin=np.sin(X),
+        sinh=np.sinh(X),
+        softplus=np.log1p(np.exp(X)),
+        softsign=X / (1 + np.abs(X)),
+        stanh=1.7159 * np.tanh(0.67 * X),
+        swish=X * SIGMOID,
+        tan=np.tan(X),
+        tanh_shrink=X - np.tanh(X),
+        trunc=np.trunc(X),
+        elu=np.where(X > 0, X, np.expm1(X)),
+        celu=np.where(X > 0, X, np.expm1(X)),
         leaky_relu=np.where(X > 0, X, 0.02 * X),
-        hard_sigmoid=(0.2 * X + 0.5).clip(0, 1), hard_swish=X * (X + 3).clip(0, 6) / 6,
-        hard_shrink=np.where(np.abs(X) > 0.5, X, 0), thresholded_relu=np.where(X > 1, X, 0), brelu=X.clip(0, 24),
-        softshrink=np.sign(X) * np.maximum(np.abs(X) - 0.5, 0), isfinite=np.isfinite(X), isinf=np.isinf(X),
-        isnan=np.isnan(X), log_softmax=X - np.log(np.exp(X).sum(1, keepdims=True)),
+        hard_sigmoid=(0.2 * X + 0.5).clip(0, 1),
+        hard_swish=X * (X + 3).clip(0, 6) / 6,
+        hard_shrink=np.where(np.abs(X) > 0.5, X, 0),
+        thresholded_relu=np.where(X > 1, X, 0),
+        brelu=X.clip(0, 24),
+        softshrink=np.sign(X) * np.maximum(np.abs(X) - 0.5, 0),
+        isfinite=np.isfinite(X),
+        isinf=np.isinf(X),
+        isnan=np.isnan(X),
+        log_softmax=X - np.log(np.exp(X).sum(1, keepdims=True)),
         erf=np.array([[-0.999593048, -0.711155634, -0.276326390], [0.276326390, 0.711155634, 0.999593048]]),
-        gelu=X * np.array([[0.0062096653, 0.2266273524, 0.4012936743], [0.5987063257, 0.7733726476, 0.9937903347]])),
+        gelu=X * np.array([[0.0062096653, 0.2266273524, 0.4012936743], [0.5987063257, 0.7733726476, 0.9937903347]]),
+    ),
     *at(X > 0, logical_not=X <= 0),
     *at(np.array([5, -3]), bitwise_not=np.array([-6, 2])),
 ]
@@ -43,39 +70,61 @@ CASES = [
 
 @pytest.mark.parametrize("name, array, expected", CASES, ids=[case[0] for case in CASES])
 def test_layers_of_one_input(name, array, expected):
-    value, = run(getattr(L, name)(L.data("x", array.shape, array.dtype)), x=array)
+    (value,) = run(getattr(L, name)(L.data("x", array.shape, array.dtype)), x=array)
     np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name, expected", [
-    ("equal", X == P), ("not_equal", X != P), ("less_than", X < P), ("less_equal", X <= P), ("greater_than", X > P),
-    ("greater_equal", X >= P), ("elementwise_mod", X % P), ("elementwise_floordiv", X // P),
-    ("elementwise_fmax", np.fmax(X, P)), ("elementwise_fmin", np.fmin(X, P)),
-])
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("equal", X == P),
+        ("not_equal", X != P),
+        ("less_than", X < P),
+        ("less_equal", X <= P),
+        ("greater_than", X > P),
+        ("greater_equal", X >= P),
+        ("elementwise_mod", X % P),
+        ("elementwise_floordiv", X // P),
+        ("elementwise_fmax", np.fmax(X, P)),
+        ("elementwise_fmin", np.fmin(X, P)),
+    ],
+)
 def test_layers_of_two_inputs(name, expected):
-    value, = run(getattr(L, name)(L.data("x", X.shape), L.data("y", P.shape)), x=X, y=P)
+    (value,) = run(getattr(L, name)(L.data("x", X.shape), L.data("y", P.shape)), x=X, y=P)
     assert value.dtype == expected.dtype
     np.testing.assert_allclose(value, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name, function", [
-    ("logical_and", np.logical_and), ("logical_or", np.logical_or), ("logical_xor", np.logical_xor),
-    ("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or), ("bitwise_xor", np.bitwise_xor),
-])
+@pytest.mark.parametrize(
+    "name, function",
+    [
+        ("logical_and", np.logical_and),
+        ("logical_or", np.logical_or),
+        ("logical_xor", np.logical_xor),
+        ("bitwise_and", np.bitwise_and),
+        ("bitwise_or", np.bitwise_or),
+        ("bitwise_xor", np.bitwise_xor),
+    ],
+)
 def test_layers_of_two_truths(name, function):
     x, y = np.array([True, True, False, False]), np.array([True, False, True, False])
-    value, = run(getattr(L, name)(L.data("x", [4], "bool"), L.data("y", [4], "bool")), x=x, y=y)
+    (value,) = run(getattr(L, name)(L.data("x", [4], "bool"), L.data("y", [4], "bool")), x=x, y=y)
     np.testing.assert_array_equal(value, function(x, y))
 
 
-@pytest.mark.parametrize("layer, expected", [
-    (lambda x: L.leaky_relu(x, alpha=0.5), np.where(X > 0, X, 0.5 * X)), (lambda x: L.pow(x, 3.0), X**3),
-    (lambda x: L.softshrink(x, 0.25), np.sign(X) * np.maximum(np.abs(X) - 0.25, 0)),
-    (lambda x: L.log_softmax(x, axis=0), X - np.log(np.exp(X).sum(0))),
-    (lambda x: L.clip_by_norm(x, max_norm=1.0), X / np.linalg.norm(X)), (lambda x: L.shape(x), np.array([2, 3])),
-])
+@pytest.mark.parametrize(
+    "layer, expected",
+    [
+        (lambda x: L.leaky_relu(x, alpha=0.5), np.where(X > 0, X, 0.5 * X)),
+        (lambda x: L.pow(x, 3.0), X**3),
+        (lambda x: L.softshrink(x, 0.25), np.sign(X) * np.maximum(np.abs(X) - 0.25, 0)),
+        (lambda x: L.log_softmax(x, axis=0), X - np.log(np.exp(X).sum(0))),
+        (lambda x: L.clip_by_norm(x, max_norm=1.0), X / np.linalg.norm(X)),
+        (lambda x: L.shape(x), np.array([2, 3])),
+    ],
+)
 def test_attributes(layer, expected):
-    value, = run(layer(L.data("x", [-1, 3])), x=X)
+    (value,) = run(layer(L.data("x", [-1, 3])), x=X)
     np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
 
 
@@ -96,7 +145,7 @@ def test_prelu_has_a_parameter():
 
 def test_lookup_table_takes_ids_with_an_axis_of_one():
     table = L.create_parameter([5, 2], name="table")
-    value, = run(L.lookup_table(table, L.data("ids", [-1, 1], "int64")), ids=np.array([[3], [1]]))
+    (value,) = run(L.lookup_table(table, L.data("ids", [-1, 1], "int64")), ids=np.array([[3], [1]]))
     np.testing.assert_array_equal(value, pm.global_scope().get("table")[[3, 1]])
 
 
@@ -111,5 +160,5 @@ def test_selected_rows_are_merged_and_seen():
 
 def test_pixel_shuffle():
     image = np.arange(8, dtype="float32").reshape(1, 4, 1, 2)
-    value, = run(L.pixel_shuffle(L.data("x", [1, 4, 1, 2]), upscale_factor=2), x=image)
+    (value,) = run(L.pixel_shuffle(L.data("x", [1, 4, 1, 2]), upscale_factor=2), x=image)
     np.testing.assert_array_equal(value, [[[[0, 2, 1, 3], [4, 6, 5, 7]]]])

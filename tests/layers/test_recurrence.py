@@ -1,4 +1,5 @@
 """StaticRNN and the operator recurrent: against the recurrence written out, gradients against central differences."""
+
 import numpy as np
 import pytest
 
@@ -75,12 +76,15 @@ def test_memory_of_a_batch_that_is_known_at_the_run():
     np.testing.assert_allclose(found[1], value * 2)
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (lambda rnn, x: rnn.step_output(x), "no step_input"),
-    (lambda rnn, x: (rnn.step_input(x), rnn.memory(init=x)), "never updated"),
-    (lambda rnn, x: (rnn.step_input(x), rnn.memory()), "give init"),
-    (lambda rnn, x: rnn.update_memory(x, x), "no memory"),
-])
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda rnn, x: rnn.step_output(x), "no step_input"),
+        (lambda rnn, x: (rnn.step_input(x), rnn.memory(init=x)), "never updated"),
+        (lambda rnn, x: (rnn.step_input(x), rnn.memory()), "give init"),
+        (lambda rnn, x: rnn.update_memory(x, x), "no memory"),
+    ],
+)
 def test_refused(wrong, words):
     with pm.program_guard(pm.Program(), pm.Program()):
         x, rnn = L.data("x", shape=[2, 3]), L.StaticRNN()
@@ -98,6 +102,10 @@ def test_steps_must_be_as_many():
         out = rnn()
     executor = pm.Executor(pm.CPUPlace())
     with pytest.raises(pm.ShapeError, match="'b' has 3 steps, 'a' has 2"):
-        executor.run(main, feed={"a": np.ones((2, 2), "float32"), "b": np.ones((3, 2), "float32")}, fetch_list=[out], scope=pm.Scope())
+        executor.run(
+            main, feed={"a": np.ones((2, 2), "float32"), "b": np.ones((3, 2), "float32")}, fetch_list=[out], scope=pm.Scope()
+        )
     with pytest.raises(pm.ShapeError, match="no steps"):
-        executor.run(main, feed={"a": np.ones((0, 2), "float32"), "b": np.ones((0, 2), "float32")}, fetch_list=[out], scope=pm.Scope())
+        executor.run(
+            main, feed={"a": np.ones((0, 2), "float32"), "b": np.ones((0, 2), "float32")}, fetch_list=[out], scope=pm.Scope()
+        )

@@ -18,7 +18,7 @@ def sigmoid(x):
 
 def lstm_steps(rows, weight, bias, h, c, peepholes):
     width, out = weight.shape[0], []
-    bias, (w_i, w_f, w_o) = bias[0, :4 * width], bias[0, 4 * width:].reshape(3, width) if peepholes else (0, 0, 0)
+    bias, (w_i, w_f, w_o) = bias[0, : 4 * width], bias[0, 4 * width :].reshape(3, width) if peepholes else (0, 0, 0)
     for row in rows:
         candidate, i, f, o = np.split(row + bias + h @ weight, 4)
         c = sigmoid(i + w_i * c) * np.tanh(candidate) + sigmoid(f + w_f * c) * c
@@ -30,10 +30,10 @@ def lstm_steps(rows, weight, bias, h, c, peepholes):
 def gru_steps(rows, weight, bias, h):
     width, out = weight.shape[0], []
     flat = weight.ravel()
-    gates, candidate = flat[:2 * width**2].reshape(width, -1), flat[2 * width**2:].reshape(width, -1)
+    gates, candidate = flat[: 2 * width**2].reshape(width, -1), flat[2 * width**2 :].reshape(width, -1)
     for row in rows + bias[0]:
-        u, r = np.split(sigmoid(row[:2 * width] + h @ gates), 2)
-        h = (1 - u) * h + u * np.tanh(row[2 * width:] + (r * h) @ candidate)
+        u, r = np.split(sigmoid(row[: 2 * width] + h @ gates), 2)
+        h = (1 - u) * h + u * np.tanh(row[2 * width :] + (r * h) @ candidate)
         out.append(h)
     return out
 
@@ -42,14 +42,14 @@ def gru_steps(rows, weight, bias, h):
 @pytest.mark.parametrize("reverse", [True, False])
 def test_dynamic_lstm(peepholes, reverse):
     x, h, c = pm.layers.data("x", [-1, 12], lod_level=1), pm.layers.data("h", [-1, 3]), pm.layers.data("c", [-1, 3])
-    hidden, cell = pm.layers.dynamic_lstm(x, 12, h, c, param_attr=SOME, bias_attr=SOME, use_peepholes=peepholes,
-                                          is_reverse=reverse)
+    hidden, cell = pm.layers.dynamic_lstm(
+        x, 12, h, c, param_attr=SOME, bias_attr=SOME, use_peepholes=peepholes, is_reverse=reverse
+    )
     assert hidden.shape == cell.shape == (-1, 3) and hidden.lod_level == 1
     value, weight, bias = run(hidden, "lstm_0.w_0", "lstm_0.b_0", x=X, h=STATE, c=2 * STATE)
     assert weight.shape == (3, 12) and bias.shape == (1, 21 if peepholes else 12)
     turn = slice(None, None, -1 if reverse else 1)
-    wanted = [lstm_steps(rows[turn], weight, bias, STATE[i], 2 * STATE[i], peepholes)[turn]
-              for i, rows in enumerate(split(X))]
+    wanted = [lstm_steps(rows[turn], weight, bias, STATE[i], 2 * STATE[i], peepholes)[turn] for i, rows in enumerate(split(X))]
     np.testing.assert_allclose(value, np.concatenate(wanted), rtol=1e-4, atol=1e-6)
 
 
@@ -75,7 +75,7 @@ def test_gru_unit_is_one_step():
     hidden, reset, gates = pm.layers.gru_unit(x, h, 9, param_attr=SOME, bias_attr=SOME)
     names = ["gru_unit_0.w_0", "gru_unit_0.b_0"]
     value, r, g, weight, bias = run(hidden, reset, gates, *names, x=X.array[:2, :9], h=STATE)
-    wanted = [gru_steps(X.array[i:i + 1, :9], weight, bias, STATE[i])[0] for i in range(2)]
+    wanted = [gru_steps(X.array[i : i + 1, :9], weight, bias, STATE[i])[0] for i in range(2)]
     np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(r, g[:, 3:6] * STATE, rtol=1e-5)
     pm.layers.gru_unit(x, h, 9, bias_attr=False)
@@ -90,8 +90,9 @@ def test_stacked_rnn(mode, count):
     assert out.shape == (-1, -1, 6) and len(states) == count and states[0].shape == (4, -1, 3)
     parameters = [p for p in pm.default_main_program().global_block().vars.values() if p.persistable]
     assert [p.shape[1] for p in parameters[:8]] == [4, 3, 4, 3, 6, 3, 6, 3] and len(parameters) == 16
-    value, last, weight = run(out, states[0], "stacked_rnn_0.w_0", x=RANDOM.normal(size=(5, 2, 4)).astype("f4"),
-                              length=np.array([5, 3], "int32"))
+    value, last, weight = run(
+        out, states[0], "stacked_rnn_0.w_0", x=RANDOM.normal(size=(5, 2, 4)).astype("f4"), length=np.array([5, 3], "int32")
+    )
     assert value.shape == (5, 2, 6) and not value[3:, 1].any() and value[:3, 1].any()
     assert 0 < np.abs(weight).max() <= 3**-0.5
     np.testing.assert_allclose(value[[4, 2], [0, 1], :3], last[2], rtol=1e-6)

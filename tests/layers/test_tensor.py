@@ -8,30 +8,33 @@ from programs import run, start
 X = np.arange(24, dtype="float32").reshape(2, 3, 4)
 
 
-@pytest.mark.parametrize("layer, expected", [
-    (lambda x: pm.layers.reshape(x, [0, -1]), X.reshape(2, 12)),
-    (lambda x: pm.layers.transpose(x, [2, 0, 1]), X.transpose(2, 0, 1)),
-    (lambda x: pm.layers.flatten(x), X.reshape(2, 12)),
-    (lambda x: pm.layers.concat([x, x * 2.0], axis=1), np.concatenate([X, X * 2], 1)),
-    (lambda x: pm.layers.cast(x, "int64"), X.astype("int64")),
-    (lambda x: pm.layers.cast(x, np.float64), X.astype("float64")),
-    (lambda x: pm.layers.sums([x, x, x]), X * 3),
-    (lambda x: pm.layers.assign(x), X),
-    (lambda x: pm.layers.assign(np.array([[1, 2], [3, 4]])), np.array([[1, 2], [3, 4]])),
-    (lambda x: pm.layers.assign([1.5, 2.5]), np.array([1.5, 2.5], "float32")),
-    (lambda x: pm.layers.assign(np.array([True, False])), np.array([True, False])),
-    (lambda x: pm.layers.fill_constant([2, 2], "int64", 7), np.full((2, 2), 7)),
-    (lambda x: pm.layers.fill_constant([1], "int64", 2**53 + 1), np.array([2**53 + 1])),
-    (lambda x: pm.layers.fill_constant([1], "float64", 0.1), np.array([0.1])),
-    (lambda x: pm.layers.ones([3]), np.ones(3, "float32")),
-    (lambda x: pm.layers.reduce_sum(x), X.sum()),
-    (lambda x: pm.layers.reduce_sum(x, dim=[0, -1], keep_dim=True), X.sum((0, 2), keepdims=True)),
-    (lambda x: pm.layers.reduce_mean(x, dim=np.int64(1)), X.mean(1)),
-    (lambda x: pm.layers.clip(x, min=2.0, max=9.5), X.clip(2, 9.5)),
-])
+@pytest.mark.parametrize(
+    "layer, expected",
+    [
+        (lambda x: pm.layers.reshape(x, [0, -1]), X.reshape(2, 12)),
+        (lambda x: pm.layers.transpose(x, [2, 0, 1]), X.transpose(2, 0, 1)),
+        (lambda x: pm.layers.flatten(x), X.reshape(2, 12)),
+        (lambda x: pm.layers.concat([x, x * 2.0], axis=1), np.concatenate([X, X * 2], 1)),
+        (lambda x: pm.layers.cast(x, "int64"), X.astype("int64")),
+        (lambda x: pm.layers.cast(x, np.float64), X.astype("float64")),
+        (lambda x: pm.layers.sums([x, x, x]), X * 3),
+        (lambda x: pm.layers.assign(x), X),
+        (lambda x: pm.layers.assign(np.array([[1, 2], [3, 4]])), np.array([[1, 2], [3, 4]])),
+        (lambda x: pm.layers.assign([1.5, 2.5]), np.array([1.5, 2.5], "float32")),
+        (lambda x: pm.layers.assign(np.array([True, False])), np.array([True, False])),
+        (lambda x: pm.layers.fill_constant([2, 2], "int64", 7), np.full((2, 2), 7)),
+        (lambda x: pm.layers.fill_constant([1], "int64", 2**53 + 1), np.array([2**53 + 1])),
+        (lambda x: pm.layers.fill_constant([1], "float64", 0.1), np.array([0.1])),
+        (lambda x: pm.layers.ones([3]), np.ones(3, "float32")),
+        (lambda x: pm.layers.reduce_sum(x), X.sum()),
+        (lambda x: pm.layers.reduce_sum(x, dim=[0, -1], keep_dim=True), X.sum((0, 2), keepdims=True)),
+        (lambda x: pm.layers.reduce_mean(x, dim=np.int64(1)), X.mean(1)),
+        (lambda x: pm.layers.clip(x, min=2.0, max=9.5), X.clip(2, 9.5)),
+    ],
+)
 def test_layers_compute_what_numpy_does(layer, expected):
     out = layer(pm.layers.data("x", [-1, 3, 4]))
-    value, = run(out, x=X)
+    (value,) = run(out, x=X)
     assert (value.dtype, value.shape) == (expected.dtype, expected.shape)
     assert out.dtype == value.dtype and all(a in (-1, b) for a, b in zip(out.shape, value.shape))
     np.testing.assert_allclose(value, expected, rtol=1e-6)
@@ -66,20 +69,23 @@ def test_dropout_keeps_the_mean(way, train, test):
     np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=[out])[0], test)
 
 
-@pytest.mark.parametrize("mistake, words", [
-    (lambda x: pm.layers.concat(x), "concat: X is of type Variable, it must be a list"),
-    (lambda x: pm.layers.sums(3), "sum: X is 3, it must be a list"),
-    (lambda x: pm.layers.reshape(x, -1), "'shape' is -1, it must be a list of integers"),
-    (lambda x: pm.layers.reduce_sum(x, dim=1.5), "'dim' is 1.5, it must be a list of integers"),
-    (lambda x: pm.layers.cast(3, "int64"), "cast: the input is 3"),
-    (lambda x: pm.layers.data("y", 4), "data: shape of 'y' is 4"),
-    (lambda x: pm.layers.data("y", [2.5]), r"\[2.5\] is not a shape"),
-    (lambda x: pm.layers.data("", [2]), "data: name is ''"),
-    (lambda x: pm.layers.data(3, [2]), "data: name is 3"),
-    (lambda x: pm.layers.fill_constant([2], "int64", 1.5), "value is 1.5, which is no int64"),
-    (lambda x: pm.layers.fill_constant([2], "int32", 2**31), "value is 2147483648, which is no int32"),
-    (lambda x: pm.layers.fill_constant([2], "float32", "1"), "value is '1', it must be a number"),
-])
+@pytest.mark.parametrize(
+    "mistake, words",
+    [
+        (lambda x: pm.layers.concat(x), "concat: X is of type Variable, it must be a list"),
+        (lambda x: pm.layers.sums(3), "sum: X is 3, it must be a list"),
+        (lambda x: pm.layers.reshape(x, -1), "'shape' is -1, it must be a list of integers"),
+        (lambda x: pm.layers.reduce_sum(x, dim=1.5), "'dim' is 1.5, it must be a list of integers"),
+        (lambda x: pm.layers.cast(3, "int64"), "cast: the input is 3"),
+        (lambda x: pm.layers.data("y", 4), "data: shape of 'y' is 4"),
+        (lambda x: pm.layers.data("y", [2.5]), r"\[2.5\] is not a shape"),
+        (lambda x: pm.layers.data("", [2]), "data: name is ''"),
+        (lambda x: pm.layers.data(3, [2]), "data: name is 3"),
+        (lambda x: pm.layers.fill_constant([2], "int64", 1.5), "value is 1.5, which is no int64"),
+        (lambda x: pm.layers.fill_constant([2], "int32", 2**31), "value is 2147483648, which is no int32"),
+        (lambda x: pm.layers.fill_constant([2], "float32", "1"), "value is '1', it must be a number"),
+    ],
+)
 def test_refusals(mistake, words):
     with pytest.raises(pm.ProgramError, match=words) as caught:
         mistake(pm.layers.data("x", [-1, 3, 4]))

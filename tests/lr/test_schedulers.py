@@ -13,19 +13,17 @@ from programs import op_types, start
 
 # Rates of each paddle.optimizer.lr schedule, as PaddlePaddle 2.6.2 gives them before each step.
 TABLES = json.loads(pathlib.Path(__file__).with_name("lr_tables.json").read_text())
-LAMBDAS = {"lambda e: 0.9 ** e": lambda e: 0.9 ** e, "lambda e: 0.85": lambda e: 0.85}
+LAMBDAS = {"lambda e: 0.9 ** e": lambda e: 0.9**e, "lambda e: 0.85": lambda e: 0.85}
 NESTED = {
     "LinearWarmup(PiecewiseDecay)": lambda: lr.LinearWarmup(lr.PiecewiseDecay([4, 8], [0.3, 0.1, 0.03]), 3, 0.0, 0.3),
-    "LinearWarmup(CosineAnnealingDecay)":
-        lambda: lr.LinearWarmup(lr.CosineAnnealingDecay(0.02, T_max=6), 2, 0.001, 0.02),
+    "LinearWarmup(CosineAnnealingDecay)": lambda: lr.LinearWarmup(lr.CosineAnnealingDecay(0.02, T_max=6), 2, 0.001, 0.02),
 }
 
 
 def scheduler_of(name):
     if name in NESTED:
         return NESTED[name]()
-    args = {key: LAMBDAS.get(value, value) if isinstance(value, str) else value
-            for key, value in TABLES[name]["args"].items()}
+    args = {key: LAMBDAS.get(value, value) if isinstance(value, str) else value for key, value in TABLES[name]["args"].items()}
     return getattr(lr, TABLES[name]["class"])(**args)
 
 
@@ -64,8 +62,9 @@ def test_step_goes_to_an_epoch():
 
 
 def test_onecycle_with_three_phases_and_lines():
-    scheduler = lr.OneCycleLR(1.0, 20, divide_factor=10, end_learning_rate=0.01, phase_pct=0.25,
-                              anneal_strategy="linear", three_phase=True)
+    scheduler = lr.OneCycleLR(
+        1.0, 20, divide_factor=10, end_learning_rate=0.01, phase_pct=0.25, anneal_strategy="linear", three_phase=True
+    )
     rates = []
     for _ in range(25):
         rates.append(scheduler())
@@ -111,7 +110,7 @@ def test_the_executor_writes_the_rate_before_each_run(dtype):
     expected = 0.0
     for step in range(4):
         exe.run()
-        expected -= 0.1 * 0.5**(step // 2)
+        expected -= 0.1 * 0.5 ** (step // 2)
         np.testing.assert_allclose(pm.global_scope().get("w"), [expected], rtol=1e-6 if dtype == "float32" else 1e-15)
         if step % 2:
             scheduler.step()
@@ -133,8 +132,7 @@ def test_clones_share_the_scheduler_and_bytes_do_not():
 
 
 def test_two_optimizers_may_share_a_scheduler_or_have_their_own():
-    w, v = (pm.layers.create_parameter([1], name=name, default_initializer=pm.initializer.Constant(0.0))
-            for name in "wv")
+    w, v = (pm.layers.create_parameter([1], name=name, default_initializer=pm.initializer.Constant(0.0)) for name in "wv")
     slow, fast = lr.StepDecay(0.1, 1), lr.StepDecay(1.0, 1)
     loss = pm.layers.reduce_sum(w + v)
     pm.optimizer.SGD(slow, parameter_list=[w]).minimize(loss)
@@ -161,26 +159,29 @@ def test_a_schedule_of_ones_own():
         lr.LRScheduler(0.1)
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: lr.ExponentialDecay("fast", 0.5), "ExponentialDecay: learning_rate is 'fast'"),
-    (lambda: lr.ExponentialDecay(0.1, 0), "gamma is 0, it must be a finite number, above 0"),
-    (lambda: lr.NaturalExpDecay(math.nan, 1), "learning_rate is nan"),
-    (lambda: lr.NoamDecay(0, 10), "d_model is 0, it must be a whole number, at least 1"),
-    (lambda: lr.PiecewiseDecay([4, 2], [1, 2, 3]), r"boundaries is \[4, 2\], it must rise"),
-    (lambda: lr.PiecewiseDecay([2, 4], [1, 2]), "it must be a list of 3 numbers"),
-    (lambda: lr.MultiStepDecay(0.1, 5), "milestones is 5, it must be a list"),
-    (lambda: lr.PolynomialDecay(0.1, 2.5), "decay_steps is 2.5"),
-    (lambda: lr.LambdaDecay(0.1, 0.9), "lr_lambda is 0.9, it must be a function"),
-    (lambda: lr.LambdaDecay(0.1, lambda t: math.inf), r"get_lr\(\) is inf"),
-    (lambda: lr.CyclicLR(0.1, 0.2, 3, mode="square"), "mode is 'square', it must be one of triangular"),
-    (lambda: lr.OneCycleLR(0.1, 10, phase_pct=1.5), "leaves a phase without a step"),
-    (lambda: lr.OneCycleLR(0.1, 10, anneal_strategy="jump"), "anneal_strategy is 'jump'"),
-    (lambda: lr.ReduceOnPlateau(0.1, factor=1.0), "factor is 1.0, it must be below 1"),
-    (lambda: lr.ReduceOnPlateau(0.1).step([1.0, 2.0]), "it must be one number"),
-    (lambda: lr.LinearWarmup(0.1, 3, 0.2, 0.1), "must be above start_lr"),
-    (lambda: lr.LinearWarmup(lr.ReduceOnPlateau(0.1), 3, 0.0, 0.1), "needs a metric at every step"),
-    (lambda: lr.StepDecay(0.1, 1).step(-1), "epoch is -1"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: lr.ExponentialDecay("fast", 0.5), "ExponentialDecay: learning_rate is 'fast'"),
+        (lambda: lr.ExponentialDecay(0.1, 0), "gamma is 0, it must be a finite number, above 0"),
+        (lambda: lr.NaturalExpDecay(math.nan, 1), "learning_rate is nan"),
+        (lambda: lr.NoamDecay(0, 10), "d_model is 0, it must be a whole number, at least 1"),
+        (lambda: lr.PiecewiseDecay([4, 2], [1, 2, 3]), r"boundaries is \[4, 2\], it must rise"),
+        (lambda: lr.PiecewiseDecay([2, 4], [1, 2]), "it must be a list of 3 numbers"),
+        (lambda: lr.MultiStepDecay(0.1, 5), "milestones is 5, it must be a list"),
+        (lambda: lr.PolynomialDecay(0.1, 2.5), "decay_steps is 2.5"),
+        (lambda: lr.LambdaDecay(0.1, 0.9), "lr_lambda is 0.9, it must be a function"),
+        (lambda: lr.LambdaDecay(0.1, lambda t: math.inf), r"get_lr\(\) is inf"),
+        (lambda: lr.CyclicLR(0.1, 0.2, 3, mode="square"), "mode is 'square', it must be one of triangular"),
+        (lambda: lr.OneCycleLR(0.1, 10, phase_pct=1.5), "leaves a phase without a step"),
+        (lambda: lr.OneCycleLR(0.1, 10, anneal_strategy="jump"), "anneal_strategy is 'jump'"),
+        (lambda: lr.ReduceOnPlateau(0.1, factor=1.0), "factor is 1.0, it must be below 1"),
+        (lambda: lr.ReduceOnPlateau(0.1).step([1.0, 2.0]), "it must be one number"),
+        (lambda: lr.LinearWarmup(0.1, 3, 0.2, 0.1), "must be above start_lr"),
+        (lambda: lr.LinearWarmup(lr.ReduceOnPlateau(0.1), 3, 0.0, 0.1), "needs a metric at every step"),
+        (lambda: lr.StepDecay(0.1, 1).step(-1), "epoch is -1"),
+    ],
+)
 def test_refusals(make, words):
     with pytest.raises(pm.ProgramError, match=words):
         make()

@@ -1,4 +1,5 @@
 """SWALR: a schedule, then the constant rate of stochastic weight averaging."""
+
 import math
 
 import pytest
@@ -46,13 +47,16 @@ def test_it_goes_on_from_its_state(stop):
     assert found + rates(second, 10 - stop) == expected
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: pm.lr.SWALR(pm.lr.ReduceOnPlateau(0.1), 0.1, 3), "ReduceOnPlateau"),
-    (lambda: pm.lr.SWALR(0.1, -1.0, 3), "swa_lr"),
-    (lambda: pm.lr.SWALR(0.1, 0.1, -3), "start"),
-    (lambda: pm.lr.SWALR(0.1, 0.1, 3, strategy="steps"), "'cos' or 'linear'"),
-    (lambda: pm.lr.SWALR(pm.lr.NoamDecay(64, 10), 0.1, 3).set_state_dict({"last_epoch": 1, "last_lr": 0.1}), "SWALR_LR"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: pm.lr.SWALR(pm.lr.ReduceOnPlateau(0.1), 0.1, 3), "ReduceOnPlateau"),
+        (lambda: pm.lr.SWALR(0.1, -1.0, 3), "swa_lr"),
+        (lambda: pm.lr.SWALR(0.1, 0.1, -3), "start"),
+        (lambda: pm.lr.SWALR(0.1, 0.1, 3, strategy="steps"), "'cos' or 'linear'"),
+        (lambda: pm.lr.SWALR(pm.lr.NoamDecay(64, 10), 0.1, 3).set_state_dict({"last_epoch": 1, "last_lr": 0.1}), "SWALR_LR"),
+    ],
+)
 def test_what_is_refused(make, words):
     with pytest.raises(pm.ProgramError, match=words):
         make()

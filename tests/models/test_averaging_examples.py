@@ -94,7 +94,7 @@ def test_models_side_by_side_are_models_alone(parts):
     together = regressions(parts, x, y, rates)
     for group in range(3):
         for member in range(2):
-            alone = regressions(parts, x[:, group:group + 1], y[:, group:group + 1], rates[member:member + 1])
+            alone = regressions(parts, x[:, group : group + 1], y[:, group : group + 1], rates[member : member + 1])
             for one, other in zip(together, alone):
                 np.testing.assert_allclose(one[group, member], other[0, 0], rtol=1e-6, atol=1e-7)
 

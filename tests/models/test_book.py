@@ -16,11 +16,12 @@ def chapter(monkeypatch):
     monkeypatch.syspath_prepend(str(BOOK))
 
     def load(number):
-        path, = BOOK.glob(f"{number}_*.py")
+        (path,) = BOOK.glob(f"{number}_*.py")
         spec = importlib.util.spec_from_file_location(path.stem, path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module
+
     return load
 
 

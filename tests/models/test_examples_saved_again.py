@@ -1,5 +1,6 @@
 """The programs of the examples, read and written again. Those of the book are in tests/io/test_saved_again.py, those of
 the experiments in test_averaging_examples.py."""
+
 import importlib
 import pathlib
 

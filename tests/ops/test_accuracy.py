@@ -1,4 +1,5 @@
 """accuracy: the part of the rows whose label is among their k best indices."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -8,8 +9,7 @@ from harness import array, ints, op_tests
 def reference(inputs, attrs):
     indices, label = inputs["Indices"], inputs["Label"].reshape(-1, 1)
     correct = int((indices == label).any(axis=1).sum())
-    return {"Accuracy": np.float32(correct / max(len(indices), 1)), "Correct": np.int32(correct),
-            "Total": np.int32(len(indices))}
+    return {"Accuracy": np.float32(correct / max(len(indices), 1)), "Correct": np.int32(correct), "Total": np.int32(len(indices))}
 
 
 def best(rows, k, label, dtype="int64"):

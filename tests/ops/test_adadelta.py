@@ -1,4 +1,5 @@
 """adadelta: steps of the size of past steps over that of past gradients."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -15,9 +16,13 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "AvgSquaredGrad": array(*shape, low=0.25, seed=2), "AvgSquaredUpdate": array(*shape, low=0, seed=3),
-            "LearningRate": np.full(1, 0.25)}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "AvgSquaredGrad": array(*shape, low=0.25, seed=2),
+        "AvgSquaredUpdate": array(*shape, low=0, seed=3),
+        "LearningRate": np.full(1, 0.25),
+    }
 
 
 def old(inputs):

@@ -1,4 +1,5 @@
 """adagrad: MomentOut = Moment + Grad^2; ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -16,8 +17,12 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None, rate=(1,)):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Moment": array(*shape, low=0, seed=2), "LearningRate": np.full(rate, 0.25)}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "Moment": array(*shape, low=0, seed=2),
+        "LearningRate": np.full(rate, 0.25),
+    }
 
 
 test_adagrad = op_tests(
@@ -31,8 +36,10 @@ test_adagrad = op_tests(
         "no rows": (step(0, 4), {}),
         "selected rows": (step(6, 20, grad=Rows([4, 0, 4], array(3, 20), 6)), {}),
         # Trap: epsilon 0 and moment 0 would give 0 / 0 in rows that are not named.
-        "rows not named are not read": (step(6, 3, grad=Rows([1], array(1, 3), 6)) | {"Moment": np.zeros((6, 3))},
-                                        {"epsilon": 0.0}),
+        "rows not named are not read": (
+            step(6, 3, grad=Rows([1], array(1, 3), 6)) | {"Moment": np.zeros((6, 3))},
+            {"epsilon": 0.0},
+        ),
         "no selected rows": (step(6, 3, grad=Rows([], array(0, 3), 6)), {}),
     },
     refusals={
@@ -40,7 +47,6 @@ test_adagrad = op_tests(
         "other table": (step(6, 3, grad=Rows([2], array(1, 3), 7)), {}, pm.ShapeError, "Param Grad [7, 3]"),
         "two rates": (step(3, rate=(2,)), {}, pm.ShapeError, "LearningRate [2] one element"),
         "other moment": (step(3) | {"Moment": array(3).astype("float32")}, {}, pm.ShapeError, "Moment float32"),
-        "rows as parameter": (step(6, 3) | {"Param": Rows([2], array(1, 3), 6)}, {}, pm.ShapeError,
-                              "Param selected rows tensor"),
+        "rows as parameter": (step(6, 3) | {"Param": Rows([2], array(1, 3), 6)}, {}, pm.ShapeError, "Param selected rows tensor"),
     },
 )

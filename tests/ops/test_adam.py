@@ -1,4 +1,5 @@
 """adam: moments of the gradient without bias; Param - LearningRate * m / (sqrt(v) + epsilon)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -13,8 +14,7 @@ def reference(inputs, attrs):
     power1, power2 = scalar("Beta1Pow"), scalar("Beta2Pow")
     sparse = isinstance(g, Rows)
     if ("SkipUpdate" in inputs and inputs["SkipUpdate"].all()) or (sparse and len(g.rows) == 0):
-        return dict(ParamOut=p, Moment1Out=m, Moment2Out=v, Beta1PowOut=inputs["Beta1Pow"],
-                    Beta2PowOut=inputs["Beta2Pow"])
+        return dict(ParamOut=p, Moment1Out=m, Moment2Out=v, Beta1PowOut=inputs["Beta1Pow"], Beta2PowOut=inputs["Beta2Pow"])
     still = attrs["use_global_beta_pow"]
     next1, next2 = (power1, power2) if still else (power1 * beta1, power2 * beta2)
     touched = np.ones(len(p) if p.ndim else 1, bool)
@@ -28,15 +28,26 @@ def reference(inputs, attrs):
     p_new = p - scalar("LearningRate") * (m_new / (1 - power1)) / (np.sqrt(v_new / (1 - power2)) + epsilon)
     pick = lambda new, old: np.where(touched.reshape(-1, *[1] * (p.ndim - 1)), new, old) if p.ndim else new
     shape = inputs["Beta1Pow"].shape
-    return {"ParamOut": pick(p_new, p), "Moment1Out": pick(m_new, m), "Moment2Out": pick(v_new, v),
-            "Beta1PowOut": np.full(shape, next1), "Beta2PowOut": np.full(shape, next2)}
+    return {
+        "ParamOut": pick(p_new, p),
+        "Moment1Out": pick(m_new, m),
+        "Moment2Out": pick(v_new, v),
+        "Beta1PowOut": np.full(shape, next1),
+        "Beta2PowOut": np.full(shape, next2),
+    }
 
 
 def step(*shape, grad=None, power1=0.729, power2=0.99, **more):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Moment1": array(*shape, seed=2), "Moment2": array(*shape, low=0, seed=3),
-            "LearningRate": np.full(1, 0.125),
-            "Beta1Pow": np.full(1, power1), "Beta2Pow": np.full(1, power2), **more}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "Moment1": array(*shape, seed=2),
+        "Moment2": array(*shape, low=0, seed=3),
+        "LearningRate": np.full(1, 0.125),
+        "Beta1Pow": np.full(1, power1),
+        "Beta2Pow": np.full(1, power2),
+        **more,
+    }
 
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)

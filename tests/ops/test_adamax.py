@@ -1,4 +1,5 @@
 """adamax: MomentOut as adam's; InfNormOut = max(|Grad|, beta2 InfNorm + epsilon); steps of MomentOut / InfNormOut."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -15,9 +16,14 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None, power=0.75):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Moment": array(*shape, seed=2), "InfNorm": array(*shape, low=0.25, seed=3),
-            "LearningRate": np.full(1, 0.125), "Beta1Pow": np.full(1, power)}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "Moment": array(*shape, seed=2),
+        "InfNorm": array(*shape, low=0.25, seed=3),
+        "LearningRate": np.full(1, 0.125),
+        "Beta1Pow": np.full(1, power),
+    }
 
 
 test_adamax = op_tests(

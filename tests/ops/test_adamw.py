@@ -1,4 +1,5 @@
 """adamw: Param shrinks by 1 - LearningRate * lr_ratio * coeff, then adam's step."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -20,14 +21,26 @@ def reference(inputs, attrs):
     b1, b2 = power1.reshape(()), power2.reshape(())
     p = p * (1 - decay) - rate * (m / (1 - b1)) / (np.sqrt(v / (1 - b2)) + epsilon)
     still = attrs["use_global_beta_pow"]
-    return {"ParamOut": p, "Moment1Out": m, "Moment2Out": v, "Beta1PowOut": power1 if still else power1 * beta1,
-            "Beta2PowOut": power2 if still else power2 * beta2}
+    return {
+        "ParamOut": p,
+        "Moment1Out": m,
+        "Moment2Out": v,
+        "Beta1PowOut": power1 if still else power1 * beta1,
+        "Beta2PowOut": power2 if still else power2 * beta2,
+    }
 
 
 def step(*shape, grad=None, **more):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Moment1": array(*shape, seed=2), "Moment2": array(*shape, low=0, seed=3),
-            "LearningRate": np.full(1, 0.125), "Beta1Pow": np.full(1, 0.729), "Beta2Pow": np.full(1, 0.99), **more}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "Moment1": array(*shape, seed=2),
+        "Moment2": array(*shape, low=0, seed=3),
+        "LearningRate": np.full(1, 0.125),
+        "Beta1Pow": np.full(1, 0.729),
+        "Beta2Pow": np.full(1, 0.99),
+        **more,
+    }
 
 
 GIVEN = dict(Beta1Tensor=np.full(1, 0.75), Beta2Tensor=np.full(1, 0.5), EpsilonTensor=np.full(1, 0.25))

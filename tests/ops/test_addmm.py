@@ -1,4 +1,5 @@
 """addmm: Out = Beta Input + Alpha X Y."""
+
 import numpy as np
 
 import paddle_mini as pm

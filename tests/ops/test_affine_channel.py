@@ -1,4 +1,5 @@
 """affine_channel: Out = Scale X + Bias, with a Scale and a Bias for each channel."""
+
 import paddle_mini as pm
 from harness import array, op_tests
 

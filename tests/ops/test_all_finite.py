@@ -1,4 +1,5 @@
 """all_finite: whether every element of every X is finite."""
+
 import numpy as np
 import pytest
 

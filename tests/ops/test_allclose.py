@@ -1,4 +1,5 @@
 """allclose: whether two tensors are nearly equal everywhere."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """arg_max: where along an axis the largest element of X lies."""
+
 import numpy as np
 
 import paddle_mini as pm

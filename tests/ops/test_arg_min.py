@@ -1,4 +1,5 @@
 """arg_min: where along an axis the smallest element of X lies."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """argsort: the elements along one axis in order, and where each was."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -30,10 +31,11 @@ test_argsort = op_tests(
     refusals={"no such axis": ({"X": array(3, 4)}, {"axis": 2}, pm.ShapeError, "axis 2")},
 )
 
-test_ties = op_tests("argsort", reference, cases={
-    "int64": ({"X": ints(4, 30, high=5)}, {}),
-    "int32": ({"X": ints(4, 30, high=5, dtype="int32")}, {"descending": True}),
-})
+test_ties = op_tests(
+    "argsort",
+    reference,
+    cases={"int64": ({"X": ints(4, 30, high=5)}, {}), "int32": ({"X": ints(4, 30, high=5, dtype="int32")}, {"descending": True})},
+)
 
 
 def test_nan_is_the_largest():

@@ -1,4 +1,5 @@
 """array_to_lod_tensor: undoes lod_tensor_to_array."""
+
 import numpy as np
 import pytest
 
@@ -15,18 +16,21 @@ def there_and_back(lod, level=0, width=2):
     return x, program
 
 
-@pytest.mark.parametrize("lod, level", [
-    ([[0, 2, 5, 6]], 0),
-    ([[0, 2, 2, 5]], 0),
-    ([[0, 1]], 0),
-    ([[0, 1, 3], [0, 2, 3, 6]], 0),
-    ([[0, 1, 3], [0, 2, 3, 6]], 1),
-    ([[0, 2], [0, 1, 3], [0, 2, 2, 6]], 1),
-])
+@pytest.mark.parametrize(
+    "lod, level",
+    [
+        ([[0, 2, 5, 6]], 0),
+        ([[0, 2, 2, 5]], 0),
+        ([[0, 1]], 0),
+        ([[0, 1, 3], [0, 2, 3, 6]], 0),
+        ([[0, 1, 3], [0, 2, 3, 6]], 1),
+        ([[0, 2], [0, 1, 3], [0, 2, 2, 6]], 1),
+    ],
+)
 @pytest.mark.parametrize("width", [2, 0])
 def test_there_and_back(lod, level, width):
     x, program = there_and_back(lod, level, width)
-    found, = program.run("back")
+    (found,) = program.run("back")
     assert found.lod == lod
     np.testing.assert_array_equal(found.array, x.array)
 
@@ -36,7 +40,7 @@ def test_gradient_is_taken_apart_again():
     gradient = pm.LoDTensor(array(6, 2, seed=1).astype("float32"), x.lod)
     program.data("back@GRAD", gradient)
     program.gradient({"steps@GRAD": 13})
-    found, = program.run("steps@GRAD")
+    (found,) = program.run("steps@GRAD")
     for step, rows in zip(found, [[2, 0, 5], [3, 1], [4]]):
         np.testing.assert_array_equal(getattr(step, "array", step), gradient.array[rows])
 

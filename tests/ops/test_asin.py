@@ -1,4 +1,5 @@
 """asin: Out = arcsin(X)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -29,6 +30,4 @@ test_asin = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("asin", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("asin", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """assign: Out = X."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -12,21 +13,22 @@ def reference(inputs, attrs):
 test_assign = op_tests(
     "assign",
     reference,
-    cases={
-        "matrix": ({"X": array(3, 4)}, {}),
-        "one element": ({"X": array()}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
+    cases={"matrix": ({"X": array(3, 4)}, {}), "one element": ({"X": array()}, {}), "no rows": ({"X": array(0, 4)}, {})},
     gradients=["X"],
 )
 
-test_kinds = op_tests("assign", reference, cases={
-    **{dtype: ({"X": ints(3, 4, high=2).astype(dtype)}, {})
-       for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")},
-    "nan": ({"X": np.array([np.nan, np.inf])}, {}),
-    "selected rows": ({"X": Rows([4, 1, 4], array(3, 5), 6)}, {}),
-    "no selected rows": ({"X": Rows([], array(0, 5), 6)}, {}),
-})
+test_kinds = op_tests(
+    "assign",
+    reference,
+    cases={
+        **{
+            dtype: ({"X": ints(3, 4, high=2).astype(dtype)}, {}) for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")
+        },
+        "nan": ({"X": np.array([np.nan, np.inf])}, {}),
+        "selected rows": ({"X": Rows([4, 1, 4], array(3, 5), 6)}, {}),
+        "no selected rows": ({"X": Rows([], array(0, 5), 6)}, {}),
+    },
+)
 
 
 def test_a_copy_stays_when_the_original_changes():

@@ -1,4 +1,5 @@
 """auc: the area under the ROC curve of all batches so far, or of the last few."""
+
 import numpy as np
 import pytest
 
@@ -23,7 +24,7 @@ def reference(inputs, attrs):
     for port, chosen in (("StatPos", label > 0), ("StatNeg", label == 0)):
         stat = inputs[port].reshape(-1).copy()
         batch = np.bincount(bins[chosen], minlength=buckets)
-        rows = stat[:(steps + 1) * buckets].reshape(steps + 1, buckets)  # a view
+        rows = stat[: (steps + 1) * buckets].reshape(steps + 1, buckets)  # a view
         if steps:
             rows[-1] -= rows[ring]
             rows[ring] = batch
@@ -45,7 +46,7 @@ def batch(rows, buckets, steps, columns=2, **more):
     stat = {port: ints(size, high=5, seed=i) for i, port in enumerate(("StatPos", "StatNeg"))}
     if steps:
         for value in stat.values():  # sums are those of the ring
-            value[steps * buckets:-1] = value[:steps * buckets].reshape(steps, buckets).sum(axis=0)
+            value[steps * buckets : -1] = value[: steps * buckets].reshape(steps, buckets).sum(axis=0)
             value[-1] = 7
     else:
         stat = {port: value.reshape(1, -1) for port, value in stat.items()}
@@ -64,8 +65,7 @@ CASES = {
     "last three batches": (batch(30, 16, 3), {"num_thresholds": 15, "slide_steps": 3}),
     "counts": ({**batch(30, 128, 0), "InsTagWeight": np.ones(1)}, ALL),
     "counts not": ({**batch(30, 128, 0), "InsTagWeight": np.zeros(1)}, ALL),
-    "counts not, last batches": ({**batch(30, 16, 3), "InsTagWeight": np.zeros(1)},
-                                 {"num_thresholds": 15, "slide_steps": 3}),
+    "counts not, last batches": ({**batch(30, 16, 3), "InsTagWeight": np.zeros(1)}, {"num_thresholds": 15, "slide_steps": 3}),
     "one bin": (batch(4, 1, 0), {"num_thresholds": 0, "slide_steps": 0}),
     "one row": (batch(1, 128, 0), ALL),
     "no rows": (batch(0, 128, 0), ALL),
@@ -77,8 +77,7 @@ test_auc = op_tests(
     cases=CASES,
     unchecked=["AUC"],  # float64 whatever Predict is
     refusals={
-        "score above 1": ({**batch(2, 128, 0), "Predict": np.array([[0, 0.5], [0, 1.5]])}, ALL, pm.OpError,
-                          "1.5 row 1"),
+        "score above 1": ({**batch(2, 128, 0), "Predict": np.array([[0, 0.5], [0, 1.5]])}, ALL, pm.OpError, "1.5 row 1"),
         "no number": ({**batch(1, 128, 0), "Predict": np.array([[0, np.nan]])}, ALL, pm.OpError, "nan row 0"),
         "three columns": ({**batch(2, 128, 0), "Predict": array(2, 3, low=0)}, ALL, pm.ShapeError, "Predict [2, 3]"),
         "too few labels": ({**batch(2, 128, 0), "Label": ints(1, 1)}, ALL, pm.ShapeError, "Label [1, 1]"),

@@ -1,4 +1,5 @@
 """average_accumulates: adds a parameter to the sums of which ModelAverage makes its average."""
+
 import numpy as np
 import pytest
 
@@ -16,14 +17,25 @@ def reference(inputs, attrs):
     share = int(np.float32(updates.item()) * np.float32(attrs["average_window"]))
     if n >= attrs["min_average_window"] and n >= min(attrs["max_average_window"], share):
         s1, s2, s3, n, old = np.zeros_like(p), np.zeros_like(p), s1 + s2, n * 0, n
-    return {"out_sum_1": s1, "out_sum_2": s2, "out_sum_3": s3, "out_num_accumulates": n,
-            "out_old_num_accumulates": old, "out_num_updates": updates}
+    return {
+        "out_sum_1": s1,
+        "out_sum_2": s2,
+        "out_sum_3": s3,
+        "out_num_accumulates": n,
+        "out_old_num_accumulates": old,
+        "out_num_updates": updates,
+    }
 
 
 def step(*shape, n=3, old=2, updates=20):
     number = lambda value: np.full(1, value, "int64")
-    return {"param": array(*shape), **{f"in_sum_{i}": array(*shape, seed=i) for i in (1, 2, 3)},
-            "in_num_accumulates": number(n), "in_old_num_accumulates": number(old), "in_num_updates": number(updates)}
+    return {
+        "param": array(*shape),
+        **{f"in_sum_{i}": array(*shape, seed=i) for i in (1, 2, 3)},
+        "in_num_accumulates": number(n),
+        "in_old_num_accumulates": number(old),
+        "in_num_updates": number(updates),
+    }
 
 
 ENDS = {"average_window": 0.5, "min_average_window": 3, "max_average_window": 10}

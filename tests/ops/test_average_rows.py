@@ -1,4 +1,5 @@
 """average_rows: brings the averages of some rows of a table up to date."""
+
 import numpy as np
 import pytest
 
@@ -32,15 +33,21 @@ def reference(inputs, attrs):
 
 
 def table(*shape, rows, stamps, counters=(9, 0, 0, 9, 0), log=-3.0, previous=False):
-    inputs = {"Param": array(*shape), "Rows": Rows(rows, array(len(rows), *shape[1:], seed=2), shape[0]),
-              "Average": array(*shape, seed=1), "Counters": np.array(counters),
-              "State": np.array([log, 0.1, 2, 3, 0, 0, 0]), "RowStamps": np.array(stamps, "float64")}
+    inputs = {
+        "Param": array(*shape),
+        "Rows": Rows(rows, array(len(rows), *shape[1:], seed=2), shape[0]),
+        "Average": array(*shape, seed=1),
+        "Counters": np.array(counters),
+        "State": np.array([log, 0.1, 2, 3, 0, 0, 0]),
+        "RowStamps": np.array(stamps, "float64"),
+    }
     return {**inputs, "Previous": array(*shape, seed=3)} if previous else inputs
 
 
 def of_window(newer, older, rows, *shape):
-    return table(*(shape or (7, 4)), rows=rows, stamps=[14, 11, 10, 7, 4, 2, 0], counters=(14, newer, older, 14, 0),
-                 previous=True)
+    return table(
+        *(shape or (7, 4)), rows=rows, stamps=[14, 11, 10, 7, 4, 2, 0], counters=(14, newer, older, 14, 0), previous=True
+    )
 
 
 def with_one(value, row, inputs):
@@ -75,22 +82,31 @@ test_average_rows = op_tests(
         "numbers of a window": (of_window(4, 6, [3, 5], 7), {}),
     },
     refusals={
-        "a dense gradient": ({**table(5, 7, rows=[1], stamps=OLD), "Rows": array(5, 7)}, {}, pm.ShapeError,
-                             "Rows selected rows"),
-        "other table": ({**table(5, 7, rows=[1], stamps=OLD), "Rows": Rows([1], array(1, 7), 6)}, {}, pm.ShapeError,
-                        "Param [5, 7] Rows [6, 7]"),
-        "other average": ({**table(5, 7, rows=[1], stamps=OLD), "Average": array(5, 6)}, {}, pm.ShapeError,
-                          "Param [5, 7] Average [5, 6]"),
-        "other dtype": ({**table(5, 7, rows=[1], stamps=OLD), "Average": array(5, 7).astype("float32")}, {},
-                        pm.ShapeError, "Average float32"),
+        "a dense gradient": ({**table(5, 7, rows=[1], stamps=OLD), "Rows": array(5, 7)}, {}, pm.ShapeError, "Rows selected rows"),
+        "other table": (
+            {**table(5, 7, rows=[1], stamps=OLD), "Rows": Rows([1], array(1, 7), 6)},
+            {},
+            pm.ShapeError,
+            "Param [5, 7] Rows [6, 7]",
+        ),
+        "other average": (
+            {**table(5, 7, rows=[1], stamps=OLD), "Average": array(5, 6)},
+            {},
+            pm.ShapeError,
+            "Param [5, 7] Average [5, 6]",
+        ),
+        "other dtype": (
+            {**table(5, 7, rows=[1], stamps=OLD), "Average": array(5, 7).astype("float32")},
+            {},
+            pm.ShapeError,
+            "Average float32",
+        ),
         "other previous": ({**of_window(4, 6, [1]), "Previous": array(7, 5)}, {}, pm.ShapeError, "Previous [7, 5]"),
         "other stamps": (table(5, 7, rows=[1], stamps=[0] * 4), {}, pm.ShapeError, "RowStamps [4] [5]"),
         "four counters": (table(5, 7, rows=[1], stamps=OLD, counters=[0] * 4), {}, pm.ShapeError, "Counters [4] [5]"),
         "other state": ({**table(5, 7, rows=[1], stamps=OLD), "State": array(6)}, {}, pm.ShapeError, "State [6] [7]"),
-        "NaN": (with_one(np.nan, 1, table(5, 7, rows=[1, 3], stamps=OLD)), {"check_finite": True}, pm.OpError,
-                "row 1 Param nan"),
-        "infinity": (with_one(-np.inf, 1, of_window(4, 6, [1, 3])), {"check_finite": True}, pm.OpError,
-                     "row 1 Param -inf"),
+        "NaN": (with_one(np.nan, 1, table(5, 7, rows=[1, 3], stamps=OLD)), {"check_finite": True}, pm.OpError, "row 1 Param nan"),
+        "infinity": (with_one(-np.inf, 1, of_window(4, 6, [1, 3])), {"check_finite": True}, pm.OpError, "row 1 Param -inf"),
     },
     float64=("State", "RowStamps", "RowStampsOut"),
 )
@@ -159,15 +175,25 @@ def test_rows_are_averaged_as_if_in_every_step(schedule, timing, dtype, toleranc
     rows.values["RowStamps"] = np.zeros(ROWS)
     for step in range(1, 71):
         gradient = Rows(touched(step), array(len(touched(step)), WIDTH).astype(dtype), ROWS)
-        rows.keep(run_op("average_rows", {"Param": param, "Rows": gradient, "Counters": weights.scope.get("Counters"),
-                                          "State": weights.state, **rows.values}))
+        rows.keep(
+            run_op(
+                "average_rows",
+                {
+                    "Param": param,
+                    "Rows": gradient,
+                    "Counters": weights.scope.get("Counters"),
+                    "State": weights.state,
+                    **rows.values,
+                },
+            )
+        )
         param = changed(param, gradient.rows, step)
         weight, roll = weights.step()
         generation = {"Roll": np.array([roll], "int32")} if "Previous" in whole.values else {}
-        whole.keep(run_op("parameter_average", {"Param": param, "Weight": np.array([weight]), **generation,
-                                                **whole.values}))
-        np.testing.assert_allclose(rows.value(param, weights), whole.value(param, weights), rtol=tolerance,
-                                   atol=tolerance, err_msg=f"step {step}")
+        whole.keep(run_op("parameter_average", {"Param": param, "Weight": np.array([weight]), **generation, **whole.values}))
+        np.testing.assert_allclose(
+            rows.value(param, weights), whole.value(param, weights), rtol=tolerance, atol=tolerance, err_msg=f"step {step}"
+        )
 
 
 @pytest.mark.parametrize("start", [1000, 10**6])
@@ -176,16 +202,33 @@ def test_the_steps_that_are_left_out_cost_no_digits(start):
     first, second = array(2, 3), array(2, 3, seed=1)
     weights = Weights({"scheme": "uniform", "start_step": start})
     weights.run(start + 100)
-    found = run_op("average_rows", {"Param": first, "Rows": Rows([0, 1], array(2, 3), 2), "Average": first,
-                                    "Counters": weights.scope.get("Counters"), "State": weights.state,
-                                    "RowStamps": np.zeros(2)})
+    found = run_op(
+        "average_rows",
+        {
+            "Param": first,
+            "Rows": Rows([0, 1], array(2, 3), 2),
+            "Average": first,
+            "Counters": weights.scope.get("Counters"),
+            "State": weights.state,
+            "RowStamps": np.zeros(2),
+        },
+    )
     weights.run(900)
-    value = run_op("average_value", {"Param": second, "Average": found["AverageOut"], "State": weights.state,
-                                     "Counters": weights.scope.get("Counters"), "RowStamps": found["RowStampsOut"]})
+    value = run_op(
+        "average_value",
+        {
+            "Param": second,
+            "Average": found["AverageOut"],
+            "State": weights.state,
+            "Counters": weights.scope.get("Counters"),
+            "RowStamps": found["RowStampsOut"],
+        },
+    )
     np.testing.assert_allclose(value["Out"], 0.1 * first + 0.9 * second, rtol=1e-11)
 
 
 # --- what is not finite ------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -193,8 +236,10 @@ def test_the_steps_that_are_left_out_cost_no_digits(start):
 def test_a_refused_row_keeps_its_average_and_its_stamp(dtype, value, previous):
     inputs = of_window(4, 6, [1, 6, 2]) if previous else table(5, 7, rows=[1, 4, 2], stamps=OLD)
     bad, later = inputs["Rows"].rows[1:]
-    inputs = {port: item.astype(dtype) if port in ("Param", "Average", "Previous") else item
-              for port, item in with_one(value, bad, inputs).items()}
+    inputs = {
+        port: item.astype(dtype) if port in ("Param", "Average", "Previous") else item
+        for port, item in with_one(value, bad, inputs).items()
+    }
     inputs["Rows"].values = inputs["Rows"].values.astype(dtype)
     one = OneOp("average_rows", inputs, {"check_finite": True})
     with pytest.raises(pm.OpError, match=f"row {bad} of Param holds {value}"):

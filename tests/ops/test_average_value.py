@@ -1,4 +1,5 @@
 """average_value: the averaged parameters as they are used."""
+
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from harness import array, ints, op_tests, run_op
 
 def kept_rows(inputs, attrs):
     """(now, before): what the rows' averages would be had the rows been averaged since their stamps."""
+
     def column(factor):
         return np.reshape(factor, [-1] + [1] * (inputs["Param"].ndim - 1))
 
@@ -22,8 +24,7 @@ def kept_rows(inputs, attrs):
     there_before = np.clip(stamps - (begin - older), 0, older) / max(older, 1)
     rolled = stamps < begin
     before = np.where(column(rolled), now, inputs["Previous"])
-    return (p + column(there) * (now - p),
-            np.where(column(rolled), p + column(there_before) * (before - p), before))
+    return (p + column(there) * (now - p), np.where(column(rolled), p + column(there_before) * (before - p), before))
 
 
 def reference(inputs, attrs):
@@ -41,12 +42,11 @@ def values(*shape, counters, previous=True):
 
 def table(*shape, counters, stamps, log=-3.0, previous=False):
     state = np.array([log, 0.1, 2, 3, 0, 0, 0])
-    return {**values(*shape, counters=counters, previous=previous), "State": state,
-            "RowStamps": np.array(stamps, "float64")}
+    return {**values(*shape, counters=counters, previous=previous), "State": state, "RowStamps": np.array(stamps, "float64")}
 
 
 OLD = [-3.0, -2.5, 0.0, -2.999, -3.0]  # the first and last row are up to date
-STAMPS = [14.0, 11, 10, 7, 4, 2, 0]   # of a window with a generation from 10 and one from 4 on
+STAMPS = [14.0, 11, 10, 7, 4, 2, 0]  # of a window with a generation from 10 and one from 4 on
 
 test_average_value = op_tests(
     "average_value",
@@ -73,27 +73,48 @@ test_average_value = op_tests(
         "table of empty rows": (table(5, 0, counters=[9, 0, 0, 9], stamps=OLD), {}),
     },
     refusals={
-        "other shape": ({**values(3, counters=[0] * 4), "Average": array(4)}, {}, pm.ShapeError,
-                        "Param [3] Average [4]"),
-        "other dtype": ({**values(3, counters=[0] * 4), "Average": array(3).astype("float32")}, {}, pm.ShapeError,
-                        "Param float64 Average float32"),
-        "double average of half": ({**values(3, counters=[0] * 4, previous=False), "Param": np.zeros(3, "float16")}, {},
-                                   pm.ShapeError, "Param float16 Average float64"),
+        "other shape": ({**values(3, counters=[0] * 4), "Average": array(4)}, {}, pm.ShapeError, "Param [3] Average [4]"),
+        "other dtype": (
+            {**values(3, counters=[0] * 4), "Average": array(3).astype("float32")},
+            {},
+            pm.ShapeError,
+            "Param float64 Average float32",
+        ),
+        "double average of half": (
+            {**values(3, counters=[0] * 4, previous=False), "Param": np.zeros(3, "float16")},
+            {},
+            pm.ShapeError,
+            "Param float16 Average float64",
+        ),
         "two counters": ({**values(3, counters=[0] * 4), "Counters": ints(2)}, {}, pm.ShapeError, "Counters [2] [5]"),
         "other previous": ({**values(3, counters=[0] * 4), "Previous": array(2)}, {}, pm.ShapeError, "Previous [2]"),
-        "stamps without state": ({**values(3, counters=[0] * 4), "RowStamps": array(3)}, {}, pm.ProgramError,
-                                 "State RowStamps both"),
-        "state without stamps": ({**values(3, counters=[0] * 4), "State": array(7)}, {}, pm.ProgramError,
-                                 "State RowStamps both"),
+        "stamps without state": (
+            {**values(3, counters=[0] * 4), "RowStamps": array(3)},
+            {},
+            pm.ProgramError,
+            "State RowStamps both",
+        ),
+        "state without stamps": ({**values(3, counters=[0] * 4), "State": array(7)}, {}, pm.ProgramError, "State RowStamps both"),
         "other stamps": (table(5, 7, counters=[0] * 4, stamps=[0] * 4), {}, pm.ShapeError, "RowStamps [4] [5]"),
-        "float32 stamps": ({**table(5, 7, counters=[0] * 4, stamps=OLD), "RowStamps": np.zeros(5, "float32")}, {},
-                           pm.ShapeError, "RowStamps float32 float64"),
-        "other state": ({**table(5, 7, counters=[0] * 4, stamps=OLD), "State": array(6)}, {}, pm.ShapeError,
-                        "State [6] [7]"),
-        "no table": ({**table(1, counters=[0] * 4, stamps=[0]), "Param": array(), "Average": array()}, {},
-                     pm.ShapeError, "table"),
-        "table of halves": ({**table(5, counters=[0] * 4, stamps=OLD), "Param": np.zeros(5, "float16"),
-                             "Average": np.zeros(5, "float32")}, {}, pm.ShapeError, "table float32"),
+        "float32 stamps": (
+            {**table(5, 7, counters=[0] * 4, stamps=OLD), "RowStamps": np.zeros(5, "float32")},
+            {},
+            pm.ShapeError,
+            "RowStamps float32 float64",
+        ),
+        "other state": ({**table(5, 7, counters=[0] * 4, stamps=OLD), "State": array(6)}, {}, pm.ShapeError, "State [6] [7]"),
+        "no table": (
+            {**table(1, counters=[0] * 4, stamps=[0]), "Param": array(), "Average": array()},
+            {},
+            pm.ShapeError,
+            "table",
+        ),
+        "table of halves": (
+            {**table(5, counters=[0] * 4, stamps=OLD), "Param": np.zeros(5, "float16"), "Average": np.zeros(5, "float32")},
+            {},
+            pm.ShapeError,
+            "table float32",
+        ),
     },
     float64=("State", "RowStamps"),
 )
@@ -103,8 +124,9 @@ test_average_value = op_tests(
 @pytest.mark.parametrize("stamps", [{}, {"State": np.zeros(7), "RowStamps": np.zeros(9)}], ids=["dense", "rows"])
 def test_before_the_first_update_nothing_but_the_parameter_is_read(previous, stamps):
     p = array(9)
-    out = run_op("average_value", {"Param": p, "Average": np.full(9, np.nan), **previous, **stamps,
-                                   "Counters": np.array([0, 0, 0, 5, 0])})
+    out = run_op(
+        "average_value", {"Param": p, "Average": np.full(9, np.nan), **previous, **stamps, "Counters": np.array([0, 0, 0, 5, 0])}
+    )
     np.testing.assert_array_equal(out["Out"], p)
 
 
@@ -117,8 +139,9 @@ def test_of_a_generation_without_members_nothing_is_read():
 
 
 @pytest.mark.parametrize("size", [3, 2048, 5000])
-@pytest.mark.parametrize("kind, rounded", [("float16", lambda x: x.astype("float16")), ("bfloat16", bits_of)],
-                         ids=["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "kind, rounded", [("float16", lambda x: x.astype("float16")), ("bfloat16", bits_of)], ids=["float16", "bfloat16"]
+)
 def test_a_half_gets_the_nearest_half(size, kind, rounded):
     p, counters = rounded(array(size).astype("float32")), np.array([14, 5, 9, 14, 0])
     now, before = (array(size, seed=seed).astype("float32") for seed in (1, 2))

@@ -1,4 +1,5 @@
 """batch_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, channel by channel."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -18,22 +19,33 @@ def reference(inputs, attrs):
     if not kept and x.size:
         # Trap: the variance kept over the batches is the biased one, divided by n.
         mean, variance = x.mean(axis=others), x.var(axis=others)
-        out = {"MeanOut": momentum * inputs["Mean"] + (1 - momentum) * mean,
-               "VarianceOut": momentum * inputs["Variance"] + (1 - momentum) * variance}
+        out = {
+            "MeanOut": momentum * inputs["Mean"] + (1 - momentum) * mean,
+            "VarianceOut": momentum * inputs["Variance"] + (1 - momentum) * variance,
+        }
     # Trap: SavedVariance is one by the deviation.
     s = 1 / np.sqrt(variance + epsilon)
     y = ((x - mean.reshape(shape)) * (s * scale).reshape(shape)) + bias.reshape(shape)
     if not kept and x.size == x.shape[channel]:
         # Trap: a channel of one element passes through and leaves the statistics alone
-        return {"Y": x, "SavedMean": 0 * mean, "SavedVariance": 0 * mean, "MeanOut": inputs["Mean"],
-                "VarianceOut": inputs["Variance"]}
+        return {
+            "Y": x,
+            "SavedMean": 0 * mean,
+            "SavedVariance": 0 * mean,
+            "MeanOut": inputs["Mean"],
+            "VarianceOut": inputs["Variance"],
+        }
     return {"Y": y, "SavedMean": mean, "SavedVariance": s, **out}
 
 
 def batch(*shape, channels, **left_out):
-    inputs = {"X": array(*shape, low=-2, high=3), "Scale": array(channels, low=0.5, seed=1),
-              "Bias": array(channels, seed=2),
-              "Mean": array(channels, seed=3), "Variance": array(channels, low=0.5, high=2, seed=4)}
+    inputs = {
+        "X": array(*shape, low=-2, high=3),
+        "Scale": array(channels, low=0.5, seed=1),
+        "Bias": array(channels, seed=2),
+        "Mean": array(channels, seed=3),
+        "Variance": array(channels, low=0.5, high=2, seed=4),
+    }
     return {port: value for port, value in inputs.items() if port not in left_out}
 
 
@@ -45,8 +57,7 @@ CASES = {
     "three axes": (batch(3, 2, 40, channels=2), {}),
     "five axes": (batch(2, 3, 2, 2, 2, channels=3), {}),
     "testing": (batch(3, 4, 5, 5, channels=4), {"is_test": True}),
-    "statistics of the batch in testing": (batch(3, 4, 5, 5, channels=4),
-                                           {"is_test": True, "trainable_statistics": True}),
+    "statistics of the batch in testing": (batch(3, 4, 5, 5, channels=4), {"is_test": True, "trainable_statistics": True}),
     "kept statistics in training": (batch(3, 5, 5, 4, channels=4), {"use_global_stats": True, "data_layout": "NHWC"}),
     "no scale": (batch(3, 4, 5, channels=4, Scale=0), {}),
     "no bias": (batch(3, 4, 5, channels=4, Bias=0), {}),
@@ -71,11 +82,22 @@ test_batch_norm = op_tests(
 )
 
 WITH_BOTH = {name: case for name, case in CASES.items() if not name.startswith("no ")}
-test_gradient = op_tests("batch_norm", reference, WITH_BOTH, gradients=["X", "Scale", "Bias"], gradient_of=["Y"],
-                         tolerance={"float32": 2e-5, "float64": 1e-11})
-test_gradient_without_scale = op_tests("batch_norm", reference, {"no scale": CASES["no scale"]},
-                                       gradients=["X", "Bias"],
-                                       gradient_of=["Y"], tolerance={"float32": 2e-5, "float64": 1e-11})
+test_gradient = op_tests(
+    "batch_norm",
+    reference,
+    WITH_BOTH,
+    gradients=["X", "Scale", "Bias"],
+    gradient_of=["Y"],
+    tolerance={"float32": 2e-5, "float64": 1e-11},
+)
+test_gradient_without_scale = op_tests(
+    "batch_norm",
+    reference,
+    {"no scale": CASES["no scale"]},
+    gradients=["X", "Bias"],
+    gradient_of=["Y"],
+    tolerance={"float32": 2e-5, "float64": 1e-11},
+)
 
 
 def test_a_large_mean_does_not_eat_the_variance():

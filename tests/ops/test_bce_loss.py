@@ -1,4 +1,5 @@
 """bce_loss: Out = -(Label log X + (1 - Label) log(1 - X))."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -18,11 +19,7 @@ def pair(*shape):
 test_bce_loss = op_tests(
     "bce_loss",
     reference,
-    cases={
-        "matrix": (pair(3, 40), {}),
-        "one element": (pair(), {}),
-        "no rows": (pair(0, 4), {}),
-    },
+    cases={"matrix": (pair(3, 40), {}), "one element": (pair(), {}), "no rows": (pair(0, 4), {})},
     gradients=["X"],
     refusals={
         "no probability": ({"X": np.array([0.5, 1.5]), "Label": array(2)}, {}, pm.OpError, "1.5 position 1"),

@@ -1,4 +1,5 @@
 """beam_search: the best candidates of each source; rows and sequences depend on data."""
+
 import itertools
 
 import numpy as np
@@ -13,12 +14,12 @@ def reference(inputs, attrs):
     scores, lod = inputs["scores"].array, inputs["scores"].lod
     n = len(scores)
     scores = scores.reshape(n, scores.shape[1])
-    ids = np.asarray(getattr(inputs.get("ids"), "array", inputs.get("ids",
-        np.tile(np.arange(scores.shape[1]), (n, 1))))).reshape(scores.shape)
-    before, last = (np.asarray(getattr(inputs[port], "array", inputs[port])).reshape(-1)
-                    for port in ("pre_scores", "pre_ids"))
+    ids = np.asarray(getattr(inputs.get("ids"), "array", inputs.get("ids", np.tile(np.arange(scores.shape[1]), (n, 1))))).reshape(
+        scores.shape
+    )
+    before, last = (np.asarray(getattr(inputs[port], "array", inputs[port])).reshape(-1) for port in ("pre_scores", "pre_ids"))
     high = lod[attrs["level"]]
-    for level in lod[attrs["level"] + 1:]:
+    for level in lod[attrs["level"] + 1 :]:
         high = [level[i] for i in high]
     out = [[] for _ in range(n)]
     for a, b in itertools.pairwise(high):
@@ -29,22 +30,26 @@ def reference(inputs, attrs):
                 continue
             for k, score in enumerate(scores[row]):
                 items.append((score if attrs["is_accumulated"] else before[row] + np.log(score), row, ids[row, k]))
-        items = sorted(items, key=lambda item: -item[0])[:attrs["beam_size"]]
+        items = sorted(items, key=lambda item: -item[0])[: attrs["beam_size"]]
         if not all(item[2] == attrs["end_id"] == last[item[1]] for item in items):
             for item in items:
                 out[item[1]].append(item)
     chosen = [item for row in out for item in row]
     lod = [list(high), np.cumsum([0, *map(len, out)]).tolist()]
-    return {"selected_ids": pm.LoDTensor(np.array([item[2] for item in chosen], "int64").reshape(-1, 1), lod),
-            "selected_scores": pm.LoDTensor(np.array([item[0] for item in chosen], "float64").reshape(-1, 1), lod),
-            "parent_idx": np.array([item[1] for item in chosen], "int32")}
+    return {
+        "selected_ids": pm.LoDTensor(np.array([item[2] for item in chosen], "int64").reshape(-1, 1), lod),
+        "selected_scores": pm.LoDTensor(np.array([item[0] for item in chosen], "float64").reshape(-1, 1), lod),
+        "parent_idx": np.array([item[1] for item in chosen], "int32"),
+    }
 
 
 def prefixes(*lod, k=3, last=None, ids=True, low=0.1):
     n = lod[-1][-1]
-    inputs = {"pre_ids": np.array(last if last is not None else [5] * n, "int64").reshape(-1, 1),
-              "pre_scores": array(n, 1, seed=1), "scores": pm.LoDTensor(array(n, k, low=low),
-                  [list(level) for level in lod])}
+    inputs = {
+        "pre_ids": np.array(last if last is not None else [5] * n, "int64").reshape(-1, 1),
+        "pre_scores": array(n, 1, seed=1),
+        "scores": pm.LoDTensor(array(n, k, low=low), [list(level) for level in lod]),
+    }
     return {**inputs, "ids": ints(n, k, high=50)} if ids else inputs
 
 
@@ -82,16 +87,23 @@ test_beam_search = op_tests(
 )
 
 
-@pytest.mark.parametrize("beam_size, ids, offsets", [
-    (1, [6], [0, 0, 1]),
-    (2, [4, 6], [0, 0, 2]),
-    (3, [4, 5, 6], [0, 0, 3]),
-    (4, [1, 4, 5, 6], [0, 1, 4]),
-    (6, [1, 2, 3, 4, 5, 6], [0, 3, 6]),
-])
+@pytest.mark.parametrize(
+    "beam_size, ids, offsets",
+    [
+        (1, [6], [0, 0, 1]),
+        (2, [4, 6], [0, 0, 2]),
+        (3, [4, 5, 6], [0, 0, 3]),
+        (4, [1, 4, 5, 6], [0, 1, 4]),
+        (6, [1, 2, 3, 4, 5, 6], [0, 3, 6]),
+    ],
+)
 def test_of_equal_scores_the_later_row_and_a_full_beam_ends_with_the_last(beam_size, ids, offsets):
-    inputs = {"pre_ids": np.array([[5], [5]]), "pre_scores": np.zeros((2, 1), "float32"),
-              "scores": pm.LoDTensor(np.ones((2, 3), "float32"), [[0, 2]]), "ids": np.array([[1, 2, 3], [4, 5, 6]])}
+    inputs = {
+        "pre_ids": np.array([[5], [5]]),
+        "pre_scores": np.zeros((2, 1), "float32"),
+        "scores": pm.LoDTensor(np.ones((2, 3), "float32"), [[0, 2]]),
+        "ids": np.array([[1, 2, 3], [4, 5, 6]]),
+    }
     found = run_op("beam_search", inputs, {**ATTRS, "beam_size": beam_size})
     np.testing.assert_array_equal(found["selected_ids"].array.reshape(-1), ids)
     assert found["selected_ids"].lod == [[0, 2], offsets]

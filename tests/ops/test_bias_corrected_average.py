@@ -1,4 +1,5 @@
 """bias_corrected_average: Out = Average + (rho + gamma t)^-eta (Param - Initial)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -14,8 +15,12 @@ def reference(inputs, attrs):
 
 
 def values(*shape, updates=1):
-    return {"Param": array(*shape), "Average": array(*shape, seed=1), "Initial": array(*shape, seed=2),
-            "Counters": np.array([updates, 0, 0, updates + 2, 0])}
+    return {
+        "Param": array(*shape),
+        "Average": array(*shape, seed=1),
+        "Initial": array(*shape, seed=2),
+        "Counters": np.array([updates, 0, 0, updates + 2, 0]),
+    }
 
 
 test_bias_corrected_average = op_tests(
@@ -45,8 +50,7 @@ test_bias_corrected_average = op_tests(
 
 def test_before_the_first_update_nothing_but_the_parameter_is_read():
     p, unset = array(9), np.full(9, np.nan)
-    out = run_op("bias_corrected_average", {"Param": p, "Average": unset, "Initial": unset,
-                                            "Counters": np.zeros(5, "int64")})
+    out = run_op("bias_corrected_average", {"Param": p, "Average": unset, "Initial": unset, "Counters": np.zeros(5, "int64")})
     np.testing.assert_array_equal(out["Out"], p)
 
 
@@ -60,8 +64,7 @@ def test_the_whole_scheme_against_its_definition():
         step = run_op("average_weight", {"Counters": counters, "State": state}, attrs)
         counters, state = step["CountersOut"], step["StateOut"]
         average = run_op("parameter_average", {"Param": p, "Average": average, "Weight": step["Weight"]})["AverageOut"]
-        out = run_op("bias_corrected_average", {"Param": p, "Average": average, "Initial": walk[0],
-                                                "Counters": counters})["Out"]
+        out = run_op("bias_corrected_average", {"Param": p, "Average": average, "Initial": walk[0], "Counters": counters})["Out"]
         if t:
             beta = (rho + gamma * t) ** -kappa
             expected = (1 - beta) * expected + beta * p

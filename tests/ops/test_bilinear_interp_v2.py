@@ -1,4 +1,5 @@
 """bilinear_interp_v2: images of another size, each pixel a mixture of four."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """bilinear_tensor_product: Out[b, s] = X[b] Weight[s] Y[b]' + Bias[s]."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -11,8 +12,12 @@ def reference(inputs, attrs):
 
 
 def four(batch, m, n, size):
-    return {"X": array(batch, m), "Y": array(batch, n, seed=1), "Weight": array(size, m, n, seed=2),
-            "Bias": array(1, size, seed=3)}
+    return {
+        "X": array(batch, m),
+        "Y": array(batch, n, seed=1),
+        "Weight": array(size, m, n, seed=2),
+        "Bias": array(1, size, seed=3),
+    }
 
 
 def without_bias(inputs):
@@ -39,5 +44,6 @@ test_bilinear_tensor_product = op_tests(
     },
 )
 
-test_without_bias = op_tests("bilinear_tensor_product", reference,
-                             {"batch": (without_bias(four(5, 4, 3, 6)), {})}, ["X", "Y", "Weight"])
+test_without_bias = op_tests(
+    "bilinear_tensor_product", reference, {"batch": (without_bias(four(5, 4, 3, 6)), {})}, ["X", "Y", "Weight"]
+)

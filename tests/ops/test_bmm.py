@@ -1,4 +1,5 @@
 """bmm: Out = X Y for each pair of matrices of two stacks."""
+
 import numpy as np
 
 import paddle_mini as pm

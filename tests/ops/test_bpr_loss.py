@@ -1,4 +1,5 @@
 """bpr_loss: the mean over the other classes of log(1 + exp(their score - the label's score))."""
+
 import numpy as np
 
 import paddle_mini as pm

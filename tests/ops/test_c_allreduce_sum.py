@@ -1,4 +1,5 @@
 """c_allreduce_sum: Out = the sum of X over all replicas; of one replica, X. Several: tests/devices/test_parallel.py."""
+
 import numpy as np
 import pytest
 
@@ -11,7 +12,8 @@ def reference(inputs, attrs):
 
 
 test_c_allreduce_sum = op_tests(
-    "c_allreduce_sum", reference,
+    "c_allreduce_sum",
+    reference,
     cases={
         "matrix": ({"X": array(3, 4)}, {}),
         "one element": ({"X": array()}, {}),
@@ -24,10 +26,12 @@ test_c_allreduce_sum = op_tests(
     refusals={
         "bools": ({"X": np.array([True])}, {}, pm.ShapeError, "no kernel for bool"),
         "several conditions": ({"X": array(5), "Cond": np.array([True, False])}, {}, pm.ShapeError, "one element is needed"),
-    })
+    },
+)
 
-test_numbers = op_tests("c_allreduce_sum", reference,
-                        {dtype: ({"X": ints(3, 4).astype(dtype)}, {}) for dtype in ("int32", "int64")})
+test_numbers = op_tests(
+    "c_allreduce_sum", reference, {dtype: ({"X": ints(3, 4).astype(dtype)}, {}) for dtype in ("int32", "int64")}
+)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -37,7 +41,7 @@ def test_halves(dtype):
     for name in ("x", "y"):
         block.create_var(name, dtype=dtype, shape=[3], persistable=True)
     block.append_op("c_allreduce_sum", {"X": "x"}, {"Out": "y"})
-    bits = np.array([1, 2, 3], "float16") if dtype == "float16" else np.array([0x3f80, 0x4000, 0x4040], "uint16")
+    bits = np.array([1, 2, 3], "float16") if dtype == "float16" else np.array([0x3F80, 0x4000, 0x4040], "uint16")
     scope.set("x", bits)
     pm.Executor().run(program, scope=scope)
     np.testing.assert_array_equal(scope.get("y"), bits)

@@ -1,4 +1,5 @@
 """cast: Out = X as another element type."""
+
 import numpy as np
 import pytest
 
@@ -6,8 +7,18 @@ import paddle_mini as pm
 from bfloat16 import bits_of, numbers_of
 from harness import Rows, array, ints, op_tests, run_op
 
-TYPES = {"bool": 0, "int16": 1, "int32": 2, "int64": 3, "float16": 4, "float32": 5, "float64": 6, "uint8": 20,
-         "int8": 21, "bfloat16": 22}
+TYPES = {
+    "bool": 0,
+    "int16": 1,
+    "int32": 2,
+    "int64": 3,
+    "float16": 4,
+    "float32": 5,
+    "float64": 6,
+    "uint8": 20,
+    "int8": 21,
+    "bfloat16": 22,
+}
 NAMES = {number: name for name, number in TYPES.items()}
 PATTERNS = np.arange(2**16).astype("uint16")
 
@@ -38,13 +49,13 @@ test_cast = op_tests(
     },
     refusals={
         "no such type": ({"X": array(3)}, {"in_dtype": 5, "out_dtype": 7}, pm.ProgramError, "out_dtype 7"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, attrs("float64", "float32"), pm.ShapeError,
-                          "X selected rows"),
+        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, attrs("float64", "float32"), pm.ShapeError, "X selected rows"),
     },
 )
 
-test_gradient = op_tests("cast", reference, cases={"same type": ({"X": array(3, 4)}, attrs("float64", "float64"))},
-                         gradients=["X"])
+test_gradient = op_tests(
+    "cast", reference, cases={"same type": ({"X": array(3, 4)}, attrs("float64", "float64"))}, gradients=["X"]
+)
 
 
 def as_type(numbers, name):
@@ -62,16 +73,24 @@ def test_each_pair(source, target):
 
 
 def test_the_gradient_is_cast_back():
-    op, = pm._core.gradient({"type": "cast", "inputs": [("X", ["x"])], "outputs": [("Out", ["y"])],
-                             "attrs": [("in_dtype", 0, 5), ("out_dtype", 0, 6)]})
+    (op,) = pm._core.gradient(
+        {
+            "type": "cast",
+            "inputs": [("X", ["x"])],
+            "outputs": [("Out", ["y"])],
+            "attrs": [("in_dtype", 0, 5), ("out_dtype", 0, 6)],
+        }
+    )
     assert (op["type"], dict(op["inputs"]), dict(op["outputs"])) == ("cast", {"X": ["y@GRAD"]}, {"Out": ["x@GRAD"]})
     assert {name: value for name, _, value in op["attrs"]} == {"in_dtype": 6, "out_dtype": 5}
 
 
 # --- numbers of two bytes ----------------------------------------------------------------------------
 
-HALVES = {"float16": (PATTERNS.view("float16"), PATTERNS.view("float16").astype("float32")),
-          "bfloat16": (PATTERNS, numbers_of(PATTERNS))}  # what is fed, as numbers
+HALVES = {
+    "float16": (PATTERNS.view("float16"), PATTERNS.view("float16").astype("float32")),
+    "bfloat16": (PATTERNS, numbers_of(PATTERNS)),
+}  # what is fed, as numbers
 
 
 def same_bits(found, expected):
@@ -103,14 +122,14 @@ def test_every_half_comes_back(kind, source):
     same_bits(cast(fed, kind, kind), fed)
 
 
-@pytest.mark.parametrize("kind, limit", [("float16", 0x7bff), ("bfloat16", 0x7f7f)])
+@pytest.mark.parametrize("kind, limit", [("float16", 0x7BFF), ("bfloat16", 0x7F7F)])
 def test_between_two_halves_the_nearest_is_taken_and_the_even_one(kind, limit):
     """From every number to the next, the largest to infinity: half of the way, and one place to either side."""
-    numbers = HALVES[kind][1][:limit + 1].astype("float64")
+    numbers = HALVES[kind][1][: limit + 1].astype("float64")
     after = np.append(numbers[1:], {"float16": 2.0**16, "bfloat16": 2.0**128}[kind])
     middle = ((numbers + after) / 2).astype("float32")
     np.testing.assert_array_equal(middle, (numbers + after) / 2)  # exact
-    low = PATTERNS[:limit + 1]
+    low = PATTERNS[: limit + 1]
     expected = {-np.inf: low, 0: low + low % 2, np.inf: low + 1}
     for side, bits in expected.items():
         x = np.nextafter(middle, np.float32(side)) if side else middle
@@ -119,8 +138,15 @@ def test_between_two_halves_the_nearest_is_taken_and_the_even_one(kind, limit):
             np.testing.assert_array_equal(out, bits + np.uint16(top))
 
 
-@pytest.mark.parametrize("numbers", [[65504, 65519, 65520, 1e5, 3e38, np.inf], [2.0**-24, 2.0**-25, 3e-8, 1e-45, 0],
-                                     [1e-40, 1.5 * 2.0**-24, 2.5 * 2.0**-24, 6.1e-5, 6.097e-5]], ids=str)
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [65504, 65519, 65520, 1e5, 3e38, np.inf],
+        [2.0**-24, 2.0**-25, 3e-8, 1e-45, 0],
+        [1e-40, 1.5 * 2.0**-24, 2.5 * 2.0**-24, 6.1e-5, 6.097e-5],
+    ],
+    ids=str,
+)
 def test_float16_is_that_of_numpy(numbers):
     x = np.float32(numbers)
     with np.errstate(over="ignore"):
@@ -141,7 +167,7 @@ def test_random_floats_of_every_size_become_the_halves_of_numpy():
 @pytest.mark.parametrize("kind", HALVES)
 def test_nan_stays_nan(kind):
     # Also where only bits are set that a half does not have.
-    x = np.array([0x7f800001, 0xff800001, 0x7fc00000, 0x7fffffff, 0xffffffff], "uint32").view("float32")
+    x = np.array([0x7F800001, 0xFF800001, 0x7FC00000, 0x7FFFFFFF, 0xFFFFFFFF], "uint32").view("float32")
     assert np.isnan(cast(cast(x, "float32", kind), kind, "float32")).all()
     np.testing.assert_array_equal(cast(HALVES[kind][0], kind, "bool"), HALVES[kind][1] != 0)
 

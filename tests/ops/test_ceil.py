@@ -1,4 +1,5 @@
 """ceil: Out = the least whole number not below X."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -29,6 +30,4 @@ test_ceil = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 1.0e10, -1.0e10, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("ceil", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("ceil", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

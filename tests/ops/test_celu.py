@@ -1,4 +1,5 @@
 """celu: Out = X where X >= 0, else alpha (exp(X / alpha) - 1)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -31,6 +32,4 @@ test_celu = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("celu", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("celu", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

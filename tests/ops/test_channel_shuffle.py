@@ -1,4 +1,5 @@
 """channel_shuffle: the channels of all groups take turns."""
+
 import numpy as np
 
 import paddle_mini as pm

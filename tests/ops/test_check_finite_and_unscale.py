@@ -1,4 +1,5 @@
 """check_finite_and_unscale: Out = X / Scale, and whether any X is not finite."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """clip: Out = min(max(X, low), high)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -37,13 +38,17 @@ test_clip = op_tests(
     },
 )
 
-test_kinds = op_tests("clip", reference, cases={
-    "int32": ({"X": ints(5, 7, dtype="int32")}, {"min": 2.0, "max": 6.0}),
-    "int64": ({"X": ints(5, 7)}, {"min": 2.0, "max": 6.0}),
-    "whole numbers without bounds": ({"X": ints(5, 7)}, {"min": -3.4e38, "max": 3.4e38}),
-    "nan and infinity": ({"X": np.resize([np.nan, np.inf, -np.inf, 0.0], 37)}, HALF),
-    "selected rows": ({"X": Rows([4, 1, 4], array(3, 5), 6)}, HALF),  # the sum of both rows 4 is clipped
-})
+test_kinds = op_tests(
+    "clip",
+    reference,
+    cases={
+        "int32": ({"X": ints(5, 7, dtype="int32")}, {"min": 2.0, "max": 6.0}),
+        "int64": ({"X": ints(5, 7)}, {"min": 2.0, "max": 6.0}),
+        "whole numbers without bounds": ({"X": ints(5, 7)}, {"min": -3.4e38, "max": 3.4e38}),
+        "nan and infinity": ({"X": np.resize([np.nan, np.inf, -np.inf, 0.0], 37)}, HALF),
+        "selected rows": ({"X": Rows([4, 1, 4], array(3, 5), 6)}, HALF),  # the sum of both rows 4 is clipped
+    },
+)
 
 
 def test_the_gradient_passes_strictly_inside():

@@ -1,4 +1,5 @@
 """clip_by_norm: Out = X max_norm / |X| where |X| > max_norm, else X."""
+
 import numpy as np
 
 import paddle_mini as pm

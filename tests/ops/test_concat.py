@@ -1,4 +1,5 @@
 """concat: the tensors X one after the other along an axis."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -32,10 +33,14 @@ test_concat = op_tests(
     },
 )
 
-test_kinds = op_tests("concat", reference, cases={
-    dtype: ({"X": [ints(3, 2, high=2).astype(dtype), ints(3, 3, high=2).astype(dtype)]}, {"axis": 1})
-    for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")
-})
+test_kinds = op_tests(
+    "concat",
+    reference,
+    cases={
+        dtype: ({"X": [ints(3, 2, high=2).astype(dtype), ints(3, 3, high=2).astype(dtype)]}, {"axis": 1})
+        for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")
+    },
+)
 
 
 def test_gradients_that_nobody_wants():
@@ -45,7 +50,7 @@ def test_gradients_that_nobody_wants():
         block.create_var(name, dtype="float64", shape=value.shape, persistable=True)
         scope.set(name, value)
     block.append_op("concat_grad", {"X": ["a", "b"], "Out@GRAD": "g"}, {"X@GRAD": ["@EMPTY@", "db"]}, {"axis": 1})
-    found, = pm.Executor(pm.CPUPlace()).run(program, fetch_list=["db"], scope=scope)
+    (found,) = pm.Executor(pm.CPUPlace()).run(program, fetch_list=["db"], scope=scope)
     np.testing.assert_array_equal(found, array(2, 7)[:, 3:])
 
 

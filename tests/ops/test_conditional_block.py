@@ -1,4 +1,5 @@
 """conditional_block: with several conditions; its values and gradients are in tests/layers/test_control_flow.py."""
+
 import numpy as np
 import pytest
 
@@ -22,7 +23,9 @@ def test_without_a_scalar_condition_a_block_runs_if_all_have_elements():
         block = program.create_block()
         L.assign(L.fill_constant([1], "float32", 1.0), out)
         program.rollback()
-        program.global_block().append_op("conditional_block", {"Cond": [x], "Input": []}, {"Out": [out]}, {"sub_block": block.idx})
+        program.global_block().append_op(
+            "conditional_block", {"Cond": [x], "Input": []}, {"Out": [out]}, {"sub_block": block.idx}
+        )
         return out
 
     np.testing.assert_array_equal(run(build, x=np.zeros((2, 3), "float32")), [1])

@@ -1,4 +1,5 @@
 """conv2d_transpose and depthwise_conv2d_transpose: every pixel stamps the filter onto Output."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -7,7 +8,7 @@ from harness import array, ints, op_tests
 
 def axis(attrs, i, size, window):
     stride, dilation, pads = attrs["strides"][i], attrs["dilations"][i], attrs["paddings"]
-    before, after = (pads[i], pads[i]) if len(pads) == 2 else pads[2 * i:2 * i + 2]
+    before, after = (pads[i], pads[i]) if len(pads) == 2 else pads[2 * i : 2 * i + 2]
     if attrs["padding_algorithm"] == "VALID":
         before = after = 0
     if attrs["padding_algorithm"] == "SAME":  # Traps: the size of Input counts; dilations are dropped
@@ -30,8 +31,8 @@ def reference(inputs, attrs):
             for j in range(filters.shape[3]):
                 y0, x0 = 32 - top + i * dy, 32 - left + j * dx
                 stamp = x[:, c, None] * filters[c, :, i, j][None, :, None, None]
-                canvas[:, first:first + outs, y0:y0 + x.shape[2] * sy:sy, x0:x0 + x.shape[3] * sx:sx] += stamp
-    return {"Output": canvas[:, :, 32:32 + height, 32:32 + width]}
+                canvas[:, first : first + outs, y0 : y0 + x.shape[2] * sy : sy, x0 : x0 + x.shape[3] * sx : sx] += stamp
+    return {"Output": canvas[:, :, 32 : 32 + height, 32 : 32 + width]}
 
 
 def images(n, channels, height, width, outs, window, groups=1):
@@ -61,18 +62,20 @@ test_conv2d_transpose = op_tests(
     gradients=["Input", "Filter"],
     tolerance=TOLERANCE,
     refusals={
-        "other channels": ({"Input": array(1, 3, 4, 4), "Filter": array(2, 3, 3, 3)}, {}, pm.ShapeError,
-                           "Filter 2 Input 3"),
+        "other channels": ({"Input": array(1, 3, 4, 4), "Filter": array(2, 3, 3, 3)}, {}, pm.ShapeError, "Filter 2 Input 3"),
         "groups that do not divide": (images(1, 3, 4, 4, 4, (3, 3)), {"groups": 2}, pm.ShapeError, "3 2 groups"),
         "three dimensions": ({"Input": array(3, 4, 4), "Filter": array(3, 3, 3, 3)}, {}, pm.ShapeError, "Input 3 4"),
         "int filter": ({"Input": array(1, 3, 4, 4), "Filter": ints(3, 3, 3, 3)}, {}, pm.ShapeError, "Filter int64"),
         "empty window": ({"Input": array(1, 3, 4, 4), "Filter": array(3, 3, 0, 3)}, {}, pm.ShapeError, "Filter"),
         "no pixels": ({"Input": array(1, 3, 0, 4), "Filter": array(3, 3, 3, 3)}, {}, pm.ShapeError, "no pixels"),
         "too much padding": (images(1, 3, 1, 1, 4, (3, 3)), {"paddings": [2, 2]}, pm.ShapeError, "paddings 2"),
-        "too large an output": (images(1, 3, 4, 4, 4, (3, 3)), {"output_size": [9, 9]}, pm.ProgramError,
-                                "output_size 9 6"),
-        "too much output padding": (images(1, 3, 4, 4, 4, (3, 3)), {"output_padding": [1, 1]}, pm.ProgramError,
-                                    "output_padding 1"),
+        "too large an output": (images(1, 3, 4, 4, 4, (3, 3)), {"output_size": [9, 9]}, pm.ProgramError, "output_size 9 6"),
+        "too much output padding": (
+            images(1, 3, 4, 4, 4, (3, 3)),
+            {"output_padding": [1, 1]},
+            pm.ProgramError,
+            "output_padding 1",
+        ),
         "stride 0": (images(1, 3, 4, 4, 4, (3, 3)), {"strides": [0, 1]}, pm.ProgramError, "strides 0"),
         "no groups": (images(1, 3, 4, 4, 4, (3, 3)), {"groups": 0}, pm.ProgramError, "groups 0"),
     },

@@ -1,4 +1,5 @@
 """conv3d: Output[n, o, z, y, x] = sum over c, k, i, j of Filter[o, c, k, i, j] Input[n, c, z + k, y + i, x + j]."""
+
 import itertools
 
 import numpy as np
@@ -23,17 +24,30 @@ def reference(inputs, attrs):
     last = attrs["data_format"] == "NDHWC"
     x = np.moveaxis(x, -1, 1) if last else x
     pads = attrs["paddings"] if len(attrs["paddings"]) == 6 else [p for p in attrs["paddings"] for _ in range(2)]
-    axes = [windows(x.shape[2 + i], filters.shape[2 + i], attrs["strides"][i], attrs["dilations"][i], pads[2 * i],
-                    pads[2 * i + 1], attrs["padding_algorithm"]) for i in range(3)]
+    axes = [
+        windows(
+            x.shape[2 + i],
+            filters.shape[2 + i],
+            attrs["strides"][i],
+            attrs["dilations"][i],
+            pads[2 * i],
+            pads[2 * i + 1],
+            attrs["padding_algorithm"],
+        )
+        for i in range(3)
+    ]
     x = np.pad(x, ((0, 0), (0, 0), *[axis[:2] for axis in axes]))
     out = np.zeros((len(x), len(filters), *[axis[3] for axis in axes]))
     each, made = filters.shape[1], len(filters) // groups
     for g, tap in itertools.product(range(groups), np.ndindex(*filters.shape[2:])):
-        seen = tuple(slice(t * axis[2], t * axis[2] + s * (axis[3] - 1) + 1, s)
-                     for t, axis, s in zip(tap, axes, attrs["strides"]))
-        out[:, g * made:(g + 1) * made] += np.einsum(
-            "nczyx,oc->nozyx", x[(slice(None), slice(g * each, (g + 1) * each), *seen)],
-            filters[(slice(g * made, (g + 1) * made), slice(None), *tap)])
+        seen = tuple(
+            slice(t * axis[2], t * axis[2] + s * (axis[3] - 1) + 1, s) for t, axis, s in zip(tap, axes, attrs["strides"])
+        )
+        out[:, g * made : (g + 1) * made] += np.einsum(
+            "nczyx,oc->nozyx",
+            x[(slice(None), slice(g * each, (g + 1) * each), *seen)],
+            filters[(slice(g * made, (g + 1) * made), slice(None), *tap)],
+        )
     return {"Output": np.moveaxis(out, 1, -1) if last else out}
 
 
@@ -52,8 +66,10 @@ test_conv3d = op_tests(
         "strides": (PLAIN, {"strides": [1, 2, 3]}),
         "paddings": (PLAIN, {"paddings": [1, 0, 2]}),
         "six paddings": (PLAIN, {"paddings": [1, 0, 0, 2, 3, 1], "strides": [2, 2, 2]}),
-        "padding wider than the window": (volumes(1, 1, 2, 2, 2, filters=(2, 1, 1, 2, 2)),
-                                          {"paddings": [3, 3, 3], "strides": [2, 2, 2]}),
+        "padding wider than the window": (
+            volumes(1, 1, 2, 2, 2, filters=(2, 1, 1, 2, 2)),
+            {"paddings": [3, 3, 3], "strides": [2, 2, 2]},
+        ),
         "dilations": (PLAIN, {"dilations": [3, 2, 2]}),
         "same": (PLAIN, {"padding_algorithm": "SAME", "strides": [2, 1, 3], "dilations": [2, 2, 2]}),
         "valid": (PLAIN, {"padding_algorithm": "VALID", "paddings": [4, 4, 4]}),
@@ -69,15 +85,21 @@ test_conv3d = op_tests(
     },
     gradients=["Input", "Filter"],
     refusals={
-        "other channels": (volumes(2, 4, 3, 4, 4, filters=(3, 3, 2, 2, 2)), {}, pm.ShapeError,
-                           "Filter has 3 input channels, Input has 4"),
-        "filters and groups": (volumes(2, 4, 3, 4, 4, filters=(3, 2, 2, 2, 2)), {"groups": 2}, pm.ShapeError,
-                               "3 output channels 2 groups"),
+        "other channels": (
+            volumes(2, 4, 3, 4, 4, filters=(3, 3, 2, 2, 2)),
+            {},
+            pm.ShapeError,
+            "Filter has 3 input channels, Input has 4",
+        ),
+        "filters and groups": (
+            volumes(2, 4, 3, 4, 4, filters=(3, 2, 2, 2, 2)),
+            {"groups": 2},
+            pm.ShapeError,
+            "3 output channels 2 groups",
+        ),
         "window too large": (volumes(2, 2, 3, 4, 4, filters=(3, 2, 4, 2, 2)), {}, pm.ShapeError, "spans 4 fit into 3"),
-        "window of nothing": (volumes(2, 2, 3, 4, 4, filters=(3, 2, 2, 0, 2)), {}, pm.ShapeError,
-                              "Filter [3, 2, 2, 0, 2]"),
-        "four axes": ({"Input": array(2, 2, 4, 4), "Filter": array(3, 2, 2, 2, 2)}, {}, pm.ShapeError,
-                      "Input 5 dimensions"),
+        "window of nothing": (volumes(2, 2, 3, 4, 4, filters=(3, 2, 2, 0, 2)), {}, pm.ShapeError, "Filter [3, 2, 2, 0, 2]"),
+        "four axes": ({"Input": array(2, 2, 4, 4), "Filter": array(3, 2, 2, 2, 2)}, {}, pm.ShapeError, "Input 5 dimensions"),
         "stride 0": (PLAIN, {"strides": [0, 1, 1]}, pm.ProgramError, "strides 0"),
         "two strides": (PLAIN, {"strides": [1, 1]}, pm.ProgramError, "strides 2 numbers"),
         "four paddings": (PLAIN, {"paddings": [1, 1, 1, 1]}, pm.ProgramError, "paddings 4 numbers"),

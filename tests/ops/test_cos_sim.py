@@ -1,4 +1,5 @@
 """cos_sim: the cosine of the angle between each row of X and that of Y."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """crf_decoding: the best of all paths; with Label, where it is right."""
+
 import itertools
 
 import numpy as np
@@ -11,6 +12,7 @@ def best_path(x, w):
     def score(path):
         inner = sum(w[2 + a, b] for a, b in itertools.pairwise(path))
         return w[0, path[0]] + w[1, path[-1]] + inner + sum(x[k, tag] for k, tag in enumerate(path))
+
     return max(itertools.product(range(x.shape[1]), repeat=len(x)), key=score) if len(x) else ()
 
 
@@ -39,8 +41,11 @@ def sequences(*lengths, tags=3, label=False):
 
 
 def padded(*lengths, width=4, tags=3, label=False):
-    inputs = {"Emission": array(len(lengths), width, tags), "Transition": array(tags + 2, tags),
-              "Length": np.array(lengths, "int64")}
+    inputs = {
+        "Emission": array(len(lengths), width, tags),
+        "Transition": array(tags + 2, tags),
+        "Length": np.array(lengths, "int64"),
+    }
     return {**inputs, "Label": ints(len(lengths), width, high=tags)} if label else inputs
 
 
@@ -61,8 +66,7 @@ test_crf_decoding = op_tests(
         "no lod": ({**sequences(2), "Emission": array(2, 3)}, {}, pm.ShapeError, "Emission no sequences (lod)"),
         "length too long": (padded(5), {}, pm.OpError, "Length 0 is 5"),
         "one length too many": ({**padded(2), "Length": np.array([2, 2])}, {}, pm.ShapeError, "Length [2]"),
-        "transition of other tags": ({**sequences(2), "Transition": array(5, 4)}, {}, pm.ShapeError,
-                                     "Transition [5, 4]"),
+        "transition of other tags": ({**sequences(2), "Transition": array(5, 4)}, {}, pm.ShapeError, "Transition [5, 4]"),
     },
 )
 

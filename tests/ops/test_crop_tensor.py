@@ -1,4 +1,5 @@
 """crop_tensor, crop: Out = the block of X that begins at `offsets`."""
+
 import numpy as np
 
 import paddle_mini as pm

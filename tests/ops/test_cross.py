@@ -1,4 +1,5 @@
 """cross: Out = X x Y, the cross products of vectors of 3 along an axis."""
+
 import numpy as np
 
 import paddle_mini as pm

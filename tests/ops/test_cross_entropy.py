@@ -1,4 +1,5 @@
 """cross_entropy: Y = -log(X[label]), or -sum(Label log X), row by row."""
+
 import numpy as np
 import pytest
 
@@ -39,14 +40,16 @@ test_cross_entropy = op_tests(
     },
     gradients=["X"],
     refusals={
-        "label too large": ({"X": probabilities(3, 5), "Label": np.array([[1], [5], [0]])}, {}, pm.OpError,
-                            "label 5 row 1"),
-        "negative label": ({"X": probabilities(3, 5), "Label": np.array([[1], [2], [-1]])}, {}, pm.OpError,
-                           "label -1 row 2"),
+        "label too large": ({"X": probabilities(3, 5), "Label": np.array([[1], [5], [0]])}, {}, pm.OpError, "label 5 row 1"),
+        "negative label": ({"X": probabilities(3, 5), "Label": np.array([[1], [2], [-1]])}, {}, pm.OpError, "label -1 row 2"),
         "too few labels": ({"X": probabilities(3, 5), "Label": ints(2, 1)}, {}, pm.ShapeError, "Label [2, 1] X [3, 5]"),
         "float label": ({"X": probabilities(3, 5), "Label": array(3, 1)}, {}, pm.ShapeError, "Label float64"),
-        "hard label for soft": ({"X": probabilities(3, 5), "Label": ints(3, 1)}, {"soft_label": True}, pm.ShapeError,
-                                "Label int64"),
+        "hard label for soft": (
+            {"X": probabilities(3, 5), "Label": ints(3, 1)},
+            {"soft_label": True},
+            pm.ShapeError,
+            "Label int64",
+        ),
         "no dimensions": ({"X": array(), "Label": np.array(0)}, {}, pm.ShapeError, "no dimensions"),
     },
 )

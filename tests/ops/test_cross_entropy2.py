@@ -1,4 +1,5 @@
 """cross_entropy2: Y = -log(X[label]), row by row."""
+
 import numpy as np
 import pytest
 
@@ -38,10 +39,8 @@ test_cross_entropy2 = op_tests(
     gradients=["X"],
     gradient_of=["Y"],
     refusals={
-        "label too large": ({"X": probabilities(3, 5), "Label": np.array([[1], [5], [0]])}, {}, pm.OpError,
-                            "label 5 row 1"),
-        "negative label": ({"X": probabilities(3, 5), "Label": np.array([[1], [2], [-1]])}, {}, pm.OpError,
-                           "label -1 row 2"),
+        "label too large": ({"X": probabilities(3, 5), "Label": np.array([[1], [5], [0]])}, {}, pm.OpError, "label 5 row 1"),
+        "negative label": ({"X": probabilities(3, 5), "Label": np.array([[1], [2], [-1]])}, {}, pm.OpError, "label -1 row 2"),
         "too few labels": ({"X": probabilities(3, 5), "Label": ints(2, 1)}, {}, pm.ShapeError, "Label [2, 1] X [3, 5]"),
         "float label": ({"X": probabilities(3, 5), "Label": array(3, 1)}, {}, pm.ShapeError, "Label float64"),
     },

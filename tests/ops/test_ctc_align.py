@@ -1,4 +1,5 @@
 """ctc_align: tokens without repeats and blanks; with lod, how many depends on data."""
+
 import itertools
 
 import numpy as np
@@ -19,12 +20,13 @@ def reference(inputs, attrs):
         lengths = np.asarray(inputs["InputLength"])
         rows = [align(row[:n].tolist(), attrs) for row, n in zip(x, lengths.reshape(-1))]
         for i, row in enumerate(rows):
-            out[i, :len(row)] = row
+            out[i, : len(row)] = row
         return {"Output": out, "OutputLength": np.array([len(row) for row in rows], lengths.dtype).reshape(-1, 1)}
     offsets = x.lod[-1]
     rows = [align(x.array.reshape(-1)[a:b].tolist(), attrs) for a, b in itertools.pairwise(offsets)]
-    return {"Output": pm.LoDTensor(np.array(sum(rows, []), x.array.dtype).reshape(-1, 1),
-                                   [np.cumsum([0, *map(len, rows)]).tolist()])}
+    return {
+        "Output": pm.LoDTensor(np.array(sum(rows, []), x.array.dtype).reshape(-1, 1), [np.cumsum([0, *map(len, rows)]).tolist()])
+    }
 
 
 def tokens(*lengths, dtype="int64"):
@@ -32,8 +34,7 @@ def tokens(*lengths, dtype="int64"):
 
 
 def padded(*lengths, width=8, dtype="int64"):
-    return {"Input": ints(len(lengths), width, high=3, dtype=dtype), "InputLength": np.array(lengths,
-        dtype).reshape(-1, 1)}
+    return {"Input": ints(len(lengths), width, high=3, dtype=dtype), "InputLength": np.array(lengths, dtype).reshape(-1, 1)}
 
 
 test_ctc_align = op_tests(

@@ -1,4 +1,5 @@
 """cumprod: Out[j] = the product of X up to j along an axis."""
+
 import numpy as np
 
 import paddle_mini as pm

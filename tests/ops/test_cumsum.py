@@ -1,4 +1,5 @@
 """cumsum: the sum of X up to each element along an axis."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -41,7 +42,6 @@ test_cumsum = op_tests(
     tolerance={"float32": 1e-5},  # sums of sums, one after the other
 )
 
-test_numbers = op_tests("cumsum", reference, cases={
-    "whole numbers": ({"X": ints(3, 4)}, {}),
-    "small numbers": ({"X": ints(3, 4, dtype="int16")}, {}),
-})
+test_numbers = op_tests(
+    "cumsum", reference, cases={"whole numbers": ({"X": ints(3, 4)}, {}), "small numbers": ({"X": ints(3, 4, dtype="int16")}, {})}
+)

@@ -1,4 +1,5 @@
 """cvm: the first two columns of X are counts of shows and clicks, which become logarithms, or go."""
+
 import numpy as np
 import pytest
 
@@ -45,4 +46,4 @@ test_cvm = op_tests(
 def test_the_gradient_holds_the_counts(keeps, rows, width):
     inputs = {**table(rows, width), "Y@GRAD": array(rows, width + 2 * keeps, seed=2)}
     found = run_op("cvm_grad", inputs, {"use_cvm": keeps})["X@GRAD"]
-    np.testing.assert_array_equal(found, np.concatenate([inputs["CVM"], inputs["Y@GRAD"][:, 2 * keeps:]], 1))
+    np.testing.assert_array_equal(found, np.concatenate([inputs["CVM"], inputs["Y@GRAD"][:, 2 * keeps :]], 1))

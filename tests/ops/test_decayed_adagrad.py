@@ -1,4 +1,5 @@
 """decayed_adagrad: MomentOut = decay Moment + (1 - decay) Grad^2; steps of Grad / (sqrt(MomentOut) + epsilon)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -14,8 +15,12 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Moment": array(*shape, low=0.25, seed=2), "LearningRate": np.full(1, 0.25)}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "Moment": array(*shape, low=0.25, seed=2),
+        "LearningRate": np.full(1, 0.25),
+    }
 
 
 test_decayed_adagrad = op_tests(

@@ -1,4 +1,5 @@
 """diag_v2: a matrix with X on a diagonal, or the diagonal of a matrix."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -22,8 +23,11 @@ test_diag_v2 = op_tests(
         "above": ({"X": array(3)}, {"offset": 2}),
         "below, padded": ({"X": array(3)}, {"offset": -1, "padding_value": 1.5}),
         "a number": ({"X": array()}, {"offset": 1}),
-        **{f"{shape} {offset}": ({"X": array(*shape)}, {"offset": offset})
-           for shape in ((3, 5), (5, 3)) for offset in (-4, -1, 0, 2, 7)},
+        **{
+            f"{shape} {offset}": ({"X": array(*shape)}, {"offset": offset})
+            for shape in ((3, 5), (5, 3))
+            for offset in (-4, -1, 0, 2, 7)
+        },
         "far": ({"X": array(3, 4)}, {"offset": -2147483648}),
         "one element": ({"X": array(1)}, {}),
         "no elements": ({"X": array(0)}, {}),
@@ -37,7 +41,11 @@ test_diag_v2 = op_tests(
     },
 )
 
-test_numbers = op_tests("diag_v2", reference, cases={
-    "whole numbers": ({"X": ints(3)}, {"padding_value": 7.0}),
-    "of a matrix": ({"X": ints(3, 4, dtype="int32")}, {"offset": 1}),
-})
+test_numbers = op_tests(
+    "diag_v2",
+    reference,
+    cases={
+        "whole numbers": ({"X": ints(3)}, {"padding_value": 7.0}),
+        "of a matrix": ({"X": ints(3, 4, dtype="int32")}, {"offset": 1}),
+    },
+)

@@ -1,4 +1,5 @@
 """dist: Out = the p-norm of X - Y, stretched as NumPy does."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -11,7 +12,7 @@ def reference(inputs, attrs):
         return {"Out": np.asarray(float((d != 0).sum()))}
     if np.isinf(p):
         return {"Out": np.asarray(d.max(initial=0) if p > 0 else d.min(initial=np.inf))}
-    return {"Out": np.asarray((d ** p).sum() ** (1 / p))}
+    return {"Out": np.asarray((d**p).sum() ** (1 / p))}
 
 
 def pair(x, y):

@@ -1,4 +1,5 @@
 """dot: Out = sum of X Y along the last axis."""
+
 import numpy as np
 
 import paddle_mini as pm

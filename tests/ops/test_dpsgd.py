@@ -1,4 +1,5 @@
 """dpsgd: gradient descent with a gradient that is clipped by its norm and blurred by noise."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -15,8 +16,7 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "LearningRate": np.full(1, 0.25)}
+    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad, "LearningRate": np.full(1, 0.25)}
 
 
 test_dpsgd = op_tests(

@@ -1,4 +1,5 @@
 """dropout: Out = X where a coin says to keep it, else 0."""
+
 import numpy as np
 import pytest
 
@@ -10,11 +11,12 @@ from harness import array, op_tests, run_op
 def reference(inputs, attrs):
     x, keep = inputs["X"], 1 - np.float64(np.float32(attrs["dropout_prob"]))
     if attrs["is_test"]:
-        return {"Out": x if attrs["dropout_implementation"] == "upscale_in_train" else x * keep,
-                "Mask": np.ones(x.shape, "uint8")}
+        return {
+            "Out": x if attrs["dropout_implementation"] == "upscale_in_train" else x * keep,
+            "Mask": np.ones(x.shape, "uint8"),
+        }
     mask = kept(x.shape, attrs)
-    return {"Out": x * mask / (keep if attrs["dropout_implementation"] == "upscale_in_train" and keep > 0 else 1),
-            "Mask": mask}
+    return {"Out": x * mask / (keep if attrs["dropout_implementation"] == "upscale_in_train" and keep > 0 else 1), "Mask": mask}
 
 
 def kept(shape, attrs):
@@ -42,8 +44,7 @@ test_dropout = op_tests(
     gradients=["X"],
     refusals={
         "probability over 1": ({"X": array(3)}, {"dropout_prob": 1.5}, pm.ProgramError, "dropout_prob 1.5"),
-        "unknown implementation": ({"X": array(3)}, {"dropout_implementation": "none"}, pm.ProgramError,
-                                   "none upscale_in_train"),
+        "unknown implementation": ({"X": array(3)}, {"dropout_implementation": "none"}, pm.ProgramError, "none upscale_in_train"),
     },
 )
 

@@ -1,4 +1,5 @@
 """edit_distance: Levenshtein's distance of each pair of sequences."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,8 +29,12 @@ def tokens(*lengths, seed=0, dtype="int64"):
 
 
 def padded(hyps, refs, width=5):
-    return {"Hyps": ints(len(hyps), width, high=3), "Refs": ints(len(refs), width + 1, high=3, seed=1),
-            "HypsLength": np.array(hyps, "int64"), "RefsLength": np.array(refs, "int64").reshape(-1, 1)}
+    return {
+        "Hyps": ints(len(hyps), width, high=3),
+        "Refs": ints(len(refs), width + 1, high=3, seed=1),
+        "HypsLength": np.array(hyps, "int64"),
+        "RefsLength": np.array(refs, "int64").reshape(-1, 1),
+    }
 
 
 test_edit_distance = op_tests(
@@ -48,15 +53,17 @@ test_edit_distance = op_tests(
         "no width": (padded([0], [1], width=0), {}),
     },
     refusals={
-        "empty reference": ({"Hyps": tokens(2, 2), "Refs": tokens(2, 0)}, {"normalized": True}, pm.OpError,
-                            "reference 1 empty"),
+        "empty reference": ({"Hyps": tokens(2, 2), "Refs": tokens(2, 0)}, {"normalized": True}, pm.OpError, "reference 1 empty"),
         "no lod": ({"Hyps": ints(2, 1), "Refs": tokens(2)}, {}, pm.ShapeError, "Hyps no sequences (lod)"),
         "no lod of references": ({"Hyps": tokens(2), "Refs": ints(2, 1)}, {}, pm.ShapeError, "Refs no sequences (lod)"),
         "other number": ({"Hyps": tokens(2, 1), "Refs": tokens(2)}, {}, pm.ShapeError, "Hyps 2 Refs 1"),
-        "one length missing": ({k: v for k, v in padded([2], [2]).items() if k != "RefsLength"}, {}, pm.ProgramError,
-                               "RefsLength"),
+        "one length missing": (
+            {k: v for k, v in padded([2], [2]).items() if k != "RefsLength"},
+            {},
+            pm.ProgramError,
+            "RefsLength",
+        ),
         "length too long": (padded([6], [2]), {}, pm.OpError, "HypsLength 0 is 6"),
-        "wide tokens": ({"Hyps": pm.LoDTensor(ints(2, 2), [[0, 2]]), "Refs": tokens(2)}, {}, pm.ShapeError,
-                        "Hyps [2, 2]"),
+        "wide tokens": ({"Hyps": pm.LoDTensor(ints(2, 2), [[0, 2]]), "Refs": tokens(2)}, {}, pm.ShapeError, "Hyps [2, 2]"),
     },
 )

@@ -1,4 +1,5 @@
 """einsum: sums of products over labelled axes, as an equation says."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -19,8 +20,9 @@ def case(equation, *shapes):
     return {"Operands": [array(*shape, seed=i) for i, shape in enumerate(shapes)]}, {"equation": equation}
 
 
-test_kept = op_tests("einsum", kept_reference, cases={"matrices": case("ij,jk->ik", (3, 4), (4, 5))}, gradients=["Operands"],
-                     gradient_of=["Out"])
+test_kept = op_tests(
+    "einsum", kept_reference, cases={"matrices": case("ij,jk->ik", (3, 4), (4, 5))}, gradients=["Operands"], gradient_of=["Out"]
+)
 
 test_einsum = op_tests(
     "einsum",

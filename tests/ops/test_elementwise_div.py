@@ -1,4 +1,5 @@
 """elementwise_div: Out = X / Y, whole numbers cut towards zero."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -11,8 +12,9 @@ def reference(inputs, attrs):
     return {"Out": x / y if x.dtype.kind == "f" else np.trunc(x / y).astype(x.dtype)}
 
 
-test_elementwise_div = op_tests("elementwise_div", reference, broadcast_cases(y=dict(low=0.5, high=2)),
-                                gradients=["X", "Y"], refusals=broadcast_refusals(pm))
+test_elementwise_div = op_tests(
+    "elementwise_div", reference, broadcast_cases(y=dict(low=0.5, high=2)), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
+)
 test_whole_numbers = op_tests("elementwise_div", reference, whole_number_cases())
 
 

@@ -1,4 +1,5 @@
 """elementwise_fmax: Out = max(X, Y) where both are numbers."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -10,21 +11,25 @@ def reference(inputs, attrs):
     return {"Out": np.fmax(*operands(inputs, attrs))}
 
 
-test_elementwise_fmax = op_tests("elementwise_fmax", reference, broadcast_cases(), gradients=["X", "Y"],
-                    refusals=broadcast_refusals(pm))
+test_elementwise_fmax = op_tests(
+    "elementwise_fmax", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
+)
 test_whole_numbers = op_tests("elementwise_fmax", reference, whole_number_cases())
 
 SPECIAL = [1.0, -1.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("elementwise_fmax", reference, cases={
-    "each with each": ({"X": np.repeat(SPECIAL, 5), "Y": np.tile(SPECIAL, 5)}, {}),
-})
+test_special_values = op_tests(
+    "elementwise_fmax", reference, cases={"each with each": ({"X": np.repeat(SPECIAL, 5), "Y": np.tile(SPECIAL, 5)}, {})}
+)
 
 
 def test_ties_and_nan():
     """Where X and Y are equal, or both are NaN, X gets the gradient."""
     nan = np.nan
-    inputs = {"X": np.array([1.0, 2.0, 3.0, nan, 1.0, nan]), "Y": np.array([2.0, 2.0, 2.0, 1.0, nan, nan]),
-              "Out@GRAD": np.array([5.0, 6.0, 7.0, 8.0, 9.0, 4.0])}
+    inputs = {
+        "X": np.array([1.0, 2.0, 3.0, nan, 1.0, nan]),
+        "Y": np.array([2.0, 2.0, 2.0, 1.0, nan, nan]),
+        "Out@GRAD": np.array([5.0, 6.0, 7.0, 8.0, 9.0, 4.0]),
+    }
     found = run_op("elementwise_fmax_grad", inputs, outputs=["X@GRAD", "Y@GRAD"])
     np.testing.assert_array_equal(found["X@GRAD"], [0, 6, 7, 0, 9, 4])
     np.testing.assert_array_equal(found["Y@GRAD"], [5, 0, 0, 8, 0, 0])

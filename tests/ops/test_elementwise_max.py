@@ -1,4 +1,5 @@
 """elementwise_max: Out = max(X, Y)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -11,8 +12,9 @@ def reference(inputs, attrs):
     return {"Out": np.maximum(x, y)}
 
 
-test_elementwise_max = op_tests("elementwise_max", reference, broadcast_cases(), gradients=["X", "Y"],
-                                refusals=broadcast_refusals(pm))
+test_elementwise_max = op_tests(
+    "elementwise_max", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
+)
 test_whole_numbers = op_tests("elementwise_max", reference, whole_number_cases())
 
 

@@ -1,4 +1,5 @@
 """elementwise_mul: Out = X Y."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -11,8 +12,9 @@ def reference(inputs, attrs):
     return {"Out": x * y}
 
 
-test_elementwise_mul = op_tests("elementwise_mul", reference, broadcast_cases(), gradients=["X", "Y"],
-                                refusals=broadcast_refusals(pm))
+test_elementwise_mul = op_tests(
+    "elementwise_mul", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
+)
 test_whole_numbers = op_tests("elementwise_mul", reference, whole_number_cases())
 
 

@@ -1,4 +1,5 @@
 """elementwise_pow: Out = X to the power of Y."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -13,18 +14,26 @@ def reference(inputs, attrs):
 
 
 test_elementwise_pow = op_tests(
-    "elementwise_pow", reference, broadcast_cases(x={"low": 0.5, "high": 2}, y={"low": -2, "high": 2}),
-    gradients=["X", "Y"], refusals=broadcast_refusals(pm))
+    "elementwise_pow",
+    reference,
+    broadcast_cases(x={"low": 0.5, "high": 2}, y={"low": -2, "high": 2}),
+    gradients=["X", "Y"],
+    refusals=broadcast_refusals(pm),
+)
 
-test_whole_numbers = op_tests("elementwise_pow", reference, cases={
-    dtype: ({"X": ints(3, 5, low=-9, high=9, dtype=dtype), "Y": ints(5, high=6, dtype=dtype)}, {})
-    for dtype in ("int32", "int64")
-})
+test_whole_numbers = op_tests(
+    "elementwise_pow",
+    reference,
+    cases={
+        dtype: ({"X": ints(3, 5, low=-9, high=9, dtype=dtype), "Y": ints(5, high=6, dtype=dtype)}, {})
+        for dtype in ("int32", "int64")
+    },
+)
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -0.5, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("elementwise_pow", reference, cases={
-    "each with each": ({"X": np.reshape(SPECIAL, (9, 1)), "Y": np.array(SPECIAL)}, {}),
-})
+test_special_values = op_tests(
+    "elementwise_pow", reference, cases={"each with each": ({"X": np.reshape(SPECIAL, (9, 1)), "Y": np.array(SPECIAL)}, {})}
+)
 
 
 def test_whole_numbers_to_a_power_below_0():

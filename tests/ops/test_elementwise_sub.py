@@ -1,4 +1,5 @@
 """elementwise_sub: Out = X - Y."""
+
 import paddle_mini as pm
 from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
 from harness import op_tests
@@ -9,6 +10,7 @@ def reference(inputs, attrs):
     return {"Out": x - y}
 
 
-test_elementwise_sub = op_tests("elementwise_sub", reference, broadcast_cases(), gradients=["X", "Y"],
-                                refusals=broadcast_refusals(pm))
+test_elementwise_sub = op_tests(
+    "elementwise_sub", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
+)
 test_whole_numbers = op_tests("elementwise_sub", reference, whole_number_cases())

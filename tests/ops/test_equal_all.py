@@ -1,4 +1,5 @@
 """equal_all: whether two tensors are equal everywhere."""
+
 import numpy as np
 import pytest
 
@@ -22,7 +23,15 @@ test_equal_all = op_tests(
 )
 
 
-@pytest.mark.parametrize("x, y, equal", [(1.0, 1.0 + 9e-9, True), (1.0, 1.0 + 2e-8, False), (np.nan, np.nan, False),
-                                         (np.inf, np.inf, True), (np.inf, -np.inf, False)])
+@pytest.mark.parametrize(
+    "x, y, equal",
+    [
+        (1.0, 1.0 + 9e-9, True),
+        (1.0, 1.0 + 2e-8, False),
+        (np.nan, np.nan, False),
+        (np.inf, np.inf, True),
+        (np.inf, -np.inf, False),
+    ],
+)
 def test_nearly_equal(x, y, equal):
     assert run_op("equal_all", {"X": np.array([x]), "Y": np.array([y])})["Out"] == equal

@@ -1,4 +1,5 @@
 """erf: Out = the error function of X."""
+
 import math
 
 import numpy as np
@@ -31,6 +32,4 @@ test_erf = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.0e-10, 800.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("erf", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("erf", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

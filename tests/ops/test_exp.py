@@ -1,4 +1,5 @@
 """exp: Out = e^X."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,6 +29,9 @@ test_exp = op_tests(
 
 
 SPECIAL = [0.0, np.inf, -np.inf, np.nan, 87.0, -87.0, 2000.0, -2000.0]
-test_special_values = op_tests("exp", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})},
-                               tolerance={"float32": 1e-5}  # of e^87
-                               )
+test_special_values = op_tests(
+    "exp",
+    reference,
+    cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})},
+    tolerance={"float32": 1e-5},  # of e^87
+)

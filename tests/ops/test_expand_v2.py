@@ -1,4 +1,5 @@
 """expand_v2: X with its axes of 1 stretched."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -34,6 +35,4 @@ test_expand_v2 = op_tests(
     },
 )
 
-test_numbers = op_tests("expand_v2", reference, cases={
-    "whole numbers": ({"X": ints(1, 4)}, {"shape": [3, 4]}),
-})
+test_numbers = op_tests("expand_v2", reference, cases={"whole numbers": ({"X": ints(1, 4)}, {"shape": [3, 4]})})

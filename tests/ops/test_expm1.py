@@ -1,4 +1,5 @@
 """expm1: Out = exp(X) - 1."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -29,6 +30,4 @@ test_expm1 = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.0e-10, 800.0, -800.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("expm1", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("expm1", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

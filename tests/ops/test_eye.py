@@ -1,4 +1,5 @@
 """eye: a matrix with 1 on the diagonal."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """feed: marks an input of an inference program; its value comes from the caller of a run."""
+
 import numpy as np
 import pytest
 

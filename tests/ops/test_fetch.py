@@ -1,4 +1,5 @@
 """fetch: marks a result of an inference program."""
+
 import numpy as np
 import pytest
 
@@ -19,7 +20,7 @@ def program():
 def test_a_run_gives_what_its_caller_names():
     """The marks say what a loaded model offers; they cost nothing when it runs."""
     x = np.float32([[1, 2]])
-    found, = pm.Executor(pm.CPUPlace()).run(program(), feed={"x": x}, fetch_list=["out1"], scope=pm.Scope())
+    (found,) = pm.Executor(pm.CPUPlace()).run(program(), feed={"x": x}, fetch_list=["out1"], scope=pm.Scope())
     np.testing.assert_array_equal(found, 3 * x)
 
 

@@ -1,4 +1,5 @@
 """fill_any_like: Out = value, everywhere, in the shape of X."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """fill_constant: Out = value, everywhere."""
+
 import numpy as np
 
 import paddle_mini as pm

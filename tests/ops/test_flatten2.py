@@ -1,4 +1,5 @@
 """flatten2: X as a matrix."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -7,8 +8,8 @@ from harness import Rows, array, ints, op_tests, run_op
 
 def reference(inputs, attrs):
     x = inputs["X"]
-    rows = int(np.prod(x.shape[:attrs["axis"]])) if attrs["axis"] else 1
-    columns = int(np.prod(x.shape[attrs["axis"]:])) if attrs["axis"] < x.ndim else 1
+    rows = int(np.prod(x.shape[: attrs["axis"]])) if attrs["axis"] else 1
+    columns = int(np.prod(x.shape[attrs["axis"] :])) if attrs["axis"] < x.ndim else 1
     return {"Out": x.reshape(rows, columns)}
 
 
@@ -31,9 +32,12 @@ test_flatten2 = op_tests(
     },
 )
 
-test_kinds = op_tests("flatten2", reference, unchecked=["XShape"], cases={
-    dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {}) for dtype in ("bool", "uint8", "int64")
-})
+test_kinds = op_tests(
+    "flatten2",
+    reference,
+    unchecked=["XShape"],
+    cases={dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {}) for dtype in ("bool", "uint8", "int64")},
+)
 
 
 def test_x_shape():

@@ -1,4 +1,5 @@
 """flatten_contiguous_range: X with the axes from start_axis to stop_axis made one."""
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op
 
@@ -9,9 +10,9 @@ def reference(inputs, attrs):
         return {"Out": x.reshape(1)}
     first, last = attrs["start_axis"] % x.ndim, attrs["stop_axis"] % x.ndim
     count = 1
-    for dim in x.shape[first:last + 1]:
+    for dim in x.shape[first : last + 1]:
         count *= dim
-    return {"Out": x.reshape(x.shape[:first] + (count,) + x.shape[last + 1:])}
+    return {"Out": x.reshape(x.shape[:first] + (count,) + x.shape[last + 1 :])}
 
 
 test_flatten_contiguous_range = op_tests(
@@ -29,18 +30,23 @@ test_flatten_contiguous_range = op_tests(
     },
     unchecked=["XShape"],
     refusals={
-        "wrong order": ({"X": array(2, 3, 4)}, {"start_axis": 2, "stop_axis": 1}, pm.ShapeError,
-                        "start_axis 2 stop_axis 1"),
+        "wrong order": ({"X": array(2, 3, 4)}, {"start_axis": 2, "stop_axis": 1}, pm.ShapeError, "start_axis 2 stop_axis 1"),
         "no such axis": ({"X": array(2, 3)}, {"start_axis": 0, "stop_axis": 2}, pm.ShapeError, "stop_axis 2"),
         "no axis of a number": ({"X": array()}, {}, pm.ShapeError, "start_axis 1"),
         "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
     },
 )
 
-test_gradient = op_tests("flatten_contiguous_range", reference, gradients=["X"], unchecked=["XShape"], cases={
-    "the middle": ({"X": array(2, 3, 4, 5)}, {"start_axis": 1, "stop_axis": 2}),
-    "one element": ({"X": array()}, {"start_axis": 0, "stop_axis": -1}),
-})
+test_gradient = op_tests(
+    "flatten_contiguous_range",
+    reference,
+    gradients=["X"],
+    unchecked=["XShape"],
+    cases={
+        "the middle": ({"X": array(2, 3, 4, 5)}, {"start_axis": 1, "stop_axis": 2}),
+        "one element": ({"X": array()}, {"start_axis": 0, "stop_axis": -1}),
+    },
+)
 
 
 def test_x_shape():

@@ -1,4 +1,5 @@
 """flip: X with some axes back to front."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -27,6 +28,4 @@ test_flip = op_tests(
     },
 )
 
-test_numbers = op_tests("flip", reference, cases={
-    "whole numbers": ({"X": ints(3, 4)}, {"axis": [1]}),
-})
+test_numbers = op_tests("flip", reference, cases={"whole numbers": ({"X": ints(3, 4)}, {"axis": [1]})})

@@ -1,4 +1,5 @@
 """frobenius_norm: Out = the root of the sum of X^2 over some axes."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """ftrl: follow the regularized leader."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -20,9 +21,13 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None):
-    return {"Param": array(*shape), "SquaredAccumulator": array(*shape, low=0.25, seed=2),
-            "LinearAccumulator": array(*shape, seed=3), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "LearningRate": np.full(1, 0.25)}
+    return {
+        "Param": array(*shape),
+        "SquaredAccumulator": array(*shape, low=0.25, seed=2),
+        "LinearAccumulator": array(*shape, seed=3),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "LearningRate": np.full(1, 0.25),
+    }
 
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)

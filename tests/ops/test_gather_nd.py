@@ -1,4 +1,5 @@
 """gather_nd: the slabs of X that coordinates name; a program must say how many coordinates there are."""
+
 import numpy as np
 import pytest
 
@@ -48,14 +49,19 @@ def test_gradient(name):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-test_refusals = op_tests("gather_nd", lambda inputs, attrs: {}, cases={}, refusals={
-    "too high": ({"X": array(3, 4), "Index": np.array([[0, 4]])}, {}, pm.OpError, "4 axis 1"),
-    "too low": ({"X": array(3, 4), "Index": np.array([[-4]])}, {}, pm.OpError, "-4 axis 0"),
-    "from nothing": ({"X": array(0, 4), "Index": np.array([[0]])}, {}, pm.OpError, "0"),
-    "too many coordinates": ({"X": array(3), "Index": np.array([[0, 0]])}, {}, pm.ShapeError, "2 coordinates"),
-    "a number": ({"X": array(3), "Index": np.array(0)}, {}, pm.ShapeError, "Index dimensions"),
-    "float positions": ({"X": array(3), "Index": array(2, 1)}, {}, pm.ShapeError, "Index float64"),
-})
+test_refusals = op_tests(
+    "gather_nd",
+    lambda inputs, attrs: {},
+    cases={},
+    refusals={
+        "too high": ({"X": array(3, 4), "Index": np.array([[0, 4]])}, {}, pm.OpError, "4 axis 1"),
+        "too low": ({"X": array(3, 4), "Index": np.array([[-4]])}, {}, pm.OpError, "-4 axis 0"),
+        "from nothing": ({"X": array(0, 4), "Index": np.array([[0]])}, {}, pm.OpError, "0"),
+        "too many coordinates": ({"X": array(3), "Index": np.array([[0, 0]])}, {}, pm.ShapeError, "2 coordinates"),
+        "a number": ({"X": array(3), "Index": np.array(0)}, {}, pm.ShapeError, "Index dimensions"),
+        "float positions": ({"X": array(3), "Index": array(2, 1)}, {}, pm.ShapeError, "Index float64"),
+    },
+)
 
 
 def test_the_gradient_of_a_program():

@@ -1,4 +1,5 @@
 """gather_tree: the whole sequences of a beam search."""
+
 import numpy as np
 
 import paddle_mini as pm

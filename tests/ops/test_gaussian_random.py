@@ -1,4 +1,5 @@
 """gaussian_random: drawn from the normal distribution."""
+
 import numpy as np
 
 import paddle_mini as pm

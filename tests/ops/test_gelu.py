@@ -1,4 +1,5 @@
 """gelu: Out = X times the chance that a normal random number is below X."""
+
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ def reference(inputs, attrs):
     x = inputs["X"]
     with np.errstate(all="ignore"):
         if attrs["approximate"]:
-            return {"Out": 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))}
+            return {"Out": 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))}
         return {"Out": 0.5 * x * (1 + np.vectorize(math.erf, otypes=[float])(x / np.sqrt(2)))}
 
 
@@ -36,9 +37,7 @@ test_gelu = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("gelu", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
-test_approximate_special_values = op_tests("gelu", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {"approximate": True}),
-})
+test_special_values = op_tests("gelu", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})
+test_approximate_special_values = op_tests(
+    "gelu", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {"approximate": True})}
+)

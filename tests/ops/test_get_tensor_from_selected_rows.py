@@ -1,4 +1,5 @@
 """get_tensor_from_selected_rows: the values of the rows of X, as a tensor."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,5 @@
 """grid_sampler: every pixel of Output is what X shows at a place that Grid names."""
+
 import itertools
 
 import numpy as np
@@ -42,7 +43,9 @@ def reference(inputs, attrs):
         places = np.array([place(grid[(n, *at, axes - 1 - k)], x.shape[2 + k], attrs) for k in range(axes)])
         if attrs["mode"] == "nearest":
             inside = axes == 2 or all(0 <= one <= size - 1 for one, size in zip(places, x.shape[2:]))
-            out[(n, slice(None), *at)] = pixel(x[n], np.floor(places + 0.5)) if inside else 0  # half a pixel around volumes is outside
+            out[(n, slice(None), *at)] = (
+                pixel(x[n], np.floor(places + 0.5)) if inside else 0
+            )  # half a pixel around volumes is outside
             continue
         first = np.floor(places)
         for corner in itertools.product(range(2), repeat=axes):
@@ -61,14 +64,24 @@ test_grid_sampler = op_tests(
     "grid_sampler",
     reference,
     cases={
-        **{f"{mode}, {padding}, {'corners' if corners else 'edges'}":
-           (X, {"mode": mode, "padding_mode": padding, "align_corners": corners})
-           for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")
-           for corners in (True, False)},
-        **{f"volumes, {mode}, {padding}, {'corners' if corners else 'edges'}":
-           (VOLUMES, {"mode": mode, "padding_mode": padding, "align_corners": corners})
-           for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")
-           for corners in (True, False)},
+        **{
+            f"{mode}, {padding}, {'corners' if corners else 'edges'}": (
+                X,
+                {"mode": mode, "padding_mode": padding, "align_corners": corners},
+            )
+            for mode in ("bilinear", "nearest")
+            for padding in ("zeros", "border", "reflection")
+            for corners in (True, False)
+        },
+        **{
+            f"volumes, {mode}, {padding}, {'corners' if corners else 'edges'}": (
+                VOLUMES,
+                {"mode": mode, "padding_mode": padding, "align_corners": corners},
+            )
+            for mode in ("bilinear", "nearest")
+            for padding in ("zeros", "border", "reflection")
+            for corners in (True, False)
+        },
         "one voxel": (sampled(1, 2, 1, 1, 1, grid=(1, 2, 2)), {"align_corners": False}),
         "inside": (sampled(2, 2, 3, 3, reach=0.9), {}),
         "one pixel": (sampled(2, 2, 1, 1), {"align_corners": False}),
@@ -102,5 +115,4 @@ def test_places_that_are_nowhere_do_no_harm(mode, padding, coordinate):
     value = run_op("grid_sampler", inputs, attrs)["Output"].item()
     if padding == "zeros":
         assert value == 0
-    run_op("grid_sampler_grad", {**inputs, "Output@GRAD": np.ones((1, 1, 1, 1), "float32")}, attrs,
-           ["X@GRAD", "Grid@GRAD"])
+    run_op("grid_sampler_grad", {**inputs, "Output@GRAD": np.ones((1, 1, 1, 1), "float32")}, attrs, ["X@GRAD", "Grid@GRAD"])

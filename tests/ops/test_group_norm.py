@@ -1,4 +1,5 @@
 """group_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over groups of channels of an image."""
+
 import numpy as np
 import pytest
 
@@ -20,8 +21,11 @@ def reference(inputs, attrs):
 
 
 def norm(*shape, channels):
-    return {"X": array(*shape, low=-2, high=3), "Scale": array(channels, low=0.5, high=2, seed=1),
-            "Bias": array(channels, seed=2)}
+    return {
+        "X": array(*shape, low=-2, high=3),
+        "Scale": array(channels, low=0.5, high=2, seed=1),
+        "Bias": array(channels, seed=2),
+    }
 
 
 def without(inputs, *ports):

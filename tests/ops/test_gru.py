@@ -1,4 +1,5 @@
 """gru: GRU over sequences, row by row."""
+
 import itertools
 
 import numpy as np
@@ -6,8 +7,12 @@ import numpy as np
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 
-ACTIVATIONS = {"identity": lambda x: x, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh,
-               "relu": lambda x: np.maximum(x, 0)}
+ACTIVATIONS = {
+    "identity": lambda x: x,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+}
 
 
 def reference(inputs, attrs):
@@ -18,10 +23,10 @@ def reference(inputs, attrs):
     hidden = np.zeros((len(x), d))
     for s, (begin, end) in enumerate(itertools.pairwise(offsets)):
         h = inputs["H0"][s] if "H0" in inputs else np.zeros(d)
-        for row in range(begin, end)[::-1 if attrs["is_reverse"] else 1]:
-            gates = gate(x[row, :2 * d] + h @ weight[:2 * d * d].reshape(d, 2 * d))
+        for row in range(begin, end)[:: -1 if attrs["is_reverse"] else 1]:
+            gates = gate(x[row, : 2 * d] + h @ weight[: 2 * d * d].reshape(d, 2 * d))
             u, r = gates[:d], gates[d:]
-            c = activation(x[row, 2 * d:] + (r * h) @ weight[2 * d * d:].reshape(d, d))
+            c = activation(x[row, 2 * d :] + (r * h) @ weight[2 * d * d :].reshape(d, d))
             h = u * h + (1 - u) * c if attrs["origin_mode"] else (1 - u) * h + u * c
             hidden[row] = h
     return {"Hidden": pm.LoDTensor(hidden, inputs["Input"].lod)}

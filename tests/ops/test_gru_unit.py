@@ -1,4 +1,5 @@
 """gru_unit: one step of GRU."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -12,16 +13,15 @@ def reference(inputs, attrs):
     gate, activation = ACTIVATIONS[attrs["gate_activation"]], ACTIVATIONS[attrs["activation"]]
     d = last.shape[1]
     # The weight is two matrices one after the other, not columns of one.
-    gates = gate(x[:, :2 * d] + last @ weight[:2 * d * d].reshape(d, 2 * d))
+    gates = gate(x[:, : 2 * d] + last @ weight[: 2 * d * d].reshape(d, 2 * d))
     u, r = gates[:, :d], gates[:, d:]
-    c = activation(x[:, 2 * d:] + (r * last) @ weight[2 * d * d:].reshape(d, d))
+    c = activation(x[:, 2 * d :] + (r * last) @ weight[2 * d * d :].reshape(d, d))
     hidden = u * last + (1 - u) * c if attrs["origin_mode"] else (1 - u) * last + u * c
     return {"Gate": np.concatenate([u, r, c], 1), "ResetHiddenPrev": r * last, "Hidden": hidden}
 
 
 def case(batch, size, bias=True, **attrs):
-    inputs = {"Input": array(batch, 3 * size), "HiddenPrev": array(batch, size),
-              "Weight": array(size, 3 * size, seed=1)}
+    inputs = {"Input": array(batch, 3 * size), "HiddenPrev": array(batch, size), "Weight": array(size, 3 * size, seed=1)}
     return ({**inputs, "Bias": array(1, 3 * size)} if bias else inputs), attrs
 
 

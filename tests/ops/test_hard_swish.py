@@ -1,4 +1,5 @@
 """hard_swish: Out = X min(max(X + offset, 0), threshold) / scale."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -31,6 +32,4 @@ test_hard_swish = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("hard_swish", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("hard_swish", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """huber_loss: with r = Y - X, Out = r^2 / 2 where |r| <= delta, else delta (|r| - delta / 2)."""
+
 import numpy as np
 
 import paddle_mini as pm

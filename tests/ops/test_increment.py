@@ -1,4 +1,5 @@
 """increment: Out = X + step, of one element."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,7 +29,8 @@ test_increment = op_tests(
 
 def test_going_back_it_counts_down():
     """The gradient is the operator itself, from Out to X, with the step turned round."""
-    op, = pm._core.gradient({"type": "increment", "inputs": [("X", ["i"])], "outputs": [("Out", ["j"])],
-                             "attrs": [("step", 1, 2.0)]})
+    (op,) = pm._core.gradient(
+        {"type": "increment", "inputs": [("X", ["i"])], "outputs": [("Out", ["j"])], "attrs": [("step", 1, 2.0)]}
+    )
     assert (op["type"], dict(op["inputs"]), dict(op["outputs"])) == ("increment", {"X": ["j"]}, {"Out": ["i"]})
     assert {name: value for name, _, value in op["attrs"]} == {"step": -2.0}

@@ -1,4 +1,5 @@
 """index_add: X with slabs added along an axis."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -26,15 +27,18 @@ test_index_add = op_tests(
     refusals={
         "too high": ({"X": array(3), "Index": np.array([0, 3]), "AddValue": array(2)}, {}, pm.OpError, "3 position 1"),
         "too low": ({"X": array(3), "Index": np.array([-4]), "AddValue": array(1)}, {}, pm.OpError, "-4"),
-        "other shape": ({"X": array(3, 4), "Index": np.array([0]), "AddValue": array(1, 3)}, {}, pm.ShapeError,
-                        "AddValue [1, 3] [1, 4]"),
-        "no such axis": ({"X": array(3), "Index": np.array([0]), "AddValue": array(1)}, {"axis": 1}, pm.ShapeError,
-                         "axis 1"),
+        "other shape": (
+            {"X": array(3, 4), "Index": np.array([0]), "AddValue": array(1, 3)},
+            {},
+            pm.ShapeError,
+            "AddValue [1, 3] [1, 4]",
+        ),
+        "no such axis": ({"X": array(3), "Index": np.array([0]), "AddValue": array(1)}, {"axis": 1}, pm.ShapeError, "axis 1"),
         "a number": ({"X": array(), "Index": np.array([0]), "AddValue": array()}, {}, pm.ShapeError, "axis 0"),
         "a matrix": ({"X": array(3), "Index": ints(1, 1), "AddValue": array(1)}, {}, pm.ShapeError, "Index 2 1"),
     },
 )
 
-test_numbers = op_tests("index_add", reference, cases={
-    "whole numbers": ({"X": ints(5, 2), "Index": np.array([3, 3]), "AddValue": ints(2, 2)}, {}),
-})
+test_numbers = op_tests(
+    "index_add", reference, cases={"whole numbers": ({"X": ints(5, 2), "Index": np.array([3, 3]), "AddValue": ints(2, 2)}, {})}
+)

@@ -1,4 +1,5 @@
 """index_sample: elements of each row at the positions in Index."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -29,6 +30,6 @@ test_index_sample = op_tests(
     },
 )
 
-test_numbers = op_tests("index_sample", reference, cases={
-    "whole numbers": ({"X": ints(3, 5), "Index": ints(3, 4, high=5, seed=1)}, {}),
-})
+test_numbers = op_tests(
+    "index_sample", reference, cases={"whole numbers": ({"X": ints(3, 5), "Index": ints(3, 4, high=5, seed=1)}, {})}
+)

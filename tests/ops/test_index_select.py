@@ -1,4 +1,5 @@
 """index_select: what X has along an axis at the positions in Index."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -35,6 +36,4 @@ test_index_select = op_tests(
     },
 )
 
-test_numbers = op_tests("index_select", reference, cases={
-    "whole numbers": ({"X": ints(5, 2), "Index": np.array([3, 0])}, {}),
-})
+test_numbers = op_tests("index_select", reference, cases={"whole numbers": ({"X": ints(5, 2), "Index": np.array([3, 0])}, {})})

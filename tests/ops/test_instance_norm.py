@@ -1,4 +1,5 @@
 """instance_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each channel of an image."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -13,14 +14,19 @@ def reference(inputs, attrs):
     saved = 1 / np.sqrt(variance + np.float64(np.float32(attrs["epsilon"])))
     y = ((rows - mean[:, None]) * saved[:, None]).reshape(x.shape)
     channels = (1, -1) + (1,) * (x.ndim - 2)
-    scale, bias = (np.reshape(inputs.get(port, preset), channels if port in inputs else ())
-                   for port, preset in (("Scale", 1.0), ("Bias", 0.0)))
+    scale, bias = (
+        np.reshape(inputs.get(port, preset), channels if port in inputs else ())
+        for port, preset in (("Scale", 1.0), ("Bias", 0.0))
+    )
     return {"Y": y * scale + bias, "SavedMean": mean, "SavedVariance": saved}
 
 
 def norm(*shape):
-    return {"X": array(*shape, low=-2, high=3), "Scale": array(shape[1], low=0.5, high=2, seed=1),
-            "Bias": array(shape[1], seed=2)}
+    return {
+        "X": array(*shape, low=-2, high=3),
+        "Scale": array(shape[1], low=0.5, high=2, seed=1),
+        "Bias": array(shape[1], seed=2),
+    }
 
 
 def without(inputs, *ports):

@@ -1,4 +1,5 @@
 """is_empty: whether there are no elements."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """kldiv_loss: Loss = Target (log Target - X)."""
+
 import numpy as np
 
 import paddle_mini as pm

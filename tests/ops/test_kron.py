@@ -1,4 +1,5 @@
 """kron: the Kronecker product: each element of X times the whole of Y."""
+
 import numpy as np
 
 import paddle_mini as pm

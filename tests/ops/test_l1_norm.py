@@ -1,4 +1,5 @@
 """l1_norm: Out = the sum of |X|."""
+
 import numpy as np
 
 import paddle_mini as pm

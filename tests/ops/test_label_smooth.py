@@ -1,4 +1,5 @@
 """label_smooth: Out = (1 - epsilon) X + epsilon PriorDist."""
+
 import numpy as np
 
 import paddle_mini as pm

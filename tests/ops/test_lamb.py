@@ -1,4 +1,5 @@
 """lamb: adam's direction with weight decay, in steps as long as the parameter's norm is large."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -7,8 +8,7 @@ from harness import Rows, array, op_tests, run_op
 
 def reference(inputs, attrs):
     p, grad, m, v = (inputs[port] for port in ("Param", "Grad", "Moment1", "Moment2"))
-    beta1, beta2, epsilon, decay = (np.float64(np.float32(attrs[name]))
-                                    for name in ("beta1", "beta2", "epsilon", "weight_decay"))
+    beta1, beta2, epsilon, decay = (np.float64(np.float32(attrs[name])) for name in ("beta1", "beta2", "epsilon", "weight_decay"))
     rate, b1, b2 = (inputs[port].reshape(()) for port in ("LearningRate", "Beta1Pow", "Beta2Pow"))
     power1, power2 = inputs["Beta1Pow"], inputs["Beta2Pow"]
     sparse = isinstance(grad, Rows)
@@ -21,14 +21,20 @@ def reference(inputs, attrs):
     norms = np.sqrt(np.sum(p * p)), np.sqrt(np.sum(t * t))
     adapts = (decay > 0 or attrs["always_adapt"]) and min(norms) > 0
     p = p - rate * (norms[0] / norms[1] if adapts else 1) * t
-    return {"ParamOut": p, "Moment1Out": m, "Moment2Out": v, "Beta1PowOut": power1 * beta1,
-            "Beta2PowOut": power2 * beta2}
+    return {"ParamOut": p, "Moment1Out": m, "Moment2Out": v, "Beta1PowOut": power1 * beta1, "Beta2PowOut": power2 * beta2}
 
 
 def step(*shape, grad=None, **more):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Moment1": array(*shape, seed=2), "Moment2": array(*shape, low=0.25, seed=3),
-            "LearningRate": np.full(1, 0.125), "Beta1Pow": np.full(1, 0.729), "Beta2Pow": np.full(1, 0.5), **more}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "Moment1": array(*shape, seed=2),
+        "Moment2": array(*shape, low=0.25, seed=3),
+        "LearningRate": np.full(1, 0.125),
+        "Beta1Pow": np.full(1, 0.729),
+        "Beta2Pow": np.full(1, 0.5),
+        **more,
+    }
 
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)

@@ -1,4 +1,5 @@
 """layer_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias over the last axes."""
+
 import numpy as np
 import pytest
 
@@ -13,14 +14,12 @@ def reference(inputs, attrs):
     variance = rows.var(axis=1) if rows.shape[1] else mean  # Trap: the variance itself
     y = (rows - mean[:, None]) / np.sqrt(variance + np.float64(np.float32(attrs["epsilon"])))[:, None]
     y = y * inputs.get("Scale", 1.0) + inputs.get("Bias", 0.0)
-    return {"Y": y.reshape(x.shape), "Mean": mean.reshape(x.shape[:begin]),
-            "Variance": variance.reshape(x.shape[:begin])}
+    return {"Y": y.reshape(x.shape), "Mean": mean.reshape(x.shape[:begin]), "Variance": variance.reshape(x.shape[:begin])}
 
 
 def norm(*shape, begin=1):
     size = int(np.prod(shape[begin:]))
-    return {"X": array(*shape, low=-2, high=3), "Scale": array(size, low=0.5, high=2, seed=1),
-            "Bias": array(size, seed=2)}
+    return {"X": array(*shape, low=-2, high=3), "Scale": array(size, low=0.5, high=2, seed=1), "Bias": array(size, seed=2)}
 
 
 def without(inputs, *ports):

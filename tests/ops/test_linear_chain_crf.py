@@ -1,4 +1,5 @@
 """linear_chain_crf: LogLikelihood is the NEGATIVE logarithm, against a sum over all paths."""
+
 import itertools
 
 import numpy as np
@@ -37,15 +38,21 @@ def reference(inputs, attrs):
 def sequences(*lengths, tags=3):
     lod = [np.cumsum([0, *lengths]).tolist()]
     n = sum(lengths)
-    return {"Emission": pm.LoDTensor(array(n, tags), lod), "Transition": array(tags + 2, tags),
-            "Label": pm.LoDTensor(ints(n, 1, high=tags), lod)}
+    return {
+        "Emission": pm.LoDTensor(array(n, tags), lod),
+        "Transition": array(tags + 2, tags),
+        "Label": pm.LoDTensor(ints(n, 1, high=tags), lod),
+    }
 
 
 def padded(*lengths, width=4, tags=3, label=(), dtype="int64"):
     n = len(lengths)
-    return {"Emission": array(n, width, tags), "Transition": array(tags + 2, tags),
-            "Label": ints(n, width, *label, high=tags, dtype=dtype), "Length": np.array(lengths, dtype).reshape(n,
-                *label)}
+    return {
+        "Emission": array(n, width, tags),
+        "Transition": array(tags + 2, tags),
+        "Label": ints(n, width, *label, high=tags, dtype=dtype),
+        "Length": np.array(lengths, dtype).reshape(n, *label),
+    }
 
 
 test_linear_chain_crf = op_tests(
@@ -70,21 +77,24 @@ test_linear_chain_crf = op_tests(
         "negative label": ({**padded(2), "Label": np.full((1, 4), -1)}, {}, pm.OpError, "label -1"),
         "length too long": (padded(5), {}, pm.OpError, "Length 0 is 5"),
         "negative length": (padded(-1), {}, pm.OpError, "Length -1"),
-        "transition of other tags": ({**sequences(2), "Transition": array(4, 3)}, {}, pm.ShapeError,
-                                     "Transition [4, 3]"),
+        "transition of other tags": ({**sequences(2), "Transition": array(4, 3)}, {}, pm.ShapeError, "Transition [4, 3]"),
         "too few labels": ({**sequences(2), "Label": ints(1, 1)}, {}, pm.ShapeError, "Label [1, 1]"),
         "no tags": ({**sequences(2), "Emission": pm.LoDTensor(array(2, 0), [[0, 2]])}, {}, pm.ShapeError, "no tags"),
-        "flat emission": ({**sequences(2), "Emission": pm.LoDTensor(array(2), [[0, 2]])}, {}, pm.ShapeError,
-                          "dimensions"),
+        "flat emission": ({**sequences(2), "Emission": pm.LoDTensor(array(2), [[0, 2]])}, {}, pm.ShapeError, "dimensions"),
     },
     tolerance={"float32": 1e-5},  # sums of exponentials of a whole sequence
 )
 
 
 def test_intermediate_outputs():
-    inputs = {key: value if key == "Label" else pm.LoDTensor(value.array.astype("float32"), value.lod)
-              if key == "Emission"
-              else value.astype("float32") for key, value in sequences(3, 2).items()}
+    inputs = {
+        key: value
+        if key == "Label"
+        else pm.LoDTensor(value.array.astype("float32"), value.lod)
+        if key == "Emission"
+        else value.astype("float32")
+        for key, value in sequences(3, 2).items()
+    }
     found = run_op("linear_chain_crf", inputs)
     x = inputs["Emission"].array
     np.testing.assert_allclose(found["EmissionExps"].array, np.exp(x - x.max(axis=1, keepdims=True)), rtol=1e-6)
@@ -96,7 +106,10 @@ def test_intermediate_outputs():
 @pytest.mark.parametrize("size", [100.0, -100.0, 1e4])
 def test_long_sequences_with_large_scores_do_not_overflow(size):
     x = (array(2000, 5) + 1).astype("float32") * np.float32(size)
-    inputs = {"Emission": pm.LoDTensor(x, [[0, 2000]]), "Transition": array(7, 5).astype("float32"),
-              "Label": pm.LoDTensor(x.argmax(axis=1).reshape(-1, 1), [[0, 2000]])}
+    inputs = {
+        "Emission": pm.LoDTensor(x, [[0, 2000]]),
+        "Transition": array(7, 5).astype("float32"),
+        "Label": pm.LoDTensor(x.argmax(axis=1).reshape(-1, 1), [[0, 2000]]),
+    }
     value = run_op("linear_chain_crf", inputs)["LogLikelihood"]
     assert np.isfinite(value).all() and value > 0

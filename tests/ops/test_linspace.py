@@ -1,4 +1,5 @@
 """linspace: Out = Num numbers from Start to Stop; its length depends on data."""
+
 import numpy as np
 import pytest
 
@@ -9,8 +10,7 @@ NUMBERS = {"float32": 5, "float64": 6, "int32": 2, "int64": 3}
 
 
 def linspace(start, stop, num, dtype, of=None, num_type="int32"):
-    inputs = {"Start": np.array([start], of or dtype), "Stop": np.array([stop], of or dtype),
-              "Num": np.array([num], num_type)}
+    inputs = {"Start": np.array([start], of or dtype), "Stop": np.array([stop], of or dtype), "Num": np.array([num], num_type)}
     return run_op("linspace", inputs, {"dtype": NUMBERS[dtype]})["Out"]
 
 
@@ -44,7 +44,7 @@ def test_ends_that_a_whole_type_cannot_hold(stop):
     assert linspace(limits.min, limits.max, 3, "int64")[0] == limits.min
 
 
-@pytest.mark.parametrize("num, error", [(0, pm.OpError), (-1, pm.OpError), (2 ** 62, pm.Error)])
+@pytest.mark.parametrize("num, error", [(0, pm.OpError), (-1, pm.OpError), (2**62, pm.Error)])
 def test_refused_numbers(num, error):
     with pytest.raises(error):
         linspace(0, 1, num, "float32", num_type="int64")

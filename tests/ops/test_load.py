@@ -1,4 +1,5 @@
 """load and load_combine: all of a file and nothing more, where the executor may read it."""
+
 import numpy as np
 import pytest
 
@@ -36,9 +37,15 @@ def test_several(tmp_path):
     np.testing.assert_array_equal([scope.get("b"), scope.get("a")], [[1, 2], [3, 4]])
 
 
-@pytest.mark.parametrize("content, words", [
-    (stream([1, 2])[:-1], "cut off"), (stream([1, 2]) + b"\0", "cut off"), (stream([1, 2], [3, 4]), "holds 2 tensors"), (b"", "holds 0"),
-])
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (stream([1, 2])[:-1], "cut off"),
+        (stream([1, 2]) + b"\0", "cut off"),
+        (stream([1, 2], [3, 4]), "holds 2 tensors"),
+        (b"", "holds 0"),
+    ],
+)
 def test_a_file_that_is_not_one_tensor_is_refused_and_changes_nothing(tmp_path, content, words):
     path, scope = tmp_path / "w", pm.Scope()
     path.write_bytes(content)

@@ -1,4 +1,5 @@
 """lod_array_length: Out = the number of elements of X."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,5 @@
 """lod_rank_table and what reads no more than it: the longest sequences first."""
+
 import numpy as np
 import pytest
 
@@ -27,11 +28,14 @@ def test_lengths_are_of_the_level():
     assert len(steps([[0, 1, 3], [0, 9, 10, 11]])) == 2
 
 
-@pytest.mark.parametrize("x, level, error, words", [
-    (array(3, 1).astype("float32"), 0, pm.ShapeError, r"X has no sequences \(lod\)"),
-    (pm.LoDTensor(array(3, 1).astype("float32"), [[0, 3]]), 1, pm.ShapeError, "'level' is 1"),
-    (pm.LoDTensor(array(3, 1).astype("float32"), [[0, 3]]), -1, pm.ProgramError, "level"),
-])
+@pytest.mark.parametrize(
+    "x, level, error, words",
+    [
+        (array(3, 1).astype("float32"), 0, pm.ShapeError, r"X has no sequences \(lod\)"),
+        (pm.LoDTensor(array(3, 1).astype("float32"), [[0, 3]]), 1, pm.ShapeError, "'level' is 1"),
+        (pm.LoDTensor(array(3, 1).astype("float32"), [[0, 3]]), -1, pm.ProgramError, "level"),
+    ],
+)
 def test_refused(x, level, error, words):
     with pytest.raises(error, match=words):
         program = RankProgram(x, level)

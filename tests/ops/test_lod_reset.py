@@ -1,4 +1,5 @@
 """lod_reset: X in other sequences."""
+
 import numpy as np
 import pytest
 
@@ -75,7 +76,7 @@ def test_offsets_are_read_at_every_run():
     block.append_op("sequence_pool", {"X": "in_sequences"}, {"Out": "out"}, {"pooltype": "SUM"})
     executor, x = pm.Executor(pm.CPUPlace()), np.arange(5, dtype="float32").reshape(5, 1)
     for offsets, sums in [([0, 2, 5], [1, 9]), ([0, 3, 5], [3, 7]), ([0, 5], [10])]:
-        out, = executor.run(program, feed={"x": x, "y": np.array(offsets)}, fetch_list=["out"], scope=pm.Scope())
+        (out,) = executor.run(program, feed={"x": x, "y": np.array(offsets)}, fetch_list=["out"], scope=pm.Scope())
         np.testing.assert_array_equal(out[:, 0], sums)
 
 

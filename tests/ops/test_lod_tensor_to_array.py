@@ -1,4 +1,5 @@
 """lod_tensor_to_array: step by step what a batch of sequences holds."""
+
 import numpy as np
 import pytest
 
@@ -47,13 +48,12 @@ def test_gradient_is_put_together_again(lod):
     program.op("lod_tensor_to_array", {"X": "x", "RankTable": "table"}, "steps@GRAD", kind=13)
     program.last = first
     program.gradient({})
-    found, = program.run("x@GRAD")
+    (found,) = program.run("x@GRAD")
     assert found.lod == lod
     np.testing.assert_array_equal(found.array, x.array)
 
 
-@pytest.mark.parametrize("other", [pm.LoDTensor(array(6, 2).astype("float32"), [[0, 3, 6]]),
-                                   array(6, 2).astype("float32")])
+@pytest.mark.parametrize("other", [pm.LoDTensor(array(6, 2).astype("float32"), [[0, 3, 6]]), array(6, 2).astype("float32")])
 def test_other_sequences_are_refused(other):
     program = RankProgram(numbers([[0, 2, 6]]))
     program.op("lod_tensor_to_array", {"X": program.data("other", other), "RankTable": "table"}, "steps", kind=13)

@@ -1,4 +1,5 @@
 """log: the natural logarithm."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """log2: Out = log2(X)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -29,6 +30,4 @@ test_log2 = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.0e10, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("log2", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("log2", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

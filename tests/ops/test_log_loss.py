@@ -1,4 +1,5 @@
 """log_loss: Loss = -(Labels log(Predicted + epsilon) + (1 - Labels) log(1 - Predicted + epsilon))."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -25,8 +26,12 @@ test_log_loss = op_tests(
     },
     gradients=["Predicted"],
     refusals={
-        "another shape": ({"Predicted": array(3, 1), "Labels": array(4, 1)}, {"epsilon": 1e-4}, pm.ShapeError,
-                          "Predicted [3, 1] Labels [4, 1]"),
+        "another shape": (
+            {"Predicted": array(3, 1), "Labels": array(4, 1)},
+            {"epsilon": 1e-4},
+            pm.ShapeError,
+            "Predicted [3, 1] Labels [4, 1]",
+        ),
         "no epsilon": (pair(2, 1), {}, pm.ProgramError, "epsilon"),
     },
 )

@@ -1,4 +1,5 @@
 """log_softmax: Out = X - log(sum of exp(X) along an axis)."""
+
 import numpy as np
 import pytest
 
@@ -35,5 +36,6 @@ test_log_softmax = op_tests(
 @pytest.mark.parametrize("axis", [0, 1])
 def test_large_numbers_do_not_overflow(axis):
     x = np.array([[1e4, 0], [0, -1e4]], "float32")
-    np.testing.assert_array_equal(run_op("log_softmax", {"X": x}, {"axis": axis})["Out"], [[0, 0], [-1e4, -1e4]]
-                                  if axis == 0 else [[0, -1e4], [0, -1e4]])
+    np.testing.assert_array_equal(
+        run_op("log_softmax", {"X": x}, {"axis": axis})["Out"], [[0, 0], [-1e4, -1e4]] if axis == 0 else [[0, -1e4], [0, -1e4]]
+    )

@@ -1,4 +1,5 @@
 """logcumsumexp: Out[j] = log of the sum of exp(X) up to j along an axis."""
+
 import numpy as np
 import pytest
 
@@ -58,8 +59,7 @@ def test_gradient_of_exclusive_sums():
     out = run_op("logcumsumexp", EXCLUSIVE, {"exclusive": True})["Out"]
     g = array(3, 7, seed=5)
     found = run_op("logcumsumexp_grad", {"X": x, "Out": out, "Out@GRAD": g}, {"exclusive": True})["X@GRAD"]
-    expected = [[sum(g[r, j] * np.exp(x[r, i] - out[r, j]) for j in range(i + 1, 7)) for i in range(7)]
-                for r in range(3)]
+    expected = [[sum(g[r, j] * np.exp(x[r, i] - out[r, j]) for j in range(i + 1, 7)) for i in range(7)] for r in range(3)]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 

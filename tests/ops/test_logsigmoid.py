@@ -1,4 +1,5 @@
 """logsigmoid: Out = log(1 / (1 + exp(-X)))."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -29,6 +30,4 @@ test_logsigmoid = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, 800.0, -800.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("logsigmoid", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("logsigmoid", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

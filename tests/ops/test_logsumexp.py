@@ -1,4 +1,5 @@
 """logsumexp: Out = log of the sum of exp(X) over some axes."""
+
 import numpy as np
 
 import paddle_mini as pm

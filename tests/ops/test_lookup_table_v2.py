@@ -1,4 +1,5 @@
 """lookup_table_v2: Out[i...] = W[Ids[i...]]."""
+
 import numpy as np
 import pytest
 
@@ -39,8 +40,7 @@ test_lookup_table_v2 = op_tests(
 
 def gradient(ids, padding, sparse):
     inputs = {"W": array(5, 2), "Ids": np.array(ids), "Out@GRAD": array(len(ids), 2, seed=1)}
-    return run_op("lookup_table_v2_grad", inputs,
-                  {"padding_idx": padding, "is_sparse": sparse})["W@GRAD"], inputs["Out@GRAD"]
+    return run_op("lookup_table_v2_grad", inputs, {"padding_idx": padding, "is_sparse": sparse})["W@GRAD"], inputs["Out@GRAD"]
 
 
 def test_sparse_gradient_is_one_row_an_id_unmerged():

@@ -1,4 +1,5 @@
 """lrn: Out = X / (k + alpha sum of X^2 over n neighbouring channels)^beta."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -11,8 +12,8 @@ def reference(inputs, attrs):
     x = np.moveaxis(inputs["X"], -1, 1) if last else inputs["X"]
     reach, middle = attrs["n"] // 2, np.zeros_like(x)
     for c in range(x.shape[1]):
-        middle[:, c] = k + alpha * (x[:, max(c - reach, 0):c + reach + 1] ** 2).sum(axis=1)
-    found = {"Out": x * middle ** -beta, "MidOut": middle}
+        middle[:, c] = k + alpha * (x[:, max(c - reach, 0) : c + reach + 1] ** 2).sum(axis=1)
+    found = {"Out": x * middle**-beta, "MidOut": middle}
     return {port: np.moveaxis(value, 1, -1) if last else value for port, value in found.items()}
 
 

@@ -1,4 +1,5 @@
 """lstm: LSTM over sequences, row by row."""
+
 import itertools
 
 import numpy as np
@@ -6,8 +7,12 @@ import numpy as np
 import paddle_mini as pm
 from harness import array, op_tests, run_op
 
-ACTIVATIONS = {"identity": lambda x: x, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh,
-               "relu": lambda x: np.maximum(x, 0)}
+ACTIVATIONS = {
+    "identity": lambda x: x,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+}
 
 
 def reference(inputs, attrs):
@@ -15,12 +20,12 @@ def reference(inputs, attrs):
     d = weight.shape[0]
     gate, activation, candidate = (ACTIVATIONS[attrs[name + "_activation"]] for name in ("gate", "cell", "candidate"))
     bias = inputs["Bias"][0]
-    wi, wf, wo = np.split(bias[4 * d:], 3) if attrs["use_peepholes"] else np.zeros((3, d))
+    wi, wf, wo = np.split(bias[4 * d :], 3) if attrs["use_peepholes"] else np.zeros((3, d))
     hidden, cell = np.zeros((2, len(x), d))
     for s, (begin, end) in enumerate(itertools.pairwise(offsets)):
         h, c = (inputs[port][s] if port in inputs else np.zeros(d) for port in ("H0", "C0"))
-        for row in range(begin, end)[::-1 if attrs["is_reverse"] else 1]:
-            g, i, f, o = np.split(x[row] + h @ weight + bias[:4 * d], 4)
+        for row in range(begin, end)[:: -1 if attrs["is_reverse"] else 1]:
+            g, i, f, o = np.split(x[row] + h @ weight + bias[: 4 * d], 4)
             c = gate(f + wf * c) * c + gate(i + wi * c) * candidate(g)
             h = gate(o + wo * c) * activation(c)
             hidden[row], cell[row] = h, c
@@ -29,8 +34,11 @@ def reference(inputs, attrs):
 
 def case(lod, size=3, first=True, **attrs):
     rows, count = lod[-1][-1], len(lod[-1]) - 1
-    inputs = {"Input": pm.LoDTensor(array(rows, 4 * size), lod), "Weight": array(size, 4 * size, seed=1),
-              "Bias": array(1, (7 if attrs.get("use_peepholes", True) else 4) * size)}
+    inputs = {
+        "Input": pm.LoDTensor(array(rows, 4 * size), lod),
+        "Weight": array(size, 4 * size, seed=1),
+        "Bias": array(1, (7 if attrs.get("use_peepholes", True) else 4) * size),
+    }
     return ({**inputs, "H0": array(count, size, seed=2), "C0": array(count, size, seed=3)} if first else inputs), attrs
 
 
@@ -45,8 +53,7 @@ test_lstm = op_tests(
         "reversed": case([[0, 2, 5, 6]], is_reverse=True),
         "no peepholes, no first state": case([[0, 2, 5, 6]], first=False, use_peepholes=False),
         "no peepholes": case([[0, 2, 5]], use_peepholes=False, is_reverse=True),
-        "other activations": case([[0, 1, 4]], gate_activation="tanh", cell_activation="relu",
-                                  candidate_activation="sigmoid"),
+        "other activations": case([[0, 1, 4]], gate_activation="tanh", cell_activation="relu", candidate_activation="sigmoid"),
         "identity": case([[0, 1, 4]], cell_activation="identity", candidate_activation="identity"),
         "empty sequences": case([[0, 0, 2, 2, 5]]),
         "two levels": case([[0, 2], [0, 2, 3]]),
@@ -90,8 +97,10 @@ def test_gradients_do_not_depend_on_the_size():
     grad = {"Hidden@GRAD": array(5, 8)}
     results = {}
     for dtype in ("float32", "float64"):
-        cast = {port: pm.LoDTensor(value.array.astype(dtype), value.lod) if isinstance(value, pm.LoDTensor)
-                else value.astype(dtype) for port, value in {**inputs, **grad}.items()}
+        cast = {
+            port: pm.LoDTensor(value.array.astype(dtype), value.lod) if isinstance(value, pm.LoDTensor) else value.astype(dtype)
+            for port, value in {**inputs, **grad}.items()
+        }
         forward = run_op("lstm", {port: cast[port] for port in inputs}, {}, EVERY_OUTPUT)
         forward["BatchGate"] = forward["BatchGate"].array
         results[dtype] = run_op("lstm_grad", {**cast, **forward}, {}, ["Input@GRAD", "Weight@GRAD", "Bias@GRAD"])

@@ -1,4 +1,5 @@
 """masked_select: Y = the elements of X where Mask is true; how many depends on data."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -46,9 +47,6 @@ test_sequences_go_away = op_tests(
 test_whole_numbers = op_tests(
     "masked_select",
     reference,
-    cases={
-        "int64": ({"X": ints(5), "Mask": mask(5)}, {}),
-        "int32": ({"X": ints(2, 3, dtype="int32"), "Mask": mask(2, 3)}, {}),
-    },
+    cases={"int64": ({"X": ints(5), "Mask": mask(5)}, {}), "int32": ({"X": ints(2, 3, dtype="int32"), "Mask": mask(2, 3)}, {})},
     open_shapes=True,
 )

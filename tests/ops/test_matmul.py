@@ -1,4 +1,5 @@
 """matmul: Out = alpha X Y, as before PaddlePaddle 2.0."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -40,8 +41,7 @@ SHAPES = {
 
 def case(x, y, tx=False, ty=False, **attrs):
     swap = lambda shape, yes: shape[:-2] + (shape[-1], shape[-2]) if yes else shape
-    return ({"X": array(*swap(x, tx), seed=1), "Y": array(*swap(y, ty), seed=2)},
-            {"transpose_X": tx, "transpose_Y": ty, **attrs})
+    return ({"X": array(*swap(x, tx), seed=1), "Y": array(*swap(y, ty), seed=2)}, {"transpose_X": tx, "transpose_Y": ty, **attrs})
 
 
 VECTOR, OTHER = array(4), array(4, seed=1)
@@ -50,8 +50,12 @@ test_matmul = op_tests(
     "matmul",
     reference,
     cases={
-        **{f"{name} {'T' if tx else 'N'}{'T' if ty else 'N'}": case(x, y, tx, ty)
-           for name, (x, y) in SHAPES.items() for tx in (False, True) for ty in (False, True)},
+        **{
+            f"{name} {'T' if tx else 'N'}{'T' if ty else 'N'}": case(x, y, tx, ty)
+            for name, (x, y) in SHAPES.items()
+            for tx in (False, True)
+            for ty in (False, True)
+        },
         "alpha": case((3, 4), (4, 5), alpha=0.3),
         "alpha and stack": case((2, 3, 4), (2, 4, 5), True, True, alpha=-2.0),
         "vectors": ({"X": VECTOR, "Y": OTHER}, {}),

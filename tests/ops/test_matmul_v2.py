@@ -1,4 +1,5 @@
 """matmul_v2: Out = X Y, of matrices or of stacks of them."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -42,24 +43,34 @@ VECTORS = {
 
 def case(x, y, trans_x=False, trans_y=False):
     swap = lambda shape, yes: shape[:-2] + (shape[-1], shape[-2]) if yes else shape
-    return ({"X": array(*swap(x, trans_x), seed=1), "Y": array(*swap(y, trans_y), seed=2)},
-            {"trans_x": trans_x, "trans_y": trans_y})
+    return (
+        {"X": array(*swap(x, trans_x), seed=1), "Y": array(*swap(y, trans_y), seed=2)},
+        {"trans_x": trans_x, "trans_y": trans_y},
+    )
 
 
 test_matmul_v2 = op_tests(
     "matmul_v2",
     reference,
     cases={
-        **{f"{name} {'T' if tx else 'N'}{'T' if ty else 'N'}": case(x, y, tx, ty)
-           for name, (x, y) in SHAPES.items() for tx in (False, True) for ty in (False, True)},
+        **{
+            f"{name} {'T' if tx else 'N'}{'T' if ty else 'N'}": case(x, y, tx, ty)
+            for name, (x, y) in SHAPES.items()
+            for tx in (False, True)
+            for ty in (False, True)
+        },
         **{name: case(x, y) for name, (x, y) in VECTORS.items()},
         "a vector is not transposed": ({"X": array(4), "Y": array(4)}, {"trans_x": True, "trans_y": True}),
     },
     gradients=["X", "Y"],
     refusals={
         "other width": ({"X": array(3, 4), "Y": array(5, 6)}, {}, pm.ShapeError, "X [3, 4] 4 Y [5, 6] 5"),
-        "other width transposed": ({"X": array(3, 4), "Y": array(4, 5)}, {"trans_y": True}, pm.ShapeError,
-                                   "Y [4, 5] transposed 5"),
+        "other width transposed": (
+            {"X": array(3, 4), "Y": array(4, 5)},
+            {"trans_y": True},
+            pm.ShapeError,
+            "Y [4, 5] transposed 5",
+        ),
         "other stack": ({"X": array(2, 3, 4), "Y": array(3, 4, 5)}, {}, pm.ShapeError, "2 3"),
         "number": ({"X": array(), "Y": array(3)}, {}, pm.ShapeError, "X [] number"),
         "truth": ({"X": ints(3, 4) > 5, "Y": ints(4, 5) > 5}, {}, pm.Error, "bool"),

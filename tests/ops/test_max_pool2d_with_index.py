@@ -1,4 +1,5 @@
 """max_pool2d_with_index: the largest of every window of an image, and where in the image it is."""
+
 import itertools
 
 import numpy as np
@@ -105,7 +106,6 @@ def test_nan_is_the_largest(where):
 
 @pytest.mark.parametrize("place", [-2, 4])
 def test_the_gradient_refuses_a_mask_beyond_the_plane(place):
-    inputs = {"X": np.ones((1, 1, 2, 2)), "Mask": np.full((1, 1, 1, 1), place, "int32"),
-              "Out@GRAD": np.ones((1, 1, 1, 1))}
+    inputs = {"X": np.ones((1, 1, 2, 2)), "Mask": np.full((1, 1, 1, 1), place, "int32"), "Out@GRAD": np.ones((1, 1, 1, 1))}
     with pytest.raises(pm.OpError, match="Mask"):
         run_op("max_pool2d_with_index_grad", inputs, {"ksize": [2, 2]})

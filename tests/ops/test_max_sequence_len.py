@@ -1,4 +1,5 @@
 """max_sequence_len: the length of the longest sequence."""
+
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ from rank_programs import RankProgram
 def test_max_sequence_len(lod, longest):
     program = RankProgram(pm.LoDTensor(np.zeros((lod[-1], 1), "float32"), [lod]))
     program.op("max_sequence_len", {"RankTable": "table"}, "longest", dtype="int64", rank=1)
-    found, = program.run("longest")
+    (found,) = program.run("longest")
     assert found.dtype == np.int64 and found.tolist() == [longest]
 
 

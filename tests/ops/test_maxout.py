@@ -1,4 +1,5 @@
 """maxout: each channel of Out is the largest of `groups` neighbouring channels of X."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -8,7 +9,7 @@ from harness import array, op_tests, run_op
 def reference(inputs, attrs):
     x, groups = inputs["X"], attrs["groups"]
     axis = attrs["axis"] % x.ndim
-    split = x.reshape(*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1:])
+    split = x.reshape(*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
     return {"Out": split.max(axis=axis + 1)}
 
 

@@ -1,4 +1,5 @@
 """mean: Out = the mean of all elements of X, without dimensions."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -12,11 +13,7 @@ def reference(inputs, attrs):
 test_mean = op_tests(
     "mean",
     reference,
-    cases={
-        "matrix": ({"X": array(3, 4)}, {}),
-        "long": ({"X": array(100, 1003)}, {}),
-        "one element": ({"X": array()}, {}),
-    },
+    cases={"matrix": ({"X": array(3, 4)}, {}), "long": ({"X": array(100, 1003)}, {}), "one element": ({"X": array()}, {})},
     gradients=["X"],
     refusals={
         "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
@@ -37,9 +34,7 @@ test_gradient = op_tests(
         "gradient of one dimension": ({"X": array(3, 4), "Out@GRAD": array(1)}, {}),  # of programs before 2.5
         "no rows": ({"X": array(0, 4), "Out@GRAD": array()}, {}),
     },
-    refusals={
-        "two gradients": ({"X": array(3, 4), "Out@GRAD": array(2)}, {}, pm.ShapeError, "Out@GRAD [2] one element"),
-    },
+    refusals={"two gradients": ({"X": array(3, 4), "Out@GRAD": array(2)}, {}, pm.ShapeError, "Out@GRAD [2] one element")},
 )
 
 

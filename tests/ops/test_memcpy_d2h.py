@@ -1,4 +1,5 @@
 """memcpy_d2h, memcpy_h2d: Out = X, whatever the devices."""
+
 from harness import array, ints, op_tests
 
 
@@ -6,8 +7,12 @@ def reference(inputs, attrs):
     return {"Out": inputs["X"]}
 
 
-CASES = {"matrix": ({"X": array(3, 4)}, {}), "one element": ({"X": array()}, {}), "no rows": ({"X": array(0, 4)}, {}),
-         "pinned": ({"X": array(5)}, {"dst_place_type": 1})}
+CASES = {
+    "matrix": ({"X": array(3, 4)}, {}),
+    "one element": ({"X": array()}, {}),
+    "no rows": ({"X": array(0, 4)}, {}),
+    "pinned": ({"X": array(5)}, {"dst_place_type": 1}),
+}
 
 test_memcpy_d2h = op_tests("memcpy_d2h", reference, CASES, gradients=["X"])
 test_memcpy_h2d = op_tests("memcpy_h2d", reference, CASES, gradients=["X"])

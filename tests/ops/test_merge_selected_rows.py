@@ -1,4 +1,5 @@
 """merge_selected_rows: the rows of X sorted, those that occur several times summed."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -36,10 +37,10 @@ def test_a_table_that_is_looked_up_twice():
         for name, at in (("a", ids), ("b", pm.layers.scale(ids, bias=1.0))):
             block.append_op("lookup_table_v2", {"W": table, "Ids": at}, {"Out": name}, {"is_sparse": True})
         loss = pm.layers.reduce_sum(block.var("a") + 2.0 * block.var("b"))
-        (_, gradient), = pm.append_backward(loss)
+        ((_, gradient),) = pm.append_backward(loss)
         values = pm.layers.get_tensor_from_selected_rows(pm.layers.merge_selected_rows(gradient))
     exe, scope = pm.Executor(), pm.Scope()
     exe.run(startup, scope=scope)
     for fed, wanted in ([1, 2, 2, 5], [1, 4, 4, 1, 2]), ([7, 7, 7, 7], [4, 8]), ([0, 2, 4, 6], [1, 2] * 4):
-        merged, = exe.run(main, {"ids": np.array(fed)}, [values], scope)
+        (merged,) = exe.run(main, {"ids": np.array(fed)}, [values], scope)
         np.testing.assert_array_equal(merged, np.repeat(np.array(wanted, "float32"), 3).reshape(-1, 3))

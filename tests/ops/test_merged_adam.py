@@ -1,4 +1,5 @@
 """merged_adam: adam's step for several parameters at once."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -24,10 +25,16 @@ def reference(inputs, attrs):
 
 def step(*shapes, rates=1, **more):
     arrays = lambda **how: [array(*shape, **how) for shape in shapes]
-    return {"Param": arrays(), "Grad": arrays(seed=1), "Moment1": arrays(seed=2), "Moment2": arrays(low=0, seed=3),
-            "LearningRate": [np.full(1, 0.25 / (i + 1)) for i in range(rates)],
-            "Beta1Pow": [np.full(1, 0.9 ** (i + 1)) for i in range(len(shapes))],
-            "Beta2Pow": [np.full(1, 0.5 ** (i + 1)) for i in range(len(shapes))], **more}
+    return {
+        "Param": arrays(),
+        "Grad": arrays(seed=1),
+        "Moment1": arrays(seed=2),
+        "Moment2": arrays(low=0, seed=3),
+        "LearningRate": [np.full(1, 0.25 / (i + 1)) for i in range(rates)],
+        "Beta1Pow": [np.full(1, 0.9 ** (i + 1)) for i in range(len(shapes))],
+        "Beta2Pow": [np.full(1, 0.5 ** (i + 1)) for i in range(len(shapes))],
+        **more,
+    }
 
 
 SEVERAL = [(5, 7), (40,), ()]

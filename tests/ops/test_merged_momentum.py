@@ -1,4 +1,5 @@
 """merged_momentum: the step of momentum for several parameters at once."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -22,8 +23,13 @@ def reference(inputs, attrs):
 
 def step(*shapes, rates=1, **more):
     arrays = lambda seed: [array(*shape, seed=seed) for shape in shapes]
-    return {"Param": arrays(0), "Grad": arrays(1), "Velocity": arrays(2),
-            "LearningRate": [np.full(1, 0.25 / 2**i) for i in range(rates)], **more}
+    return {
+        "Param": arrays(0),
+        "Grad": arrays(1),
+        "Velocity": arrays(2),
+        "LearningRate": [np.full(1, 0.25 / 2**i) for i in range(rates)],
+        **more,
+    }
 
 
 SEVERAL = [(5, 7), (40,), ()]
@@ -46,10 +52,13 @@ test_merged_momentum = op_tests(
         "other shape": (step((3,), Grad=[array(4)]), {"mu": 0.5}, pm.ShapeError, "Param [3] Grad [4]"),
         "fewer velocities": (step((3,), (3,), Velocity=[array(3)]), {"mu": 0.5}, pm.ProgramError, "Velocity 1 Param 2"),
         "two methods": (step((3,)), {"mu": 0.5, "regularization_method": ["", ""]}, pm.ProgramError, "method 2 1"),
-        "no coefficient": (step((3,)), {"mu": 0.5, "regularization_method": ["l2_decay"]}, pm.ProgramError,
-                           "coeff 0 1"),
-        "unknown method": (step((3,)), {"mu": 0.5, "regularization_method": ["l1"], "regularization_coeff": [0.5]},
-                           pm.ProgramError, "l1 l2_decay"),
+        "no coefficient": (step((3,)), {"mu": 0.5, "regularization_method": ["l2_decay"]}, pm.ProgramError, "coeff 0 1"),
+        "unknown method": (
+            step((3,)),
+            {"mu": 0.5, "regularization_method": ["l1"], "regularization_coeff": [0.5]},
+            pm.ProgramError,
+            "l1 l2_decay",
+        ),
         "selected rows": (step((6, 3), Grad=[Rows([2], array(1, 3), 6)]), {"mu": 0.5}, pm.ShapeError, "selected rows"),
         "no mu": (step((3,)), {}, pm.ProgramError, "mu missing"),
     },

@@ -1,4 +1,5 @@
 """meshgrid: lists stretched over the grid that they make."""
+
 import numpy as np
 
 import paddle_mini as pm

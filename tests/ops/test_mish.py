@@ -1,4 +1,5 @@
 """mish: Out = X tanh(log(1 + exp(X)))."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -30,6 +31,4 @@ test_mish = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("mish", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("mish", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """momentum: VelocityOut = mu Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -17,8 +18,12 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "Velocity": array(*shape, seed=2), "LearningRate": np.full(1, 0.25)}
+    return {
+        "Param": array(*shape),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "Velocity": array(*shape, seed=2),
+        "LearningRate": np.full(1, 0.25),
+    }
 
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)
@@ -37,8 +42,10 @@ test_momentum = op_tests(
         # Rows that the gradient does not name: the velocity decays and the parameter moves.
         "selected rows": (step(6, 20, grad=ROWS), {"mu": 0.5}),
         "selected rows rescaled": (step(6, 20, grad=ROWS), {"mu": 0.5, "rescale_grad": 0.25, "use_nesterov": True}),
-        "selected rows with decay": (step(6, 20, grad=ROWS),
-                                     {"mu": 0.5, "regularization_method": "l2_decay", "regularization_coeff": 0.5}),
+        "selected rows with decay": (
+            step(6, 20, grad=ROWS),
+            {"mu": 0.5, "regularization_method": "l2_decay", "regularization_coeff": 0.5},
+        ),
         "no selected rows": (step(6, 3, grad=Rows([], array(0, 3), 6)), {"mu": 0.5}),
     },
     refusals={

@@ -1,4 +1,5 @@
 """mul: Out = X Y, with X and Y flattened to matrices."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -7,9 +8,9 @@ from harness import Rows, array, ints, op_tests
 
 def reference(inputs, attrs):
     x, y = inputs["X"], inputs["Y"]
-    rows, columns = x.shape[:attrs["x_num_col_dims"]], y.shape[attrs["y_num_col_dims"]:]
-    left = x.reshape(int(np.prod(rows)), int(np.prod(x.shape[attrs["x_num_col_dims"]:])))
-    right = y.reshape(int(np.prod(y.shape[:attrs["y_num_col_dims"]])), int(np.prod(columns)))
+    rows, columns = x.shape[: attrs["x_num_col_dims"]], y.shape[attrs["y_num_col_dims"] :]
+    left = x.reshape(int(np.prod(rows)), int(np.prod(x.shape[attrs["x_num_col_dims"] :])))
+    right = y.reshape(int(np.prod(y.shape[: attrs["y_num_col_dims"]])), int(np.prod(columns)))
     return {"Out": (left @ right).reshape(rows + columns)}
 
 
@@ -31,14 +32,17 @@ test_mul = op_tests(
         "other width": ({"X": array(3, 4), "Y": array(5, 6)}, {}, pm.ShapeError, "X [3, 4] 4 Y [5, 6] 5"),
         "X without columns": ({"X": array(3), "Y": array(3, 4)}, {}, pm.ShapeError, "x_num_col_dims [3]"),
         "Y without columns": ({"X": array(3, 4), "Y": array(4)}, {}, pm.ShapeError, "y_num_col_dims [4]"),
-        "no rows of X": ({"X": array(3, 4), "Y": array(4, 5)}, {"x_num_col_dims": 0}, pm.ProgramError,
-                         "x_num_col_dims 0"),
+        "no rows of X": ({"X": array(3, 4), "Y": array(4, 5)}, {"x_num_col_dims": 0}, pm.ProgramError, "x_num_col_dims 0"),
         "other dtype": ({"X": array(3, 4), "Y": ints(4, 5)}, {}, pm.ShapeError, "float64 int64"),
         "selected rows": ({"X": array(3, 4), "Y": Rows([1], array(1, 5), 4)}, {}, pm.ShapeError, "Y selected rows"),
     },
 )
 
-test_gradient = op_tests("mul_grad", lambda inputs, attrs: {}, cases={}, refusals={
-    "other gradient": ({"X": array(3, 4), "Y": array(4, 5), "Out@GRAD": array(3, 4)}, {}, pm.ShapeError,
-                       "Out@GRAD [3, 5]"),
-})
+test_gradient = op_tests(
+    "mul_grad",
+    lambda inputs, attrs: {},
+    cases={},
+    refusals={
+        "other gradient": ({"X": array(3, 4), "Y": array(4, 5), "Out@GRAD": array(3, 4)}, {}, pm.ShapeError, "Out@GRAD [3, 5]")
+    },
+)

@@ -1,4 +1,5 @@
 """multiplex: each row from the tensor that Ids names."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -35,6 +36,6 @@ test_multiplex = op_tests(
     },
 )
 
-test_numbers = op_tests("multiplex", reference, cases={
-    "whole numbers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {}),
-})
+test_numbers = op_tests(
+    "multiplex", reference, cases={"whole numbers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {})}
+)

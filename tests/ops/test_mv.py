@@ -1,4 +1,5 @@
 """mv: Out = X Vec, a matrix by a vector."""
+
 import paddle_mini as pm
 from harness import array, ints, op_tests
 

@@ -1,4 +1,5 @@
 """nearest_interp_v2: images of another size, each pixel the nearest one to its place in X."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -18,10 +19,10 @@ def places(attrs, size, scale, wanted):
 
 def reference(inputs, attrs):
     x, at = inputs["X"], 1 if attrs["data_layout"].endswith("C") else 2
-    sizes = [attrs["out_d"], attrs["out_h"], attrs["out_w"]][5 - x.ndim:]
+    sizes = [attrs["out_d"], attrs["out_h"], attrs["out_w"]][5 - x.ndim :]
     scale = list(attrs["scale"]) or [0] * len(sizes)
     along = [places(attrs, x.shape[at + i], scale[i], sizes[i]) for i in range(len(sizes))]
-    if tuple(map(len, along)) != x.shape[at:at + len(sizes)]:
+    if tuple(map(len, along)) != x.shape[at : at + len(sizes)]:
         for i, one in enumerate(along):
             x = x.take(one, axis=at + i)
     return {"Out": x}
@@ -40,8 +41,14 @@ test_nearest_interp_v2 = op_tests(
         "one pixel": (X, {"out_h": 1, "out_w": 1}),
         "same size": (X, {"scale": [1.1, 1.1], "align_corners": False}),
         "channels last": (X, {"out_h": 7, "out_w": 3, "data_layout": "NHWC"}),
-        **{f"volumes, {layout}, {corners}": (VOLUMES, {"out_d": 3, "out_h": 5, "out_w": 2, "data_layout": layout, "align_corners": corners})
-           for layout in ("NCHW", "NCDHW", "NHWC", "NDHWC") for corners in (True, False)},
+        **{
+            f"volumes, {layout}, {corners}": (
+                VOLUMES,
+                {"out_d": 3, "out_h": 5, "out_w": 2, "data_layout": layout, "align_corners": corners},
+            )
+            for layout in ("NCHW", "NCDHW", "NHWC", "NDHWC")
+            for corners in (True, False)
+        },
         "volumes, scale": (VOLUMES, {"scale": [2.0, 1.5, 0.5], "align_corners": False}),
         "one element": ({"X": array(1, 1, 1, 1)}, {"out_h": 2, "out_w": 3}),
         "no images": ({"X": array(0, 3, 5, 4)}, {"out_h": 8, "out_w": 9}),
@@ -57,7 +64,11 @@ test_nearest_interp_v2 = op_tests(
     },
 )
 
-test_integers = op_tests("nearest_interp_v2", reference, {
-    "int64": ({"X": ints(1, 2, 3, 4)}, {"out_h": 5, "out_w": 6}),
-    "int32": ({"X": ints(1, 2, 3, 4, dtype="int32")}, {"out_h": 5, "out_w": 6}),
-})
+test_integers = op_tests(
+    "nearest_interp_v2",
+    reference,
+    {
+        "int64": ({"X": ints(1, 2, 3, 4)}, {"out_h": 5, "out_w": 6}),
+        "int32": ({"X": ints(1, 2, 3, 4, dtype="int32")}, {"out_h": 5, "out_w": 6}),
+    },
+)

@@ -1,4 +1,5 @@
 """nll_loss: Out = -X[label] Weight[label]."""
+
 import numpy as np
 import pytest
 

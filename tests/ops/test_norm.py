@@ -1,4 +1,5 @@
 """norm: Out = X / Norm, Norm = sqrt(sum of X^2 along an axis + epsilon)."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """one_hot_v2: 1 at the position that X names along a new last axis."""
+
 import numpy as np
 
 import paddle_mini as pm

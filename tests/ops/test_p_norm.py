@@ -1,4 +1,5 @@
 """p_norm: Out = (sum of |X|^p)^(1/p) along one axis, or of all elements."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -13,7 +14,7 @@ def reference(inputs, attrs):
         return {"Out": np.asarray((x != 0).sum(**how)).astype("float64")}
     if np.isinf(p):
         return {"Out": np.asarray(x.max(initial=0, **how) if p > 0 else x.min(initial=np.inf, **how))}
-    return {"Out": np.asarray((x ** p).sum(**how) ** (1 / p))}
+    return {"Out": np.asarray((x**p).sum(**how) ** (1 / p))}
 
 
 def far_from_zero(*shape):
@@ -45,10 +46,7 @@ test_p_norm = op_tests(
 )
 
 SOME_ZEROS = {"X": array(3, 4) * (array(3, 4, seed=1) > 0)}
-test_zeros = op_tests("p_norm", reference, {
-    "order 0": (SOME_ZEROS, {"porder": 0.0}),
-    "order 2": (SOME_ZEROS, {}),
-})
+test_zeros = op_tests("p_norm", reference, {"order 0": (SOME_ZEROS, {"porder": 0.0}), "order 2": (SOME_ZEROS, {})})
 
 
 def test_no_slope_at_zero():

@@ -1,4 +1,5 @@
 """pad: X with a border of a constant."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -6,7 +7,7 @@ from harness import array, ints, op_tests
 
 
 def reference(inputs, attrs):
-    pairs = [tuple(attrs["paddings"][i:i + 2]) for i in range(0, len(attrs["paddings"]), 2)]
+    pairs = [tuple(attrs["paddings"][i : i + 2]) for i in range(0, len(attrs["paddings"]), 2)]
     x = inputs["X"]
     return {"Out": np.pad(x, pairs, constant_values=attrs["pad_value"]) if x.ndim else x}
 
@@ -29,6 +30,4 @@ test_pad = op_tests(
     },
 )
 
-test_numbers = op_tests("pad", reference, cases={
-    "whole numbers": ({"X": ints(3)}, {"paddings": [1, 1], "pad_value": 7.0}),
-})
+test_numbers = op_tests("pad", reference, cases={"whole numbers": ({"X": ints(3)}, {"paddings": [1, 1], "pad_value": 7.0})})

@@ -1,4 +1,5 @@
 """pad2d: Out = images X with a border: a constant, mirrored or repeated."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -20,8 +21,11 @@ test_pad2d = op_tests(
     "pad2d",
     reference,
     cases={
-        **{f"{mode}, {layout}": (X, {"paddings": [1, 2, 0, 1], "mode": mode, "data_format": layout})
-           for mode in ("constant", "reflect", "edge") for layout in ("NCHW", "NHWC")},
+        **{
+            f"{mode}, {layout}": (X, {"paddings": [1, 2, 0, 1], "mode": mode, "data_format": layout})
+            for mode in ("constant", "reflect", "edge")
+            for layout in ("NCHW", "NHWC")
+        },
         "value": (X, {"paddings": [1, 0, 2, 3], "pad_value": 0.1}),
         "nothing": (X, {"paddings": [0, 0, 0, 0], "mode": "reflect"}),
         "one element": ({"X": array(1, 1, 1, 1)}, {"paddings": [2, 0, 0, 1], "mode": "edge"}),
@@ -31,8 +35,12 @@ test_pad2d = op_tests(
     gradients=["X"],
     refusals={
         "mirror too wide": (X, {"paddings": [4, 0, 0, 0], "mode": "reflect"}, pm.ShapeError, "4 elements axis 2"),
-        "edge of nothing": ({"X": array(1, 1, 0, 2)}, {"paddings": [1, 0, 0, 0], "mode": "edge"}, pm.ShapeError,
-                            "0 elements axis 2"),
+        "edge of nothing": (
+            {"X": array(1, 1, 0, 2)},
+            {"paddings": [1, 0, 0, 0], "mode": "edge"},
+            pm.ShapeError,
+            "0 elements axis 2",
+        ),
         "negative": (X, {"paddings": [0, -1, 0, 0]}, pm.ProgramError, "paddings -1"),
         "two paddings": (X, {"paddings": [1, 1]}, pm.ProgramError, "paddings 2 4"),
         "no paddings": (X, {}, pm.ProgramError, "paddings missing"),

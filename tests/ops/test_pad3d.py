@@ -1,4 +1,5 @@
 """pad3d: volumes with a border."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -21,8 +22,10 @@ test_pad3d = op_tests(
     cases={
         **{mode: ({"X": array(1, 2, 3, 4, 3)}, {"paddings": [1, 2, 3, 0, 0, 2], "mode": mode}) for mode in MODES},
         "value": ({"X": array(2, 1, 2, 2, 2)}, {"paddings": [1, 1, 1, 1, 1, 1], "value": 0.5}),
-        "channels last": ({"X": array(1, 2, 3, 4, 2)}, {"paddings": [1, 2, 0, 1, 1, 0], "mode": "reflect",
-                                                        "data_format": "NDHWC"}),
+        "channels last": (
+            {"X": array(1, 2, 3, 4, 2)},
+            {"paddings": [1, 2, 0, 1, 1, 0], "mode": "reflect", "data_format": "NDHWC"},
+        ),
         "around twice": ({"X": array(1, 1, 1, 1, 2)}, {"paddings": [5, 5, 2, 2, 0, 0], "mode": "circular"}),
         "one element": ({"X": array(1, 1, 1, 1, 1)}, {"paddings": [1, 1, 0, 0, 0, 1], "mode": "replicate"}),
         "no images": ({"X": array(0, 2, 3, 4, 3)}, {"paddings": [1, 1, 1, 1, 1, 1], "mode": "reflect"}),
@@ -31,10 +34,18 @@ test_pad3d = op_tests(
     gradients=["X"],
     refusals={
         "matrix": ({"X": array(3, 4)}, {"paddings": [0] * 6}, pm.ShapeError, "[3, 4] 5"),
-        "too wide": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [2, 0, 0, 0, 0, 0], "mode": "reflect"}, pm.ShapeError,
-                     "reflect 3"),
-        "of nothing": ({"X": array(1, 1, 2, 2, 0)}, {"paddings": [2, 0, 0, 0, 0, 0], "mode": "circular"}, pm.ShapeError,
-                       "circular 1"),
+        "too wide": (
+            {"X": array(1, 1, 2, 2, 2)},
+            {"paddings": [2, 0, 0, 0, 0, 0], "mode": "reflect"},
+            pm.ShapeError,
+            "reflect 3",
+        ),
+        "of nothing": (
+            {"X": array(1, 1, 2, 2, 0)},
+            {"paddings": [2, 0, 0, 0, 0, 0], "mode": "circular"},
+            pm.ShapeError,
+            "circular 1",
+        ),
         "no such mode": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [0] * 6, "mode": "other"}, pm.ProgramError, "mode"),
         "negative": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [0, -1, 0, 0, 0, 0]}, pm.ProgramError, "paddings -1"),
     },

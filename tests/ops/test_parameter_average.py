@@ -1,4 +1,5 @@
 """parameter_average: AverageOut = Average + Weight (Param - Average)."""
+
 import numpy as np
 import pytest
 
@@ -66,25 +67,30 @@ test_parameter_average = op_tests(
     },
     refusals={
         "other shape": ({**step(3), "Average": array(4)}, {}, pm.ShapeError, "Param [3] Average [4]"),
-        "other dtype": ({**step(3), "Average": array(3).astype("float32")}, {}, pm.ShapeError,
-                        "float64 Average float32"),
-        "average of half": ({**step(3), "Average": array(3).astype("float16"), "Param": array(3).astype("float16")}, {},
-                            pm.Error, "float16"),
-        "double average of half": ({**step(3), "Param": array(3).astype("float16")}, {}, pm.ShapeError,
-                                   "float16 Average float64"),
+        "other dtype": ({**step(3), "Average": array(3).astype("float32")}, {}, pm.ShapeError, "float64 Average float32"),
+        "average of half": (
+            {**step(3), "Average": array(3).astype("float16"), "Param": array(3).astype("float16")},
+            {},
+            pm.Error,
+            "float16",
+        ),
+        "double average of half": (
+            {**step(3), "Param": array(3).astype("float16")},
+            {},
+            pm.ShapeError,
+            "float16 Average float64",
+        ),
         "whole numbers": ({**step(3), "Param": ints(3), "Average": ints(3)}, {}, pm.Error, "int64"),
         "two weights": ({**step(3), "Weight": array(2)}, {}, pm.ShapeError, "Weight [2] one element"),
         "whole weight": ({**step(3), "Weight": np.array([1])}, {}, pm.ShapeError, "Weight int64"),
-        "roll without previous": ({**step(3), "Roll": np.zeros(1, "int32")}, {}, pm.ProgramError,
-                                  "Previous Roll PreviousOut"),
+        "roll without previous": ({**step(3), "Roll": np.zeros(1, "int32")}, {}, pm.ProgramError, "Previous Roll PreviousOut"),
         "long roll": ({**step(3, roll=0), "Roll": np.zeros(1, "int64")}, {}, pm.ShapeError, "Roll int64 int32"),
         "other previous": ({**step(3, roll=0), "Previous": array(4)}, {}, pm.ShapeError, "Previous [4]"),
         "other residue": ({**step(3), "Residue": array(4)}, {}, pm.ShapeError, "Residue [4]"),
         "residue of a window": ({**step(3, roll=0, residue=True)}, {}, pm.ProgramError, "Residue Previous"),
         "NaN": (with_one(np.nan, 3), {"check_finite": True}, pm.OpError, "element 3 nan"),
         "infinity": (with_one(-np.inf, 0), {"check_finite": True}, pm.OpError, "element 0 -inf"),
-        "NaN of all weight": ({**with_one(np.nan, 2), "Weight": np.ones(1)}, {"check_finite": True}, pm.OpError,
-                              "element 2 nan"),
+        "NaN of all weight": ({**with_one(np.nan, 2), "Weight": np.ones(1)}, {"check_finite": True}, pm.OpError, "element 2 nan"),
     },
 )
 
@@ -118,6 +124,7 @@ def test_a_parameter_that_stays_is_its_average_bit_for_bit(weight):
 
 # --- parameters of two bytes -------------------------------------------------------------------------
 
+
 def halves(kind, size):
     """(what is fed, the same numbers as float32), small and large ones too."""
     numbers = (array(size) * 2.0 ** ints(size, low=-20, high=15)).astype("float32")
@@ -128,8 +135,7 @@ def halves(kind, size):
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("size", [1, BLOCK, BLOCK + 1, 3 * BLOCK - 1])
-@pytest.mark.parametrize("more", [{}, {"weight": 1.0}, {"weight": 0.0}, {"roll": 1}, {"roll": 0}, {"residue": True}],
-                         ids=str)
+@pytest.mark.parametrize("more", [{}, {"weight": 1.0}, {"weight": 0.0}, {"roll": 1}, {"roll": 0}, {"residue": True}], ids=str)
 def test_halves_are_averaged_as_if_they_were_float32(kind, size, more):
     fed, numbers = halves(kind, size)
     inputs = {port: value if port == "Roll" else value.astype("float32") for port, value in step(size, **more).items()}
@@ -145,15 +151,19 @@ def test_halves_are_averaged_as_if_they_were_float32(kind, size, more):
         np.testing.assert_array_equal(found["AverageOut"], value)
 
 
-@pytest.mark.parametrize("fed, words", [
-    (np.float16([1, 2, np.inf]), "element 2 of Param is inf"),
-    (np.float16([np.nan, 2, 3]), "element 0 of Param is nan"),
-    (np.array([0x3f80, 0xff80, 0], "uint16"), "element 1 of Param is -inf"),
-    (np.array([0x3f80, 0, 0x7fc1], "uint16"), "element 2 of Param is nan"),
-])
+@pytest.mark.parametrize(
+    "fed, words",
+    [
+        (np.float16([1, 2, np.inf]), "element 2 of Param is inf"),
+        (np.float16([np.nan, 2, 3]), "element 0 of Param is nan"),
+        (np.array([0x3F80, 0xFF80, 0], "uint16"), "element 1 of Param is -inf"),
+        (np.array([0x3F80, 0, 0x7FC1], "uint16"), "element 2 of Param is nan"),
+    ],
+)
 def test_a_half_that_is_not_finite_is_refused(fed, words):
-    one = OneOp("parameter_average", {"Param": fed, "Average": np.ones(3, "float32"), "Weight": np.full(1, 0.5)},
-                {"check_finite": True})
+    one = OneOp(
+        "parameter_average", {"Param": fed, "Average": np.ones(3, "float32"), "Weight": np.full(1, 0.5)}, {"check_finite": True}
+    )
     with pytest.raises(pm.OpError, match=words):
         one.run()
     np.testing.assert_array_equal(one.scope.get("Average_0"), np.ones(3, "float32"))
@@ -161,12 +171,13 @@ def test_a_half_that_is_not_finite_is_refused(fed, words):
 
 # --- what is not finite ------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("place", [0, 5, BLOCK - 1, BLOCK, BLOCK + 100, 3 * BLOCK, 3 * BLOCK + 6])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_comes_before_is_averaged_and_nothing_of_the_block(dtype, place, value):
     inputs = {port: array.astype(dtype) for port, array in with_one(value, place, 3 * BLOCK + 7).items()}
-    inputs["Param"][place + 1:] = np.nan  # the first one is told
+    inputs["Param"][place + 1 :] = np.nan  # the first one is told
     one = OneOp("parameter_average", inputs, {"check_finite": True})
     with pytest.raises(pm.OpError, match=rf"element {place} of Param is {value}"):
         one.run()
@@ -188,6 +199,7 @@ def test_numbers_near_the_largest_are_finite():
 
 # --- compensated -------------------------------------------------------------------------------------
 
+
 def test_the_residue_is_what_rounding_added():
     # Kahan 1965, all in float32; exact where the average is larger than the step.
     p, a = array(1000).astype("float32"), array(1000, seed=1, low=0.5, high=2).astype("float32")
@@ -207,16 +219,22 @@ def test_small_steps_add_up_when_they_are_compensated():
     program, scope, executor = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
     block, begin = program.global_block(), array(size, low=1.01, high=1.99).astype("float32")
     p = (begin + np.where(array(size, seed=1) > 0, 0.55, -0.55)).astype("float32")
-    for name, value in {"p": p, "plain": begin, "compensated": begin, "residue": np.zeros(size, "float32"),
-                        "weight": np.array([weight])}.items():
+    for name, value in {
+        "p": p,
+        "plain": begin,
+        "compensated": begin,
+        "residue": np.zeros(size, "float32"),
+        "weight": np.array([weight]),
+    }.items():
         block.create_var(name, dtype=value.dtype, shape=value.shape, persistable=True)
         scope.set(name, value)
     for _ in range(100):
-        block.append_op("parameter_average", {"Param": "p", "Average": "plain", "Weight": "weight"},
-                        {"AverageOut": "plain"})
-        block.append_op("parameter_average", {"Param": "p", "Average": "compensated", "Weight": "weight",
-                                              "Residue": "residue"},
-                        {"AverageOut": "compensated", "ResidueOut": "residue"})
+        block.append_op("parameter_average", {"Param": "p", "Average": "plain", "Weight": "weight"}, {"AverageOut": "plain"})
+        block.append_op(
+            "parameter_average",
+            {"Param": "p", "Average": "compensated", "Weight": "weight", "Residue": "residue"},
+            {"AverageOut": "compensated", "ResidueOut": "residue"},
+        )
     for _ in range(steps // 100):
         executor.run(program, scope=scope)
     double = begin.astype("float64")

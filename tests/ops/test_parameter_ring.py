@@ -1,4 +1,5 @@
 """parameter_ring: keeps the latest k parameters, each in the place of the oldest."""
+
 import numpy as np
 import pytest
 
@@ -14,8 +15,12 @@ def reference(inputs, attrs):
 
 
 def step(*shape, k=3, updates=1, weight=0.5):
-    return {"Param": array(*shape), "Ring": array(k, *shape, seed=1),
-            "Counters": np.array([updates, 0, 0, updates + 2, 0]), "Weight": np.full(1, weight)}
+    return {
+        "Param": array(*shape),
+        "Ring": array(k, *shape, seed=1),
+        "Counters": np.array([updates, 0, 0, updates + 2, 0]),
+        "Weight": np.full(1, weight),
+    }
 
 
 test_parameter_ring = op_tests(
@@ -50,26 +55,32 @@ def test_the_latest_are_kept(k):
     for update in range(1, 3 * k + 2):
         p = array(3, seed=update)
         kept.append(p)
-        ring = run_op("parameter_ring", {"Param": p, "Ring": ring, "Counters": np.array([update, 0, 0, update, 0]),
-                                         "Weight": np.ones(1)})["RingOut"]
+        ring = run_op(
+            "parameter_ring", {"Param": p, "Ring": ring, "Counters": np.array([update, 0, 0, update, 0]), "Weight": np.ones(1)}
+        )["RingOut"]
         newest = kept[-k:]
         for place in range(len(newest)):
             np.testing.assert_array_equal(ring[(update - 1 - place) % k], newest[-1 - place])
-        assert (ring[len(newest):] == 0).all()
+        assert (ring[len(newest) :] == 0).all()
 
 
 @pytest.mark.parametrize("p", [np.float32([np.nan, -0.0, 1e-40]), np.float64([np.inf, 2, -0.0])], ids=["float32", "float64"])
 def test_bits_are_kept_as_they_are(p):
     ring = np.zeros((2, 3), p.dtype)
-    out = run_op("parameter_ring", {"Param": p, "Ring": ring, "Counters": np.array([2, 0, 0, 2, 0]),
-                                    "Weight": np.ones(1)})["RingOut"]
+    out = run_op("parameter_ring", {"Param": p, "Ring": ring, "Counters": np.array([2, 0, 0, 2, 0]), "Weight": np.ones(1)})[
+        "RingOut"
+    ]
     assert out.tobytes() == ring[0].tobytes() + p.tobytes()
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -np.inf])
 def test_what_is_not_finite_is_refused_where_that_is_asked_for(wrong):
-    inputs = {"Param": np.array([1, wrong, 2]), "Ring": np.zeros((2, 3)), "Counters": np.array([2, 0, 0, 2, 0]),
-              "Weight": np.ones(1)}
+    inputs = {
+        "Param": np.array([1, wrong, 2]),
+        "Ring": np.zeros((2, 3)),
+        "Counters": np.array([2, 0, 0, 2, 0]),
+        "Weight": np.ones(1),
+    }
     with pytest.raises(pm.OpError, match=f"element 1 of Param is {wrong}"):
         run_op("parameter_ring", inputs, {"check_finite": True})
     run_op("parameter_ring", {**inputs, "Weight": np.zeros(1)}, {"check_finite": True})

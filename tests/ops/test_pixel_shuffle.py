@@ -1,4 +1,5 @@
 """pixel_shuffle: channels become pixels."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """pixel_unshuffle: pixels become channels."""
+
 import numpy as np
 
 import paddle_mini as pm

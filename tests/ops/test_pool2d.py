@@ -1,4 +1,5 @@
 """pool2d: the largest, or the mean, of every window of an image."""
+
 import numpy as np
 import pytest
 
@@ -71,8 +72,10 @@ test_pool2d = op_tests(
     cases={
         **{f"largest, {name}": (X, {"pooling_type": "max", **more}) for name, more in GEOMETRIES.items()},
         **{f"mean, {name}": (X, {"pooling_type": "avg", **more}) for name, more in GEOMETRIES.items()},
-        **{f"mean with padding, {name}": (X, {"pooling_type": "avg", "exclusive": False, **more})
-           for name, more in GEOMETRIES.items()},
+        **{
+            f"mean with padding, {name}": (X, {"pooling_type": "avg", "exclusive": False, **more})
+            for name, more in GEOMETRIES.items()
+        },
         "few wide windows": ({"X": array(2, 2, 5, 41)}, pool("avg", 3, 20, strides=[2, 20])),
         "wide": ({"X": array(1, 2, 6, 50)}, pool("max", 2, 2, strides=[2, 2])),
         "one element": ({"X": array(1, 1, 1, 1)}, pool("max", 1, 1)),

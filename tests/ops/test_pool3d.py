@@ -1,4 +1,5 @@
 """pool3d: the largest, or the mean, of every window of a volume."""
+
 import itertools
 
 import numpy as np
@@ -70,8 +71,10 @@ test_pool3d = op_tests(
     cases={
         **{f"largest, {name}": (X, {"pooling_type": "max", **more}) for name, more in GEOMETRIES.items()},
         **{f"mean, {name}": (X, {"pooling_type": "avg", **more}) for name, more in GEOMETRIES.items()},
-        **{f"mean with padding, {name}": (X, {"pooling_type": "avg", "exclusive": False, **more})
-           for name, more in GEOMETRIES.items()},
+        **{
+            f"mean with padding, {name}": (X, {"pooling_type": "avg", "exclusive": False, **more})
+            for name, more in GEOMETRIES.items()
+        },
         "one element": ({"X": array(1, 1, 1, 1, 1)}, pool("max", 1, 1, 1)),
         "no images": ({"X": array(0, 3, 2, 4, 4)}, pool("avg", 2, 2, 2)),
         "no channels": ({"X": array(2, 0, 2, 4, 4)}, pool("max", 2, 2, 2)),

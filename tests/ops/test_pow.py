@@ -1,4 +1,5 @@
 """pow: Out = X to the power of a factor."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -38,17 +39,23 @@ test_pow = op_tests(
     },
 )
 
-test_whole_numbers = op_tests("pow", reference, cases={
-    "int32": ({"X": ints(5, 7, low=-9, high=9, dtype="int32")}, {"factor": 3.0}),
-    "int64": ({"X": ints(5, 7, low=-9, high=9)}, {"factor": 4.0}),
-    "square": ({"X": ints(5, 7, low=-9, high=9)}, {"factor": 2.0}),
-    "a fraction is cut off": ({"X": ints(5, 7, low=-9, high=9)}, {"factor": 3.75}),
-})
+test_whole_numbers = op_tests(
+    "pow",
+    reference,
+    cases={
+        "int32": ({"X": ints(5, 7, low=-9, high=9, dtype="int32")}, {"factor": 3.0}),
+        "int64": ({"X": ints(5, 7, low=-9, high=9)}, {"factor": 4.0}),
+        "square": ({"X": ints(5, 7, low=-9, high=9)}, {"factor": 2.0}),
+        "a fraction is cut off": ({"X": ints(5, 7, low=-9, high=9)}, {"factor": 3.75}),
+    },
+)
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, -8.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("pow", reference, cases={
-    str(factor): ({"X": np.resize(SPECIAL, 37)}, {"factor": factor}) for factor in (-2.0, -0.75, 0.0, 0.75, 2.0, 3.0)
-})
+test_special_values = op_tests(
+    "pow",
+    reference,
+    cases={str(factor): ({"X": np.resize(SPECIAL, 37)}, {"factor": factor}) for factor in (-2.0, -0.75, 0.0, 0.75, 2.0, 3.0)},
+)
 
 
 def test_whole_numbers_to_any_factor():

@@ -1,4 +1,5 @@
 """pow2_decay_with_linear_warmup: a learning rate that rises in a line, then falls like a parabola."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """prelu: Out = X where X > 0, else Alpha X."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """print: Out = In, shown on standard output."""
+
 import numpy as np
 import pytest
 
@@ -13,8 +14,10 @@ def program(**attrs):
     with pm.program_guard(main, pm.Program()):
         x = L.data("x", shape=[2, 2])
         x.stop_gradient = False
-        out = emit("print", {"In": x}, attrs, outputs={"Out": main.global_block().create_var("out", shape=[2, 2], dtype="float32")})
-        gradient, = pm.backward.gradients([L.reduce_sum(out * 3.0)], [x])
+        out = emit(
+            "print", {"In": x}, attrs, outputs={"Out": main.global_block().create_var("out", shape=[2, 2], dtype="float32")}
+        )
+        (gradient,) = pm.backward.gradients([L.reduce_sum(out * 3.0)], [x])
     return main, out, gradient
 
 
@@ -36,7 +39,9 @@ def test_it_shows_value_and_gradient(capfd):
 
 
 def test_parts_can_be_left_out(capfd):
-    text = run(capfd, print_tensor_name=False, print_tensor_shape=False, print_tensor_type=False, print_phase="FORWARD", summarize=2)
+    text = run(
+        capfd, print_tensor_name=False, print_tensor_shape=False, print_tensor_type=False, print_phase="FORWARD", summarize=2
+    )
     assert text == "  data: [0 1 ...]\n"
 
 

@@ -1,4 +1,5 @@
 """proximal_adagrad: adagrad's step without epsilon, then a proximal step of l1 and l2 regularization."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -14,8 +15,12 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None):
-    return {"Param": array(*shape), "Moment": array(*shape, low=0.25, seed=2),
-            "Grad": array(*shape, seed=1) if grad is None else grad, "LearningRate": np.full(1, 0.25)}
+    return {
+        "Param": array(*shape),
+        "Moment": array(*shape, low=0.25, seed=2),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "LearningRate": np.full(1, 0.25),
+    }
 
 
 test_proximal_adagrad = op_tests(

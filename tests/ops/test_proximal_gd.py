@@ -1,4 +1,5 @@
 """proximal_gd: q = Param - LearningRate * Grad; sign(q) max(|q| - LearningRate * l1, 0) / (1 + LearningRate * l2)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -12,8 +13,7 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None):
-    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad,
-            "LearningRate": np.full(1, 0.25)}
+    return {"Param": array(*shape), "Grad": array(*shape, seed=1) if grad is None else grad, "LearningRate": np.full(1, 0.25)}
 
 
 test_proximal_gd = op_tests(

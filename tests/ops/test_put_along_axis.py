@@ -1,4 +1,5 @@
 """put_along_axis: values put along an axis at the positions in Index."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """range: Out = Start, Start + Step, ... without End; its length depends on data."""
+
 import numpy as np
 import pytest
 
@@ -21,7 +22,7 @@ def test_fractions():
     np.testing.assert_array_equal(run_op("range", inputs, {})["Out"], np.array([0, 0.25, 0.5, 0.75], "float32"))
 
 
-@pytest.mark.parametrize("start, end, step", [(0, 5, 0), (0, 2 ** 62, 1), (-2 ** 63, 2 ** 63 - 1, 1)])
+@pytest.mark.parametrize("start, end, step", [(0, 5, 0), (0, 2**62, 1), (-(2**63), 2**63 - 1, 1)])
 def test_refused(start, end, step):
     inputs = {port: np.array([value], "int64") for port, value in [("Start", start), ("End", end), ("Step", step)]}
     with pytest.raises(pm.Error):

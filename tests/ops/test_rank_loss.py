@@ -1,4 +1,5 @@
 """rank_loss: with o = Left - Right, Out = log(1 + exp(o)) - Label o."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -11,8 +12,11 @@ def reference(inputs, attrs):
 
 
 def scores(*shape):
-    return {"Label": array(*shape, low=0), "Left": array(*shape, low=-4, high=4, seed=1),
-            "Right": array(*shape, low=-4, high=4, seed=2)}
+    return {
+        "Label": array(*shape, low=0),
+        "Left": array(*shape, low=-4, high=4, seed=1),
+        "Right": array(*shape, low=-4, high=4, seed=2),
+    }
 
 
 test_rank_loss = op_tests(

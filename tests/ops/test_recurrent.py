@@ -1,4 +1,5 @@
 """recurrent: what a program may get wrong; its values and gradients are in tests/layers/test_recurrence.py."""
+
 import numpy as np
 import pytest
 
@@ -7,10 +8,10 @@ import paddle_mini as pm
 L = pm.layers
 
 
-@pytest.mark.parametrize("attrs, words", [
-    ({"ex_states": ["a"], "states": []}, "states 0"),
-    ({"ex_states": ["a"], "states": ["a"]}, "initial_states has 0"),
-])
+@pytest.mark.parametrize(
+    "attrs, words",
+    [({"ex_states": ["a"], "states": []}, "states 0"), ({"ex_states": ["a"], "states": ["a"]}, "initial_states has 0")],
+)
 def test_states_that_do_not_pair_are_refused(attrs, words):
     main = pm.Program()
     with pm.program_guard(main, pm.Program()):

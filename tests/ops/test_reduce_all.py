@@ -1,4 +1,5 @@
 """reduce_all: all of X over some axes."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """reduce_mean: Out = the mean of X over some axes."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -36,9 +37,7 @@ test_reduce_mean = op_tests(
     },
 )
 
-test_types = op_tests("reduce_mean", reference, cases={
-    "as float64": ({"X": array(3, 4)}, {"out_dtype": 6}),
-})
+test_types = op_tests("reduce_mean", reference, cases={"as float64": ({"X": array(3, 4)}, {"out_dtype": 6})})
 
 
 def test_out_dtype():

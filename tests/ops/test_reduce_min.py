@@ -1,4 +1,5 @@
 """reduce_min: min of X over some axes."""
+
 import numpy as np
 
 from extreme_cases import check_nan, check_of_nothing, check_out_dtype, extreme_tests, whole_number_tests

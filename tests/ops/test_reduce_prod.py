@@ -1,4 +1,5 @@
 """reduce_prod: prod of X over some axes."""
+
 import numpy as np
 
 from extreme_cases import CASES, REFUSALS, check_out_dtype, reference_of
@@ -22,9 +23,8 @@ def test_gradient_at_zero():
     found = run_op("reduce_prod_grad", {"X": np.array([0.0, 2.0]), "Out": np.array(0.0), "Out@GRAD": np.array(1.0)})
     np.testing.assert_array_equal(found["X@GRAD"], [np.nan, 0.0])
 
-test_numbers = op_tests("reduce_prod", reference, cases={
-    "whole numbers": ({"X": ints(3, 4, high=3)}, {}),
-})
+
+test_numbers = op_tests("reduce_prod", reference, cases={"whole numbers": ({"X": ints(3, 4, high=3)}, {})})
 
 
 def test_out_dtype_does_not_matter():

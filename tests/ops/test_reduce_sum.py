@@ -1,4 +1,5 @@
 """reduce_sum: Out = the sum of X over some axes."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -37,9 +38,7 @@ test_reduce_sum = op_tests(
     },
 )
 
-test_types = op_tests("reduce_sum", reference, cases={
-    "as float64": ({"X": array(3, 4)}, {"out_dtype": 6}),
-})
+test_types = op_tests("reduce_sum", reference, cases={"as float64": ({"X": array(3, 4)}, {"out_dtype": 6})})
 
 
 def test_out_dtype():

@@ -1,4 +1,5 @@
 """relu: Out = max(X, 0)."""
+
 import numpy as np
 
 import paddle_mini as pm

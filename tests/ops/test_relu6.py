@@ -1,4 +1,5 @@
 """relu6: Out = min(max(X, 0), threshold)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -30,6 +31,4 @@ test_relu6 = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, 6.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("relu6", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("relu6", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """reorder_lod_tensor_by_rank: sequences, or rows, in the order of a rank table."""
+
 import numpy as np
 import pytest
 
@@ -18,11 +19,14 @@ def test_rows():
     np.testing.assert_array_equal(program_of(y).run("out")[0], y[[1, 0, 2]])
 
 
-@pytest.mark.parametrize("lod, reordered, rows", [
-    ([[0, 2, 5, 6]], [[0, 3, 5, 6]], [2, 3, 4, 0, 1, 5]),
-    ([[0, 1, 1, 3]], [[0, 0, 1, 3]], [0, 1, 2]),
-    ([[0, 1, 3, 4], [0, 2, 3, 5, 6]], [[0, 2, 3, 4], [0, 1, 3, 5, 6]], [2, 3, 4, 0, 1, 5]),
-])
+@pytest.mark.parametrize(
+    "lod, reordered, rows",
+    [
+        ([[0, 2, 5, 6]], [[0, 3, 5, 6]], [2, 3, 4, 0, 1, 5]),
+        ([[0, 1, 1, 3]], [[0, 0, 1, 3]], [0, 1, 2]),
+        ([[0, 1, 3, 4], [0, 2, 3, 5, 6]], [[0, 2, 3, 4], [0, 1, 3, 5, 6]], [2, 3, 4, 0, 1, 5]),
+    ],
+)
 def test_sequences_and_their_gradient(lod, reordered, rows):
     y = pm.LoDTensor(array(lod[-1][-1], 2).astype("float32"), lod)
     program = program_of(y)

@@ -1,4 +1,5 @@
 """reshape: the elements of X, in their order, in another shape."""
+
 import numpy as np
 import pytest
 
@@ -30,9 +31,11 @@ test_reshape = op_tests(
     },
 )
 
-test_kinds = op_tests("reshape", reference, cases={
-    dtype: ({"X": ints(3, 4, high=2).astype(dtype)}, {"shape": [4, 3]}) for dtype in ("bool", "uint8", "int64")
-})
+test_kinds = op_tests(
+    "reshape",
+    reference,
+    cases={dtype: ({"X": ints(3, 4, high=2).astype(dtype)}, {"shape": [4, 3]}) for dtype in ("bool", "uint8", "int64")},
+)
 
 
 def test_the_gradient_refuses_another_count():

@@ -1,4 +1,5 @@
 """reshape2: the elements of X, in their order, in another shape."""
+
 import numpy as np
 import pytest
 
@@ -44,9 +45,11 @@ test_reshape2 = op_tests(
     },
 )
 
-test_kinds = op_tests("reshape2", reference, cases={
-    dtype: ({"X": ints(3, 4, high=2).astype(dtype)}, {"shape": [4, 3]}) for dtype in ("bool", "uint8", "int64")
-})
+test_kinds = op_tests(
+    "reshape2",
+    reference,
+    cases={dtype: ({"X": ints(3, 4, high=2).astype(dtype)}, {"shape": [4, 3]}) for dtype in ("bool", "uint8", "int64")},
+)
 
 
 def test_x_shape():

@@ -1,4 +1,5 @@
 """ring_mean: the mean of the parameters that parameter_ring has kept."""
+
 import numpy as np
 import pytest
 
@@ -12,8 +13,7 @@ def reference(inputs, attrs):
 
 
 def values(*shape, k=5, updates=1):
-    return {"Param": array(*shape), "Ring": array(k, *shape, seed=1),
-            "Counters": np.array([updates, 0, 0, updates + 2, 0])}
+    return {"Param": array(*shape), "Ring": array(k, *shape, seed=1), "Counters": np.array([updates, 0, 0, updates + 2, 0])}
 
 
 test_ring_mean = op_tests(
@@ -32,8 +32,12 @@ test_ring_mean = op_tests(
     refusals={
         "other shape": ({**values(4, 5), "Ring": array(5, 4, 6)}, {}, pm.ShapeError, "Ring [5, 4, 6] Param [4, 5]"),
         "no place": ({**values(4), "Ring": array(0, 4)}, {}, pm.ShapeError, "Ring [0, 4] Param [4]"),
-        "as many elements in other dimensions": ({**values(4, 6), "Ring": array(5, 6, 4)}, {}, pm.ShapeError,
-                                                 "Ring [5, 6, 4] Param [4, 6]"),
+        "as many elements in other dimensions": (
+            {**values(4, 6), "Ring": array(5, 6, 4)},
+            {},
+            pm.ShapeError,
+            "Ring [5, 6, 4] Param [4, 6]",
+        ),
         "other dtype": ({**values(4), "Ring": array(5, 4).astype("float32")}, {}, pm.ShapeError, "Ring float32 float64"),
         "four counters": ({**values(4), "Counters": ints(4)}, {}, pm.ShapeError, "Counters [4] [5]"),
         "whole numbers": ({"Param": ints(4), "Ring": ints(5, 4), "Counters": ints(5)}, {}, pm.Error, "int64"),
@@ -63,4 +67,4 @@ def test_the_mean_of_the_latest_after_every_update(k):
         counters = np.array([update, 0, 0, update, 0])
         ring = run_op("parameter_ring", {"Param": p, "Ring": ring, "Counters": counters, "Weight": np.ones(1)})["RingOut"]
         out = run_op("ring_mean", {"Param": p, "Ring": ring, "Counters": counters})["Out"]
-        np.testing.assert_allclose(out, walk[max(0, update - k):update].mean(axis=0), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(out, walk[max(0, update - k) : update].mean(axis=0), rtol=0, atol=1e-15)

@@ -1,4 +1,5 @@
 """rmsprop: steps of Grad / sqrt(mean of Grad^2), with momentum."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -21,8 +22,13 @@ def reference(inputs, attrs):
 
 
 def step(*shape, grad=None, mean=True):
-    inputs = {"Param": array(*shape), "MeanSquare": array(*shape, low=0.5, seed=2), "Moment": array(*shape, seed=3),
-              "Grad": array(*shape, seed=1) if grad is None else grad, "LearningRate": np.full(1, 0.25)}
+    inputs = {
+        "Param": array(*shape),
+        "MeanSquare": array(*shape, low=0.5, seed=2),
+        "Moment": array(*shape, seed=3),
+        "Grad": array(*shape, seed=1) if grad is None else grad,
+        "LearningRate": np.full(1, 0.25),
+    }
     return inputs | {"MeanGrad": array(*shape, low=-0.5, high=0.5, seed=4)} if mean else inputs
 
 

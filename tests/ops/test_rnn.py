@@ -1,4 +1,5 @@
 """rnn: layers of LSTM, GRU or simple cells, against loops over steps."""
+
 import numpy as np
 import pytest
 
@@ -35,13 +36,13 @@ def reference(inputs, attrs):
         out = np.zeros((steps, batch, directions * hidden))
         for d in range(directions):
             run = layer * directions + d
-            own = weights[2 * run:2 * run + 2] + weights[2 * (layers * directions + run):][:2]
+            own = weights[2 * run : 2 * run + 2] + weights[2 * (layers * directions + run) :][:2]
             for b in range(batch):
                 h, c = last[0][run, b], last[-1][run, b]
                 length = min(max(int(lengths[b]), 0), steps)
-                for t in range(length)[::-1 if d else 1]:
+                for t in range(length)[:: -1 if d else 1]:
                     h, c = cell(mode, x[t, b], h, c, *own)
-                    out[t, b, d * hidden:(d + 1) * hidden] = h
+                    out[t, b, d * hidden : (d + 1) * hidden] = h
                 last[-1][run, b], last[0][run, b] = c, h
         x = out
     return {"Out": x, "State": last}
@@ -58,8 +59,14 @@ def case(mode, steps=3, batch=2, size=3, hidden=2, layers=1, directions=1, lengt
     inputs = {"Input": array(steps, batch, size), "PreState": states, "WeightList": weights + biases}
     if lengths is not None:
         inputs["SequenceLength"] = np.array(lengths, "int32")
-    return inputs, {"mode": mode, "hidden_size": hidden, "num_layers": layers, "is_bidirec": directions == 2,
-                    "input_size": size, **attrs}
+    return inputs, {
+        "mode": mode,
+        "hidden_size": hidden,
+        "num_layers": layers,
+        "is_bidirec": directions == 2,
+        "input_size": size,
+        **attrs,
+    }
 
 
 def changed(inputs, attrs, **ports):

@@ -1,4 +1,5 @@
 """rnn_memory_helper: Out = X, the memory of a recurrent step of PaddlePaddle 1.x."""
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

@@ -1,4 +1,5 @@
 """roll: X moved along axes, around the ends."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -25,7 +26,7 @@ test_roll = op_tests(
         "both": ({"X": array(3, 4)}, {"shifts": [1, -1], "axis": [0, 1]}),
         "one axis twice": ({"X": array(5)}, {"shifts": [1, 3], "axis": [0, 0]}),
         "one line": ({"X": array(3, 4)}, {"shifts": [5]}),
-        "very far": ({"X": array(5)}, {"shifts": [-2**63], "axis": [0]}),
+        "very far": ({"X": array(5)}, {"shifts": [-(2**63)], "axis": [0]}),
         "one element": ({"X": array(1)}, {"shifts": [3], "axis": [0]}),
         "shifts in a tensor": ({"X": array(5, 4), "ShiftsTensor": np.array([2, -1])}, {"axis": [0, 1]}),
         "one shift in a tensor": ({"X": array(3, 4), "ShiftsTensor": np.array([5], "int32")}, {"shifts": [1]}),
@@ -34,11 +35,14 @@ test_roll = op_tests(
     gradients=["X"],
     refusals={
         "no such axis": ({"X": array(3)}, {"shifts": [1], "axis": [1]}, pm.ShapeError, "axis 1"),
-        "one shift for two axes": ({"X": array(3, 4), "ShiftsTensor": np.array([1])}, {"axis": [0, 1]}, pm.ProgramError, "shifts 1"),
+        "one shift for two axes": (
+            {"X": array(3, 4), "ShiftsTensor": np.array([1])},
+            {"axis": [0, 1]},
+            pm.ProgramError,
+            "shifts 1",
+        ),
         "no shifts": ({"X": array(3)}, {"axis": [0]}, pm.ProgramError, "shifts 0"),
     },
 )
 
-test_numbers = op_tests("roll", reference, cases={
-    "whole numbers": ({"X": ints(3, 4)}, {"shifts": [1], "axis": [1]}),
-})
+test_numbers = op_tests("roll", reference, cases={"whole numbers": ({"X": ints(3, 4)}, {"shifts": [1], "axis": [1]})})

@@ -1,4 +1,5 @@
 """round: Out = the whole number nearest to X, halves away from zero."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -31,6 +32,4 @@ test_round = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 1.0e10, -1.0e10, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("round", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("round", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

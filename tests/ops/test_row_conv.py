@@ -1,4 +1,5 @@
 """row_conv: each row and those that follow in its sequence, weighted element by element."""
+
 import numpy as np
 import pytest
 
@@ -9,8 +10,8 @@ from sequence_cases import lod_tensor, sequences, split
 
 def convolved(rows, weights):
     out = np.zeros_like(rows)
-    for w, weight in enumerate(weights[:len(rows)]):
-        out[:len(rows) - w] += rows[w:] * weight
+    for w, weight in enumerate(weights[: len(rows)]):
+        out[: len(rows) - w] += rows[w:] * weight
     return out
 
 
@@ -43,10 +44,13 @@ test_row_conv = op_tests(
         "filter's rank": ({"X": sequences(2), "Filter": array(3)}, {}, pm.ShapeError, "Filter [3]"),
         "no lod": ({"X": array(2, 3), "Filter": array(2, 3)}, {}, pm.ShapeError, "X no sequences (lod)"),
         "rank": ({"X": array(2), "Filter": array(2, 3)}, {}, pm.ShapeError, "X [2]"),
-        "images in sequences": ({"X": lod_tensor(array(3, 2, 3), [2, 1]), "Filter": array(2, 3)}, {}, pm.ShapeError,
-                                "X 3 dimensions sequences"),
-        "groups": ({"X": lod_tensor(array(3, 3), [1, 1], [2, 1]), "Filter": array(2, 3)}, {}, pm.ShapeError,
-                   "X 2 levels"),
+        "images in sequences": (
+            {"X": lod_tensor(array(3, 2, 3), [2, 1]), "Filter": array(2, 3)},
+            {},
+            pm.ShapeError,
+            "X 3 dimensions sequences",
+        ),
+        "groups": ({"X": lod_tensor(array(3, 3), [1, 1], [2, 1]), "Filter": array(2, 3)}, {}, pm.ShapeError, "X 2 levels"),
     },
 )
 

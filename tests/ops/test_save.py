@@ -1,4 +1,5 @@
 """save and save_combine: they write what PaddlePaddle's operators write, where the executor may."""
+
 import numpy as np
 import pytest
 

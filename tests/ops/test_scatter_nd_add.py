@@ -1,4 +1,5 @@
 """scatter_nd_add: X with updates added where coordinates say."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,14 +29,24 @@ test_scatter_nd_add = op_tests(
     refusals={
         "too high": ({"X": array(3), "Index": np.array([[3]]), "Updates": array(1)}, {}, pm.OpError, "3 axis 0"),
         "negative": ({"X": array(3), "Index": np.array([[-1]]), "Updates": array(1)}, {}, pm.OpError, "-1 axis 0"),
-        "other updates": ({"X": array(3, 4), "Index": np.array([[1]]), "Updates": array(1, 3)}, {}, pm.ShapeError,
-                          "Updates [1, 3] [1, 4]"),
-        "too many coordinates": ({"X": array(3), "Index": np.array([[0, 0]]), "Updates": array(1)}, {}, pm.ShapeError,
-                                 "2 coordinates"),
+        "other updates": (
+            {"X": array(3, 4), "Index": np.array([[1]]), "Updates": array(1, 3)},
+            {},
+            pm.ShapeError,
+            "Updates [1, 3] [1, 4]",
+        ),
+        "too many coordinates": (
+            {"X": array(3), "Index": np.array([[0, 0]]), "Updates": array(1)},
+            {},
+            pm.ShapeError,
+            "2 coordinates",
+        ),
         "other type": ({"X": array(3), "Index": np.array([[0]]), "Updates": ints(1)}, {}, pm.ShapeError, "int64"),
     },
 )
 
-test_numbers = op_tests("scatter_nd_add", reference, cases={
-    "whole numbers": ({"X": ints(5, 2), "Index": np.array([[3], [3]]), "Updates": ints(2, 2)}, {}),
-})
+test_numbers = op_tests(
+    "scatter_nd_add",
+    reference,
+    cases={"whole numbers": ({"X": ints(5, 2), "Index": np.array([[3], [3]]), "Updates": ints(2, 2)}, {})},
+)

@@ -1,4 +1,5 @@
 """searchsorted: where values belong in a sorted sequence."""
+
 import numpy as np
 
 import paddle_mini as pm

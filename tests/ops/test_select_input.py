@@ -1,4 +1,5 @@
 """select_input: Out = X[Mask]."""
+
 import numpy as np
 import pytest
 

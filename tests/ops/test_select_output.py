@@ -1,4 +1,5 @@
 """select_output: Out[Mask] = X, the gradient of select_input."""
+
 import numpy as np
 import pytest
 

@@ -1,4 +1,5 @@
 """select_rows: the rows of a table that selected rows name."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """sequence_concat: sequence i of Out is sequence i of each X, one after the other."""
+
 import numpy as np
 import pytest
 
@@ -36,9 +37,14 @@ test_sequence_concat = op_tests(
     },
 )
 
-test_kinds = op_tests("sequence_concat", reference, cases={
-    dtype: ({"X": [lod_tensor(ints(rows, 2, dtype=dtype), [rows - 1, 1]) for rows in (3, 2)]}, {})
-    for dtype in ("int32", "int64")})
+test_kinds = op_tests(
+    "sequence_concat",
+    reference,
+    cases={
+        dtype: ({"X": [lod_tensor(ints(rows, 2, dtype=dtype), [rows - 1, 1]) for rows in (3, 2)]}, {})
+        for dtype in ("int32", "int64")
+    },
+)
 
 
 def test_gradients_that_nobody_wants():
@@ -48,7 +54,7 @@ def test_gradients_that_nobody_wants():
         block.create_var(name, dtype="float64", shape=value.array.shape, persistable=True, lod_level=1)
         scope.set(name, value.array, value.lod)
     block.append_op("sequence_concat_grad", {"X": ["a", "b"], "Out@GRAD": "g"}, {"X@GRAD": ["@EMPTY@", "db"]})
-    found, = pm.Executor(pm.CPUPlace()).run(program, fetch_list=["db"], scope=scope)
+    (found,) = pm.Executor(pm.CPUPlace()).run(program, fetch_list=["db"], scope=scope)
     np.testing.assert_array_equal(found, sequences(3, 2).array[[1, 2, 4]])
 
 

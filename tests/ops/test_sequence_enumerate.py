@@ -1,4 +1,5 @@
 """sequence_enumerate: at each place the ids that follow in the sequence."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -8,8 +9,11 @@ from sequence_cases import lod_tensor, split
 
 def reference(inputs, attrs):
     x, window = inputs["X"], attrs["win_size"]
-    rows = [np.append(part.ravel(), np.full(window, attrs["pad_value"]))[t:t + window]
-            for part in split(x) for t in range(len(part))]
+    rows = [
+        np.append(part.ravel(), np.full(window, attrs["pad_value"]))[t : t + window]
+        for part in split(x)
+        for t in range(len(part))
+    ]
     return {"Out": pm.LoDTensor(np.array(rows, x.array.dtype).reshape(len(x.array), window), x.lod)}
 
 

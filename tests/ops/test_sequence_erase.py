@@ -1,4 +1,5 @@
 """sequence_erase: sequences without some ids."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -18,13 +19,15 @@ test_sequence_erase = op_tests(
     reference,
     cases={
         # The example of PaddlePaddle's documentation.
-        "column": ({"X": lod_tensor(np.array([[2], [2], [6], [1], [3], [9], [6], [1], [0], [1]]), [3, 3, 4])},
-                   {"tokens": [2, 3, 5]}),
+        "column": (
+            {"X": lod_tensor(np.array([[2], [2], [6], [1], [3], [9], [6], [1], [0], [1]]), [3, 3, 4])},
+            {"tokens": [2, 3, 5]},
+        ),
         "int32": ({"X": lod_tensor(ints(9, dtype="int32", high=4), [4, 5])}, {"tokens": [3, 1]}),
         "all of one": ({"X": lod_tensor(np.array([1, 1, 2]), [2, 1])}, {"tokens": [1]}),
         "groups": ({"X": lod_tensor(ints(6, 1, high=3), [2, 1], [2, 1, 3])}, {"tokens": [1]}),
         "no tokens": ({"X": lod_tensor(ints(3, 1), [2, 1])}, {"tokens": []}),
-        "beyond int32": ({"X": lod_tensor(np.array([2 ** 32 + 1, 1, -1]), [3])}, {"tokens": [1]}),
+        "beyond int32": ({"X": lod_tensor(np.array([2**32 + 1, 1, -1]), [3])}, {"tokens": [1]}),
         "one element": ({"X": lod_tensor(ints(1, 1), [1])}, {"tokens": [-1]}),
         "no rows": ({"X": lod_tensor(ints(0, 1), [0, 0])}, {"tokens": [1]}),
         "nothing left": ({"X": lod_tensor(np.array([[1], [1]]), [1, 1])}, {"tokens": [1, 1]}),

@@ -1,4 +1,5 @@
 """sequence_expand: each sequence of X as many times as one of Y has elements."""
+
 import numpy as np
 import pytest
 
@@ -24,8 +25,7 @@ test_sequence_expand = op_tests(
     cases={
         "rows": ({"X": array(3, 2), "Y": sequences(2, 0, 3)}, {}),
         "sequences": ({"X": sequences(2, 1), "Y": sequences(3, 2)}, {}),
-        "first level": ({"X": sequences(2, 2, width=1), "Y": lod_tensor(array(9, 1), [2, 2], [3, 3, 1, 2])},
-                        {"ref_level": 0}),
+        "first level": ({"X": sequences(2, 2, width=1), "Y": lod_tensor(array(9, 1), [2, 2], [3, 3, 1, 2])}, {"ref_level": 0}),
         "last level": ({"X": array(4, 2), "Y": lod_tensor(array(9, 1), [2, 2], [3, 3, 1, 2])}, {}),
         "an empty sequence": ({"X": sequences(2, 0, 1), "Y": sequences(3, 2, 0)}, {}),
         "one element": ({"X": array(1), "Y": sequences(1, width=1)}, {}),
@@ -46,8 +46,11 @@ test_sequence_expand = op_tests(
     },
 )
 
-test_kinds = op_tests("sequence_expand", reference, cases={
-    dtype: ({"X": ints(2, 3, dtype=dtype), "Y": sequences(2, 1)}, {}) for dtype in ("int32", "int64", "uint8")})
+test_kinds = op_tests(
+    "sequence_expand",
+    reference,
+    cases={dtype: ({"X": ints(2, 3, dtype=dtype), "Y": sequences(2, 1)}, {}) for dtype in ("int32", "int64", "uint8")},
+)
 
 
 def test_as_many_rows_as_y_has_groups_does_not_make_sequences():

@@ -1,4 +1,5 @@
 """sequence_expand_as: row i of X as many times as sequence i of Y is long."""
+
 import numpy as np
 import pytest
 

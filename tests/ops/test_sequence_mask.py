@@ -1,4 +1,5 @@
 """sequence_mask: Y[i..., j] = whether j < X[i...]."""
+
 import numpy as np
 import pytest
 
@@ -25,8 +26,7 @@ test_sequence_mask = op_tests(
         "the largest": ({"X": np.array([2, 0, 3])}, {"out_dtype": 3}),
         "shorter": ({"X": np.array([2, 0, 3], "int32")}, {"maxlen": 2, "out_dtype": 3}),
         "matrix": ({"X": ints(2, 3, high=5)}, {"out_dtype": 2}),
-        "a tensor says how long": ({"X": ints(3, high=5), "MaxLenTensor": np.array([6], "int32")},
-                                   {"maxlen": 2, "out_dtype": 3}),
+        "a tensor says how long": ({"X": ints(3, high=5), "MaxLenTensor": np.array([6], "int32")}, {"maxlen": 2, "out_dtype": 3}),
         "fractions": ({"X": np.array([0.5, 2.0, 2.5])}, {"out_dtype": 3}),
         "negative": ({"X": np.array([-2, -1])}, {"out_dtype": 3}),
         "one element": ({"X": np.array(2)}, {"out_dtype": 3}),
@@ -40,7 +40,7 @@ test_sequence_mask = op_tests(
         "no such dtype": ({"X": ints(2)}, {"out_dtype": 77}, pm.ProgramError, "out_dtype 77"),
         "half": ({"X": ints(2)}, {"out_dtype": 4}, pm.ProgramError, "out_dtype float16"),
         "not a number": ({"X": np.array([np.nan])}, {"out_dtype": 3}, pm.OpError, "nan"),
-        "too long": ({"X": np.array([2 ** 62])}, {"out_dtype": 3}, pm.OpError, "position 0"),
+        "too long": ({"X": np.array([2**62])}, {"out_dtype": 3}, pm.OpError, "position 0"),
         "too many": ({"X": array(1, 1, 1, 1, 1, 1, 1, 1, 1)}, {"out_dtype": 3}, pm.ShapeError, "9 dimensions"),
     },
     open_shapes=True,
@@ -68,5 +68,5 @@ def test_the_length_is_read_at_every_run():
     block.append_op("scale", {"X": "y"}, {"Out": "out"}, {"scale": 1.0})
     executor = pm.Executor(pm.CPUPlace())
     for lengths in ([2, 3], [5, 1], [1]):
-        out, = executor.run(program, feed={"x": np.array(lengths)}, fetch_list=["out"], scope=pm.Scope())
+        (out,) = executor.run(program, feed={"x": np.array(lengths)}, fetch_list=["out"], scope=pm.Scope())
         assert out.shape == (len(lengths), max(lengths)) and out.sum(axis=1).tolist() == lengths

@@ -1,4 +1,5 @@
 """sequence_pad: sequences side by side, padded to one length."""
+
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ def reference(inputs, attrs):
     pad = inputs["PadValue"]
     out[...] = pad.reshape(()) if pad.size == 1 else pad
     for i, part in enumerate(parts):
-        out[i, :len(part)] = part
+        out[i, : len(part)] = part
     return {"Out": out, "Length": lengths}
 
 
@@ -36,18 +37,19 @@ test_sequence_pad = op_tests(
         "nothing in a row": ({"X": sequences(2, 1, width=0), "PadValue": array(0)}, {}),
     },
     refusals={
-        "too short": ({"X": sequences(2, 4), "PadValue": array(1)}, {"padded_length": 3}, pm.ShapeError,
-                      "padded_length 3 4"),
-        "negative": ({"X": sequences(2), "PadValue": array(1)}, {"padded_length": -2}, pm.ProgramError,
-                     "padded_length"),
+        "too short": ({"X": sequences(2, 4), "PadValue": array(1)}, {"padded_length": 3}, pm.ShapeError, "padded_length 3 4"),
+        "negative": ({"X": sequences(2), "PadValue": array(1)}, {"padded_length": -2}, pm.ProgramError, "padded_length"),
         "other pad": ({"X": sequences(2), "PadValue": array(2)}, {}, pm.ShapeError, "PadValue [2]"),
         "other dtype": ({"X": sequences(2), "PadValue": ints(1)}, {}, pm.ShapeError, "PadValue int64"),
         "numbers": ({"X": lod_tensor(array(3), [3]), "PadValue": array(1)}, {}, pm.ShapeError, "X [3]"),
         "no lod": ({"X": array(2, 3), "PadValue": array(1)}, {}, pm.ShapeError, "X no sequences (lod)"),
-        "groups": ({"X": lod_tensor(array(3, 2), [1, 1], [2, 1]), "PadValue": array(1)}, {}, pm.ShapeError,
-                   "X 2 levels"),
-        "too large": ({"X": lod_tensor(array(2, 3), [0] * 60000 + [2]), "PadValue": array(1)},
-                      {"padded_length": 2 ** 31 - 1}, pm.Error, ""),
+        "groups": ({"X": lod_tensor(array(3, 2), [1, 1], [2, 1]), "PadValue": array(1)}, {}, pm.ShapeError, "X 2 levels"),
+        "too large": (
+            {"X": lod_tensor(array(2, 3), [0] * 60000 + [2]), "PadValue": array(1)},
+            {"padded_length": 2**31 - 1},
+            pm.Error,
+            "",
+        ),
     },
 )
 

@@ -1,4 +1,5 @@
 """sequence_pool: one row for each sequence."""
+
 import numpy as np
 import pytest
 
@@ -42,8 +43,12 @@ CASES = {
 test_pools = op_tests(
     "sequence_pool",
     lambda inputs, attrs: {"Out": reference(inputs, attrs)["Out"]},
-    cases={f"{name} {pool}": ({"X": x}, {"pooltype": pool, "pad_value": 0.5})
-           for name, x in CASES.items() for pool in POOLS if pool != "MAX"},
+    cases={
+        f"{name} {pool}": ({"X": x}, {"pooltype": pool, "pad_value": 0.5})
+        for name, x in CASES.items()
+        for pool in POOLS
+        if pool != "MAX"
+    },
     gradients=["X"],
     refusals={
         "other pool": ({"X": sequences(2)}, {"pooltype": "MIN"}, pm.ProgramError, "pooltype MIN"),
@@ -93,10 +98,11 @@ def test_gradient_refuses_an_index_of_another_sequence(index):
         run_op("sequence_pool_grad", inputs, {"pooltype": "MAX"})
 
 
-@pytest.mark.parametrize("more, words", [({}, "MaxIndex is missing"), ({"MaxIndex": array(2, 1)}, "int32"),
-                                         ({"MaxIndex": ints(3, 1, dtype="int32")}, "[2, 1]")])
+@pytest.mark.parametrize(
+    "more, words",
+    [({}, "MaxIndex is missing"), ({"MaxIndex": array(2, 1)}, "int32"), ({"MaxIndex": ints(3, 1, dtype="int32")}, "[2, 1]")],
+)
 def test_gradient_needs_a_right_index(more, words):
     with pytest.raises(pm.Error) as caught:
-        run_op("sequence_pool_grad", {"X": sequences(2, 1, width=1), "Out@GRAD": array(2, 1), **more},
-               {"pooltype": "MAX"})
+        run_op("sequence_pool_grad", {"X": sequences(2, 1, width=1), "Out@GRAD": array(2, 1), **more}, {"pooltype": "MAX"})
     assert words in str(caught.value)

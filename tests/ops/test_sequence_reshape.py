@@ -1,4 +1,5 @@
 """sequence_reshape: the elements of each sequence in rows of another width."""
+
 import pytest
 
 import paddle_mini as pm
@@ -33,8 +34,9 @@ test_sequence_reshape = op_tests(
     },
 )
 
-test_kinds = op_tests("sequence_reshape", reference, cases={
-    "int32": ({"X": lod_tensor(ints(3, 2, dtype="int32"), [2, 1])}, {"new_dim": 1})})
+test_kinds = op_tests(
+    "sequence_reshape", reference, cases={"int32": ({"X": lod_tensor(ints(3, 2, dtype="int32"), [2, 1])}, {"new_dim": 1})}
+)
 
 
 def test_gradient_of_another_size_is_refused():

@@ -1,4 +1,5 @@
 """sequence_reverse: the rows of each sequence back to front. Its gradient is the operator itself."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -30,5 +31,8 @@ test_sequence_reverse = op_tests(
     },
 )
 
-test_kinds = op_tests("sequence_reverse", reference, cases={
-    dtype: ({"X": lod_tensor(ints(3, 2, dtype=dtype), [2, 1])}, {}) for dtype in ("int32", "int64", "uint8")})
+test_kinds = op_tests(
+    "sequence_reverse",
+    reference,
+    cases={dtype: ({"X": lod_tensor(ints(3, 2, dtype=dtype), [2, 1])}, {}) for dtype in ("int32", "int64", "uint8")},
+)

@@ -1,4 +1,5 @@
 """sequence_scatter: the updates of sequence i are added to row i."""
+
 import numpy as np
 import pytest
 
@@ -35,26 +36,45 @@ test_sequence_scatter = op_tests(
     },
     gradients=["X", "Updates"],
     refusals={
-        "beyond": ({"X": array(2, 3), "Ids": lod_tensor(np.array([[0], [3]]), [1, 1]), "Updates": array(2, 1)}, {},
-                   pm.OpError, "Ids 3 position 1 3 columns"),
-        "negative": ({"X": array(2, 3), "Ids": lod_tensor(np.array([[-1], [2]]), [1, 1]), "Updates": array(2, 1)}, {},
-                     pm.OpError, "Ids -1"),
-        "other rows": ({"X": array(3, 3), "Ids": ids(1, 1, high=3), "Updates": array(2, 1)}, {}, pm.ShapeError,
-                       "X 3 rows Ids 2"),
-        "other updates": ({"X": array(2, 3), "Ids": ids(1, 1, high=3), "Updates": array(3, 1)}, {}, pm.ShapeError,
-                          "Updates [3, 1]"),
-        "other dtype": ({"X": array(2, 3), "Ids": ids(1, 1, high=3), "Updates": ints(2, 1)}, {}, pm.ShapeError,
-                        "Updates int64"),
-        "wide": ({"X": array(1, 3), "Ids": lod_tensor(ints(2, 2, high=3), [2]), "Updates": array(2, 2)}, {},
-                 pm.ShapeError, "Ids [2, 2]"),
+        "beyond": (
+            {"X": array(2, 3), "Ids": lod_tensor(np.array([[0], [3]]), [1, 1]), "Updates": array(2, 1)},
+            {},
+            pm.OpError,
+            "Ids 3 position 1 3 columns",
+        ),
+        "negative": (
+            {"X": array(2, 3), "Ids": lod_tensor(np.array([[-1], [2]]), [1, 1]), "Updates": array(2, 1)},
+            {},
+            pm.OpError,
+            "Ids -1",
+        ),
+        "other rows": ({"X": array(3, 3), "Ids": ids(1, 1, high=3), "Updates": array(2, 1)}, {}, pm.ShapeError, "X 3 rows Ids 2"),
+        "other updates": (
+            {"X": array(2, 3), "Ids": ids(1, 1, high=3), "Updates": array(3, 1)},
+            {},
+            pm.ShapeError,
+            "Updates [3, 1]",
+        ),
+        "other dtype": ({"X": array(2, 3), "Ids": ids(1, 1, high=3), "Updates": ints(2, 1)}, {}, pm.ShapeError, "Updates int64"),
+        "wide": (
+            {"X": array(1, 3), "Ids": lod_tensor(ints(2, 2, high=3), [2]), "Updates": array(2, 2)},
+            {},
+            pm.ShapeError,
+            "Ids [2, 2]",
+        ),
         "rank": ({"X": array(1), "Ids": ids(1, high=1), "Updates": array(1, 1)}, {}, pm.ShapeError, "X 1 dimensions"),
-        "no lod": ({"X": array(2, 3), "Ids": ints(2, 1, high=3), "Updates": array(2, 1)}, {}, pm.ShapeError,
-                   "Ids no sequences (lod)"),
+        "no lod": (
+            {"X": array(2, 3), "Ids": ints(2, 1, high=3), "Updates": array(2, 1)},
+            {},
+            pm.ShapeError,
+            "Ids no sequences (lod)",
+        ),
     },
 )
 
-test_whole_numbers = op_tests("sequence_scatter", reference, cases={
-    "int64": ({"X": ints(2, 3), "Ids": ids(2, 1, high=3), "Updates": ints(3, 1)}, {})})
+test_whole_numbers = op_tests(
+    "sequence_scatter", reference, cases={"int64": ({"X": ints(2, 3), "Ids": ids(2, 1, high=3), "Updates": ints(3, 1)}, {})}
+)
 
 
 def test_gradient_refuses_ids_out_of_range():

@@ -1,4 +1,5 @@
 """sequence_softmax: softmax over each sequence."""
+
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ def reference(inputs, attrs):
     for begin, rows in zip(x.lod[-1], split(x)):
         if len(rows):
             e = np.exp(rows - rows.max())
-            out[begin:begin + len(rows)] = e / e.sum()
+            out[begin : begin + len(rows)] = e / e.sum()
     return {"Out": pm.LoDTensor(out, x.lod)}
 
 

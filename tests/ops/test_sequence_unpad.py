@@ -1,4 +1,5 @@
 """sequence_unpad: the first Length[i] rows of X[i]."""
+
 import numpy as np
 import pytest
 
@@ -38,14 +39,23 @@ test_sequence_unpad = op_tests(
     open_shapes=True,
 )
 
-test_kinds = op_tests("sequence_unpad", reference, open_shapes=True, cases={
-    dtype: ({"X": ints(2, 3, dtype=dtype), "Length": np.array([2, 1])}, {}) for dtype in ("int32", "int64")})
+test_kinds = op_tests(
+    "sequence_unpad",
+    reference,
+    open_shapes=True,
+    cases={dtype: ({"X": ints(2, 3, dtype=dtype), "Length": np.array([2, 1])}, {}) for dtype in ("int32", "int64")},
+)
 
 
-@pytest.mark.parametrize("gradient, words", [
-    (sequences(2, 1, width=2), "[T, 3]"), (sequences(3), "1 sequences"), (sequences(5, 1), "5 rows"),
-    (array(3, 3), "no sequences"),
-])
+@pytest.mark.parametrize(
+    "gradient, words",
+    [
+        (sequences(2, 1, width=2), "[T, 3]"),
+        (sequences(3), "1 sequences"),
+        (sequences(5, 1), "5 rows"),
+        (array(3, 3), "no sequences"),
+    ],
+)
 def test_gradient_that_does_not_fit_is_refused(gradient, words):
     with pytest.raises(pm.ShapeError) as caught:
         run_op("sequence_unpad_grad", {"X": array(2, 4, 3), "Out@GRAD": gradient})

@@ -1,4 +1,5 @@
 """set_value: a part of a tensor made of a value."""
+
 import numpy as np
 import pytest
 
@@ -36,14 +37,17 @@ test_value_tensor = op_tests(
         "one number": ({"Input": array(5, 4), "ValueTensor": array(seed=1)}, part()),
         "block": ({"Input": array(5, 4, 3), "ValueTensor": array(2, 2, 3, seed=1)}, part((0, 1), (1, -3), (3, -1))),
         "steps": ({"Input": array(7, 4), "ValueTensor": array(3, 4, seed=1)}, part((0,), (1,), (7,), steps=[2])),
-        "backwards": ({"Input": array(7, 4), "ValueTensor": array(7, 2, seed=1)},
-                      part((1,), (3,), (0,), steps=[-2])),
+        "backwards": ({"Input": array(7, 4), "ValueTensor": array(7, 2, seed=1)}, part((1,), (3,), (0,), steps=[-2])),
         "one row": ({"Input": array(5, 4), "ValueTensor": array(4, seed=1)}, part((0,), (2,), (3,), decrease_axes=[0])),
-        "one element of many": ({"Input": array(5, 4), "ValueTensor": array(seed=1)},
-                                part((0, 1), (2, 1), (3, 2), decrease_axes=[0, 1])),
+        "one element of many": (
+            {"Input": array(5, 4), "ValueTensor": array(seed=1)},
+            part((0, 1), (2, 1), (3, 2), decrease_axes=[0, 1]),
+        ),
         "new axes": ({"Input": array(5, 4), "ValueTensor": array(2, 1, 4, 1, seed=1)}, part(none_axes=[1, 2])),
-        "new axis and one row": ({"Input": array(5, 4), "ValueTensor": array(1, 4, seed=1)},
-                                 part((0,), (2,), (3,), decrease_axes=[0], none_axes=[0])),
+        "new axis and one row": (
+            {"Input": array(5, 4), "ValueTensor": array(1, 4, seed=1)},
+            part((0,), (2,), (3,), decrease_axes=[0], none_axes=[0]),
+        ),
         "beyond the end": ({"Input": array(5), "ValueTensor": array(2, seed=1)}, part((0,), (3,), (99,))),
         "nothing": ({"Input": array(5, 4), "ValueTensor": array(1, 4, seed=1)}, part((0,), (3,), (3,))),
         "all": ({"Input": array(5, 4), "ValueTensor": array(5, 4, seed=1)}, part((), (), ())),
@@ -58,10 +62,8 @@ test_value_tensor = op_tests(
         "step 0": ({"Input": array(5), "ValueTensor": array(2)}, part(steps=[0]), pm.ProgramError, "0"),
         "no such axis": ({"Input": array(5), "ValueTensor": array(2)}, part((1,)), pm.ShapeError, "axes 1"),
         "too few starts": ({"Input": array(5), "ValueTensor": array(2)}, part(starts=()), pm.ProgramError, "starts 0"),
-        "no such new axis": ({"Input": array(5), "ValueTensor": array(2)}, part(none_axes=[2]), pm.ProgramError,
-                             "none_axes 2"),
-        "a part of two rows": ({"Input": array(5), "ValueTensor": array(2)}, part(decrease_axes=[0]), pm.ShapeError,
-                               "axis 0 2"),
+        "no such new axis": ({"Input": array(5), "ValueTensor": array(2)}, part(none_axes=[2]), pm.ProgramError, "none_axes 2"),
+        "a part of two rows": ({"Input": array(5), "ValueTensor": array(2)}, part(decrease_axes=[0]), pm.ShapeError, "axis 0 2"),
     },
 )
 
@@ -79,18 +81,20 @@ test_listed_values = op_tests(
     refusals={
         "other count": ({"Input": array(5)}, part(values=[1.0], shape=[2]), pm.ProgramError, "values 1 2"),
         "no value": ({"Input": array(5)}, part(), pm.ProgramError, "values 0"),
-        "too large for int32": ({"Input": ints(5, dtype="int32")}, part(values=[2**31], shape=[1]), pm.ProgramError,
-                                "int32"),
+        "too large for int32": ({"Input": ints(5, dtype="int32")}, part(values=[2**31], shape=[1]), pm.ProgramError, "int32"),
         "too large": ({"Input": ints(5)}, part(values=[1e30], shape=[1]), pm.ProgramError, "int64"),
     },
 )
 
-test_gradient_beside_listed_values = op_tests("set_value", reference, gradients=["Input"], cases={
-    "a row": ({"Input": array(5, 4)}, part(values=[1.0, 2.0, 3.0, 4.0], shape=[4])),
-})
+test_gradient_beside_listed_values = op_tests(
+    "set_value",
+    reference,
+    gradients=["Input"],
+    cases={"a row": ({"Input": array(5, 4)}, part(values=[1.0, 2.0, 3.0, 4.0], shape=[4]))},
+)
 
 
-@pytest.mark.parametrize("start", [-2**63, 2**63 - 1])
+@pytest.mark.parametrize("start", [-(2**63), 2**63 - 1])
 def test_starts_beyond_int32(start):
     x = array(3)
     found = run_op("set_value", {"Input": x}, part((0,), (start,), (2**63 - 1,), values=[0.0], shape=[1]))["Out"]

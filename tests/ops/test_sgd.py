@@ -1,4 +1,5 @@
 """sgd: ParamOut = Param - LearningRate * Grad."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """shape: the dimensions of Input."""
+
 import numpy as np
 
 import paddle_mini as pm

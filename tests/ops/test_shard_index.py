@@ -1,4 +1,5 @@
 """shard_index: indices within one of several shards."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """share_data: Out = X."""
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 

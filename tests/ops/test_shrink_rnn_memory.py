@@ -1,4 +1,5 @@
 """shrink_rnn_memory: the rows of sequences that have a step I."""
+
 import numpy as np
 import pytest
 
@@ -17,15 +18,15 @@ def program_of(memory, step, lod=(0, 2, 5, 6)):
 MEMORY = array(3, 4).astype("float32")
 
 
-@pytest.mark.parametrize("step, rows", [(0, 3), (1, 2), (2, 1), (3, 0), (2 ** 60, 0), (-1, 3)])
+@pytest.mark.parametrize("step, rows", [(0, 3), (1, 2), (2, 1), (3, 0), (2**60, 0), (-1, 3)])
 def test_rows(step, rows):
-    found, = program_of(MEMORY, step).run("out")
+    (found,) = program_of(MEMORY, step).run("out")
     np.testing.assert_array_equal(found, MEMORY[:rows])
 
 
 def test_sequences():
     memory = pm.LoDTensor(array(6, 2).astype("float32"), [[0, 3, 4, 6]])
-    found, = program_of(memory, 1).run("out")
+    (found,) = program_of(memory, 1).run("out")
     assert found.lod == [[0, 3, 4]]
     np.testing.assert_array_equal(found.array, memory.array[:4])
 
@@ -41,7 +42,7 @@ def test_gradient_is_zero_for_rows_left_out(rows):
     given = array(rows, 4, seed=1).astype("float32")
     program.data("out@GRAD", given)
     program.gradient({})
-    found, = program.run("memory@GRAD")
+    (found,) = program.run("memory@GRAD")
     np.testing.assert_array_equal(found, np.concatenate([given, np.zeros((3 - rows, 4), "float32")]))
 
 

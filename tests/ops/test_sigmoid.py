@@ -1,4 +1,5 @@
 """sigmoid: Out = 1 / (1 + exp(-X))."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """sigmoid_cross_entropy_with_logits: Out = max(X, 0) - X Label + log(1 + exp(-|X|))."""
+
 import numpy as np
 import pytest
 
@@ -30,8 +31,10 @@ test_sigmoid_cross_entropy_with_logits = op_tests(
         "normalized": (pair(6, 7), {"ignore_index": -1, "normalize": True}),
         "all ignored": ({"X": array(4), "Label": np.full(4, -1.0)}, {"ignore_index": -1, "normalize": True}),
         "weighted": ({**pair(6, 7), "pos_weight": array(6, 7, low=0, high=3, seed=2)}, {}),
-        "weighted, normalized": ({**pair(6, 7), "pos_weight": array(6, 7, low=0, high=3, seed=2)},
-                                 {"ignore_index": -1, "normalize": True}),
+        "weighted, normalized": (
+            {**pair(6, 7), "pos_weight": array(6, 7, low=0, high=3, seed=2)},
+            {"ignore_index": -1, "normalize": True},
+        ),
         "weighted nothing": ({**pair(0, 7), "pos_weight": array(0, 7)}, {}),
         "one element": (pair(), {}),
         "no rows": (pair(0, 3), {"normalize": True}),
@@ -39,8 +42,12 @@ test_sigmoid_cross_entropy_with_logits = op_tests(
     gradients=["X"],
     refusals={
         "another shape": ({"X": array(3), "Label": array(4)}, {}, pm.ShapeError, "X [3] Label [4]"),
-        "another weight": ({"X": array(3), "Label": array(3), "pos_weight": array(1, 3)}, {}, pm.ShapeError,
-                           "X [3] pos_weight [1, 3]"),
+        "another weight": (
+            {"X": array(3), "Label": array(3), "pos_weight": array(1, 3)},
+            {},
+            pm.ShapeError,
+            "X [3] pos_weight [1, 3]",
+        ),
         "int labels": ({"X": array(3), "Label": ints(3)}, {}, pm.ShapeError, "Label int64"),
     },
 )

@@ -1,4 +1,5 @@
 """sin: Out = sin(X)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -29,6 +30,4 @@ test_sin = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, 100.0, -3.0e4, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("sin", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("sin", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """size: how many elements there are."""
+
 import numpy as np
 
 import paddle_mini as pm

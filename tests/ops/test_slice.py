@@ -1,4 +1,5 @@
 """slice: the part of Input between starts and ends."""
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 
@@ -31,16 +32,27 @@ test_slice = op_tests(
     refusals={
         "no such axis": ({"Input": array(3)}, {"axes": [1], "starts": [0], "ends": [1]}, pm.ShapeError, "axes 1"),
         "other counts": ({"Input": array(3)}, {"axes": [0], "starts": [], "ends": [1]}, pm.ProgramError, "starts 0"),
-        "twice": ({"Input": array(3)}, {"axes": [0, -1], "starts": [0, 0], "ends": [1, 1]}, pm.ProgramError,
-                  "twice"),
-        "dropped but long": ({"Input": array(3)}, {"axes": [0], "starts": [0], "ends": [2], "decrease_axis": [0]},
-                             pm.ShapeError, "decrease_axis 2"),
-        "selected rows": ({"Input": Rows([1], array(1, 2), 3)}, {"axes": [0], "starts": [0], "ends": [2]},
-                          pm.ShapeError, "Input selected rows"),
+        "twice": ({"Input": array(3)}, {"axes": [0, -1], "starts": [0, 0], "ends": [1, 1]}, pm.ProgramError, "twice"),
+        "dropped but long": (
+            {"Input": array(3)},
+            {"axes": [0], "starts": [0], "ends": [2], "decrease_axis": [0]},
+            pm.ShapeError,
+            "decrease_axis 2",
+        ),
+        "selected rows": (
+            {"Input": Rows([1], array(1, 2), 3)},
+            {"axes": [0], "starts": [0], "ends": [2]},
+            pm.ShapeError,
+            "Input selected rows",
+        ),
     },
 )
 
-test_kinds = op_tests("slice", reference, cases={
-    dtype: ({"Input": ints(5, 3, high=2).astype(dtype)}, {"axes": [0], "starts": [1], "ends": [4]})
-    for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")
-})
+test_kinds = op_tests(
+    "slice",
+    reference,
+    cases={
+        dtype: ({"Input": ints(5, 3, high=2).astype(dtype)}, {"axes": [0], "starts": [1], "ends": [4]})
+        for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")
+    },
+)

@@ -1,4 +1,5 @@
 """softmax: Out = exp(X) / (sum of exp(X) along an axis)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -38,14 +39,26 @@ test_softmax = op_tests(
     },
 )
 
-SPECIAL = np.array([[1e4, -1e4, 0.0], [-np.inf, 0.0, 1.0], [-np.inf, -np.inf, 0.0], [np.inf, 0.0, 1.0],
-                    [-np.inf, -np.inf, -np.inf], [np.nan, 0.0, 1.0]])
+SPECIAL = np.array(
+    [
+        [1e4, -1e4, 0.0],
+        [-np.inf, 0.0, 1.0],
+        [-np.inf, -np.inf, 0.0],
+        [np.inf, 0.0, 1.0],
+        [-np.inf, -np.inf, -np.inf],
+        [np.nan, 0.0, 1.0],
+    ]
+)
 
-test_special_values = op_tests("softmax", reference, cases={
-    "rows": ({"X": SPECIAL}, {}),
-    "long rows": ({"X": np.repeat(SPECIAL, 13, axis=1)}, {}),
-    "columns": ({"X": SPECIAL.T}, {"axis": 0}),
-})
+test_special_values = op_tests(
+    "softmax",
+    reference,
+    cases={
+        "rows": ({"X": SPECIAL}, {}),
+        "long rows": ({"X": np.repeat(SPECIAL, 13, axis=1)}, {}),
+        "columns": ({"X": SPECIAL.T}, {"axis": 0}),
+    },
+)
 
 
 def test_what_is_masked_gets_exactly_nothing():

@@ -1,4 +1,5 @@
 """softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis."""
+
 import numpy as np
 import pytest
 
@@ -50,15 +51,15 @@ test_softmax_with_cross_entropy = op_tests(
         "not the stable way": (hard(6, 5), {"numeric_stable_mode": False}),
         "ignored": (IGNORED, {}),
         "ignored class": ({"Logits": array(3, 5), "Label": np.array([[1], [2], [0]])}, {"ignore_index": 2}),
-        "ignored, middle axis": ({"Logits": array(2, 3, 2), "Label": np.array([[[0, -1]], [[-1, 2]]])},
-                                 {"axis": 1, "ignore_index": -1}),
+        "ignored, middle axis": (
+            {"Logits": array(2, 3, 2), "Label": np.array([[[0, -1]], [[-1, 2]]])},
+            {"axis": 1, "ignore_index": -1},
+        ),
         "soft": ({"Logits": array(6, 5), "Label": weights(6, 5)}, {"soft_label": True}),
-        "soft, middle axis": ({"Logits": array(2, 5, 20), "Label": weights(2, 5, 20, axis=1)},
-                              {"soft_label": True, "axis": 1}),
+        "soft, middle axis": ({"Logits": array(2, 5, 20), "Label": weights(2, 5, 20, axis=1)}, {"soft_label": True, "axis": 1}),
         "probabilities": ({"Logits": weights(6, 5), "Label": ints(6, 1, high=5)}, {"use_softmax": False}),
         "probabilities, ignored": ({"Logits": weights(4, 5), "Label": IGNORED["Label"]}, {"use_softmax": False}),
-        "soft probabilities": ({"Logits": weights(6, 5), "Label": weights(6, 5)},
-                               {"use_softmax": False, "soft_label": True}),
+        "soft probabilities": ({"Logits": weights(6, 5), "Label": weights(6, 5)}, {"use_softmax": False, "soft_label": True}),
         "one element": (hard(1, 1), {}),
         "no rows": (hard(0, 4), {}),
         "no rows, soft": ({"Logits": array(0, 4), "Label": array(0, 4)}, {"soft_label": True}),
@@ -66,14 +67,11 @@ test_softmax_with_cross_entropy = op_tests(
     gradients=["Logits"],
     gradient_of=["Loss"],
     refusals={
-        "label too large": ({"Logits": array(3, 5), "Label": np.array([[1], [5], [0]])}, {}, pm.OpError,
-                            "label 5 row 1"),
-        "negative label": ({"Logits": array(3, 5), "Label": np.array([[1], [2], [-1]])}, {}, pm.OpError,
-                           "label -1 row 2"),
+        "label too large": ({"Logits": array(3, 5), "Label": np.array([[1], [5], [0]])}, {}, pm.OpError, "label 5 row 1"),
+        "negative label": ({"Logits": array(3, 5), "Label": np.array([[1], [2], [-1]])}, {}, pm.OpError, "label -1 row 2"),
         "no classes": ({"Logits": array(3, 0), "Label": ints(3, 1)}, {}, pm.OpError, "0 classes"),
         "labels of one axis": ({"Logits": array(3, 5), "Label": ints(3)}, {}, pm.ShapeError, "Label [3] [3, 1]"),
-        "hard label for soft": ({"Logits": array(3, 5), "Label": ints(3, 1)}, {"soft_label": True}, pm.ShapeError,
-                                "Label int64"),
+        "hard label for soft": ({"Logits": array(3, 5), "Label": ints(3, 1)}, {"soft_label": True}, pm.ShapeError, "Label int64"),
         "no dimensions": ({"Logits": array(), "Label": np.array(0)}, {}, pm.ShapeError, "no dimensions"),
         "no such axis": (hard(3, 5), {"axis": 2}, pm.ShapeError, "axis 2"),
     },

@@ -1,4 +1,5 @@
 """softplus: Out = log(1 + exp(beta X)) / beta."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -32,6 +33,4 @@ test_softplus = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("softplus", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("softplus", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """softshrink: Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -31,6 +32,4 @@ test_softshrink = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("softshrink", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("softshrink", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """split: the parts of X along an axis."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -39,6 +40,4 @@ test_split = op_tests(
     },
 )
 
-test_numbers = op_tests("split", reference, cases={
-    "whole numbers": ({"X": ints(4, 2)}, {"num": 2}),
-})
+test_numbers = op_tests("split", reference, cases={"whole numbers": ({"X": ints(4, 2)}, {"num": 2})})

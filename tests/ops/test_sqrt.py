@@ -1,4 +1,5 @@
 """sqrt: the square root."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """square: Out = X^2."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -20,15 +21,13 @@ test_square = op_tests(
         "no rows": ({"X": array(0, 4)}, {}),
     },
     gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-    },
+    refusals={"selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows")},
 )
 
 
-test_whole_numbers = op_tests("square", reference, cases={
-    dtype: ({"X": ints(3, 5, low=-9, dtype=dtype)}, {}) for dtype in ("int32", "int64")
-})
+test_whole_numbers = op_tests(
+    "square", reference, cases={dtype: ({"X": ints(3, 5, low=-9, dtype=dtype)}, {}) for dtype in ("int32", "int64")}
+)
 
 
 SPECIAL = [0.0, np.inf, -np.inf, np.nan]

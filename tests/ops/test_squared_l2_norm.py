@@ -1,4 +1,5 @@
 """squared_l2_norm: Out = the sum of the squares of X, of shape [1]."""
+
 import numpy as np
 
 import paddle_mini as pm

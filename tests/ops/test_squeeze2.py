@@ -1,4 +1,5 @@
 """squeeze2: X without axes of one element."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,9 +29,12 @@ test_squeeze2 = op_tests(
     },
 )
 
-test_kinds = op_tests("squeeze2", reference, unchecked=["XShape"], cases={
-    dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {"axes": [1]}) for dtype in ("bool", "uint8", "int64")
-})
+test_kinds = op_tests(
+    "squeeze2",
+    reference,
+    unchecked=["XShape"],
+    cases={dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {"axes": [1]}) for dtype in ("bool", "uint8", "int64")},
+)
 
 
 def test_x_shape():

@@ -1,4 +1,5 @@
 """stack: the tensors X along a new axis."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,6 +29,4 @@ test_stack = op_tests(
     },
 )
 
-test_numbers = op_tests("stack", reference, cases={
-    "whole numbers": ({"X": [ints(3), ints(3, seed=1)]}, {"axis": 1}),
-})
+test_numbers = op_tests("stack", reference, cases={"whole numbers": ({"X": [ints(3), ints(3, seed=1)]}, {"axis": 1})})

@@ -1,4 +1,5 @@
 """stanh: Out = scale_b tanh(scale_a X)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -30,6 +31,4 @@ test_stanh = op_tests(
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("stanh", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("stanh", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

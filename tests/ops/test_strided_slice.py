@@ -1,4 +1,5 @@
 """strided_slice: the part of Input between starts and ends, by steps."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -27,13 +28,10 @@ test_strided_slice = op_tests(
         "last axis": ({"Input": array(3, 9)}, {"axes": [1], "starts": [-7], "ends": [-1], "strides": [2]}),
         "two axes": ({"Input": array(3, 4, 5)}, {"axes": [0, 2], "starts": [1, 1], "ends": [3, 4], "strides": [1, 3]}),
         "beyond": ({"Input": array(3, 4)}, {"axes": [1], "starts": [-9], "ends": [2147483647], "strides": [1]}),
-        "dropped": ({"Input": array(3, 4)},
-                    {"axes": [0], "starts": [1], "ends": [2], "decrease_axis": [0], "strides": [1]}),
-        "all dropped": ({"Input": array(3)},
-                        {"axes": [0], "starts": [2], "ends": [3], "decrease_axis": [0], "strides": [1]}),
+        "dropped": ({"Input": array(3, 4)}, {"axes": [0], "starts": [1], "ends": [2], "decrease_axis": [0], "strides": [1]}),
+        "all dropped": ({"Input": array(3)}, {"axes": [0], "starts": [2], "ends": [3], "decrease_axis": [0], "strides": [1]}),
         "backwards": ({"Input": array(3, 7)}, {"axes": [1], "starts": [-1], "ends": [-9], "strides": [-2]}),
-        "backwards to the first": ({"Input": array(3, 7)},
-                                   {"axes": [1], "starts": [2147483647], "ends": [-1], "strides": [-1]}),
+        "backwards to the first": ({"Input": array(3, 7)}, {"axes": [1], "starts": [2147483647], "ends": [-1], "strides": [-1]}),
         "from before the first": ({"Input": array(5)}, {"axes": [0], "starts": [-9], "ends": [-1], "strides": [-1]}),
         "rows backwards": ({"Input": array(4, 3)}, {"axes": [0], "starts": [3], "ends": [0], "strides": [-1]}),
         "far steps": ({"Input": array(4)}, {"axes": [0], "starts": [1], "ends": [4], "strides": [2147483647]}),
@@ -43,28 +41,43 @@ test_strided_slice = op_tests(
     },
     gradients=["Input"],
     refusals={
-        "no such axis": ({"Input": array(3)},
-                         {"axes": [1], "starts": [0], "ends": [1], "strides": [1]}, pm.ShapeError, "axes 1"),
-        "other counts": ({"Input": array(3)},
-                         {"axes": [0], "starts": [], "ends": [1], "strides": [1]}, pm.ProgramError, "starts 0"),
-        "twice": ({"Input": array(3)},
-                  {"axes": [0, -1], "starts": [0, 0], "ends": [1, 1], "strides": [1, 1]}, pm.ProgramError,
-                  "twice"),
-        "dropped but long": ({"Input": array(3)},
-                             {"axes": [0], "starts": [0], "ends": [2], "decrease_axis": [0], "strides": [1]},
-                             pm.ShapeError, "decrease_axis 2"),
-        "selected rows": ({"Input": Rows([1], array(1, 2), 3)},
-                          {"axes": [0], "starts": [0], "ends": [2], "strides": [1]},
-                          pm.ShapeError, "Input selected rows"),
-        "no step": ({"Input": array(3)}, {"axes": [0], "starts": [0], "ends": [1], "strides": [0]}, pm.ProgramError,
-                    "strides 0"),
+        "no such axis": ({"Input": array(3)}, {"axes": [1], "starts": [0], "ends": [1], "strides": [1]}, pm.ShapeError, "axes 1"),
+        "other counts": (
+            {"Input": array(3)},
+            {"axes": [0], "starts": [], "ends": [1], "strides": [1]},
+            pm.ProgramError,
+            "starts 0",
+        ),
+        "twice": (
+            {"Input": array(3)},
+            {"axes": [0, -1], "starts": [0, 0], "ends": [1, 1], "strides": [1, 1]},
+            pm.ProgramError,
+            "twice",
+        ),
+        "dropped but long": (
+            {"Input": array(3)},
+            {"axes": [0], "starts": [0], "ends": [2], "decrease_axis": [0], "strides": [1]},
+            pm.ShapeError,
+            "decrease_axis 2",
+        ),
+        "selected rows": (
+            {"Input": Rows([1], array(1, 2), 3)},
+            {"axes": [0], "starts": [0], "ends": [2], "strides": [1]},
+            pm.ShapeError,
+            "Input selected rows",
+        ),
+        "no step": ({"Input": array(3)}, {"axes": [0], "starts": [0], "ends": [1], "strides": [0]}, pm.ProgramError, "strides 0"),
     },
 )
 
-test_kinds = op_tests("strided_slice", reference, cases={
-    dtype: ({"Input": ints(5, 3, high=2).astype(dtype)}, {"axes": [0], "starts": [1], "ends": [4], "strides": [2]})
-    for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")
-})
+test_kinds = op_tests(
+    "strided_slice",
+    reference,
+    cases={
+        dtype: ({"Input": ints(5, 3, high=2).astype(dtype)}, {"axes": [0], "starts": [1], "ends": [4], "strides": [2]})
+        for dtype in ("bool", "int8", "uint8", "int16", "int32", "int64")
+    },
+)
 
 
 def test_the_last_one():

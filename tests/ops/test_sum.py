@@ -1,4 +1,5 @@
 """sum: Out = X[0] + X[1] + ..., of tensors and selected rows."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -40,20 +41,26 @@ test_sum = op_tests(
     },
 )
 
-test_kinds = op_tests("sum", reference, cases={
-    "nothing beside a matrix": ({"X": [array(0, 0), array(3, 40)]}, {}),
-    "nothing behind and between": ({"X": [array(3, 4), array(0, 0), array(3, 4, seed=1), array(0, 4)]}, {}),
-    "nothing of two shapes": ({"X": [array(0, 2), array(0, 0)]}, {}),
-    "int32": ({"X": [ints(3, 4, dtype="int32"), ints(3, 4, dtype="int32", seed=1)]}, {}),
-    "int64": ({"X": [ints(3, 4), ints(3, 4, seed=1), ints(3, 4, seed=2)]}, {}),
-    "one list of rows": ({"X": [Rows([4, 1, 4], array(3, 5), 6)]}, {}),
-    "two lists of rows": ({"X": [Rows([4, 1, 4], array(3, 5), 6), Rows([5, 1], array(2, 5), 6)]}, {}),
-    "more rows than the table": ({"X": [Rows([1, 0, 1], array(3, 5), 2), Rows([1, 1], array(2, 5), 2)]}, {}),
-    "tensor and rows": ({"X": [array(6, 5), Rows([4, 1, 4], array(3, 5), 6)]}, {}),
-    "rows and tensors": ({"X": [Rows([4, 1], array(2, 5), 6), array(6, 5), Rows([], array(0, 5), 6),
-                                array(6, 5, seed=1)]}, {}),
-    "no rows": ({"X": [Rows([], array(0, 5), 6), Rows([], array(0, 5), 6)]}, {}),
-})
+test_kinds = op_tests(
+    "sum",
+    reference,
+    cases={
+        "nothing beside a matrix": ({"X": [array(0, 0), array(3, 40)]}, {}),
+        "nothing behind and between": ({"X": [array(3, 4), array(0, 0), array(3, 4, seed=1), array(0, 4)]}, {}),
+        "nothing of two shapes": ({"X": [array(0, 2), array(0, 0)]}, {}),
+        "int32": ({"X": [ints(3, 4, dtype="int32"), ints(3, 4, dtype="int32", seed=1)]}, {}),
+        "int64": ({"X": [ints(3, 4), ints(3, 4, seed=1), ints(3, 4, seed=2)]}, {}),
+        "one list of rows": ({"X": [Rows([4, 1, 4], array(3, 5), 6)]}, {}),
+        "two lists of rows": ({"X": [Rows([4, 1, 4], array(3, 5), 6), Rows([5, 1], array(2, 5), 6)]}, {}),
+        "more rows than the table": ({"X": [Rows([1, 0, 1], array(3, 5), 2), Rows([1, 1], array(2, 5), 2)]}, {}),
+        "tensor and rows": ({"X": [array(6, 5), Rows([4, 1, 4], array(3, 5), 6)]}, {}),
+        "rows and tensors": (
+            {"X": [Rows([4, 1], array(2, 5), 6), array(6, 5), Rows([], array(0, 5), 6), array(6, 5, seed=1)]},
+            {},
+        ),
+        "no rows": ({"X": [Rows([], array(0, 5), 6), Rows([], array(0, 5), 6)]}, {}),
+    },
+)
 
 
 def test_out_is_an_input():
@@ -67,7 +74,7 @@ def test_out_is_an_input():
             block.create_var(name, dtype="float64", shape=value.shape, persistable=True)
             scope.set(name, value)
         block.append_op("sum", {"X": names}, {"Out": "g"}, {})
-        found, = pm.Executor(pm.CPUPlace()).run(program, fetch_list=["g"], scope=scope)
+        (found,) = pm.Executor(pm.CPUPlace()).run(program, fetch_list=["g"], scope=scope)
         np.testing.assert_allclose(found, sum(values[name] for name in names), rtol=1e-12, atol=1e-12)
 
 

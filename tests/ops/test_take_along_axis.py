@@ -1,4 +1,5 @@
 """take_along_axis: elements along an axis at the positions in Index."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -38,6 +39,6 @@ test_take_along_axis = op_tests(
     },
 )
 
-test_numbers = op_tests("take_along_axis", reference, cases={
-    "whole numbers": ({"Input": ints(3, 5), "Index": ints(2, 5, high=3, seed=1)}, {}),
-})
+test_numbers = op_tests(
+    "take_along_axis", reference, cases={"whole numbers": ({"Input": ints(3, 5), "Index": ints(2, 5, high=3, seed=1)}, {})}
+)

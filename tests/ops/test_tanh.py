@@ -1,4 +1,5 @@
 """tanh: the hyperbolic tangent."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """teacher_student_sigmoid_loss: the sigmoid losses of a click and of a score that one label holds."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -9,8 +10,11 @@ def reference(inputs, attrs):
     x, label = inputs["X"], inputs["Label"]
     loss = np.log1p(np.exp(-abs(x))) + np.maximum(x, 0)
     clicked = loss - x
-    return {"Y": np.select([label < -1, label < 0, label < 1],
-                           [loss, clicked, loss + loss - x * label], clicked + loss - x * (label - 1))}
+    return {
+        "Y": np.select(
+            [label < -1, label < 0, label < 1], [loss, clicked, loss + loss - x * label], clicked + loss - x * (label - 1)
+        )
+    }
 
 
 def pair(*shape):

@@ -1,4 +1,5 @@
 """temporal_shift: some channels of every frame come from the frame before it, some from the one after it."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """tensor_array_to_tensor: the elements of an array joined or stacked."""
+
 import numpy as np
 import pytest
 
@@ -45,8 +46,9 @@ def test_stacked(axis):
     np.testing.assert_array_equal(run(joined(axis, True), a=a, b=a + 1), np.stack([a, a + 1], axis))
 
 
-@pytest.mark.parametrize("shapes, axis, words", [
-    (((2, 3), (2, 4)), 0, "element 1"), (((2, 3), (2, 3)), 2, "axis"), (((2,), (2, 3)), 0, "element 1")])
+@pytest.mark.parametrize(
+    "shapes, axis, words", [(((2, 3), (2, 4)), 0, "element 1"), (((2, 3), (2, 3)), 2, "axis"), (((2,), (2, 3)), 0, "element 1")]
+)
 def test_refused(shapes, axis, words):
     a, b = (np.zeros(shape, "float32") for shape in shapes)
     with pytest.raises(pm.Error, match=words):

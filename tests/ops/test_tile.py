@@ -1,4 +1,5 @@
 """tile: X repeated along its axes."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -30,6 +31,4 @@ test_tile = op_tests(
     },
 )
 
-test_numbers = op_tests("tile", reference, cases={
-    "whole numbers": ({"X": ints(2, 3)}, {"repeat_times": [2, 2]}),
-})
+test_numbers = op_tests("tile", reference, cases={"whole numbers": ({"X": ints(2, 3)}, {"repeat_times": [2, 2]})})

@@ -1,4 +1,5 @@
 """top_k: the k largest elements along the last axis and where they are."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -9,7 +10,7 @@ def reference(inputs, attrs):
     x = inputs["X"]
     if x.ndim == 0:
         return {"Out": x, "Indices": np.int64(0)}
-    order = np.argsort(-x, axis=-1, kind="stable")[..., :attrs["k"]]
+    order = np.argsort(-x, axis=-1, kind="stable")[..., : attrs["k"]]
     return {"Out": np.take_along_axis(x, order, axis=-1), "Indices": order.astype("int64")}
 
 

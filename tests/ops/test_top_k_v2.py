@@ -1,4 +1,5 @@
 """top_k_v2: the k largest, or smallest, elements along one axis and where they are."""
+
 import numpy as np
 
 import paddle_mini as pm

@@ -1,4 +1,5 @@
 """transpose: X with its axes in another order."""
+
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
 
@@ -27,6 +28,8 @@ test_transpose = op_tests(
     },
 )
 
-test_kinds = op_tests("transpose", reference, cases={
-    dtype: ({"X": ints(7, 4, 3, high=2).astype(dtype)}, {"axis": [1, 0, 2]}) for dtype in ("bool", "int32", "int64")
-})
+test_kinds = op_tests(
+    "transpose",
+    reference,
+    cases={dtype: ({"X": ints(7, 4, 3, high=2).astype(dtype)}, {"axis": [1, 0, 2]}) for dtype in ("bool", "int32", "int64")},
+)

@@ -1,4 +1,5 @@
 """transpose2: X with its axes in another order."""
+
 import itertools
 
 import paddle_mini as pm
@@ -13,8 +14,7 @@ test_transpose2 = op_tests(
     "transpose2",
     reference,
     cases={
-        **{f"four axes {order}": ({"X": array(2, 3, 4, 5)}, {"axis": list(order)})
-           for order in itertools.permutations(range(4))},
+        **{f"four axes {order}": ({"X": array(2, 3, 4, 5)}, {"axis": list(order)}) for order in itertools.permutations(range(4))},
         "matrix": ({"X": array(3, 4)}, {"axis": [1, 0]}),
         "large matrix": ({"X": array(67, 131)}, {"axis": [1, 0]}),
         "heads": ({"X": array(2, 9, 4, 16)}, {"axis": [0, 2, 1, 3]}),
@@ -35,10 +35,14 @@ test_transpose2 = op_tests(
     },
 )
 
-test_kinds = op_tests("transpose2", reference, cases={
-    dtype: ({"X": ints(37, 41, 3, high=2).astype(dtype)}, {"axis": [1, 0, 2]})
-    for dtype in ("bool", "uint8", "int16", "int32", "int64")
-})
+test_kinds = op_tests(
+    "transpose2",
+    reference,
+    cases={
+        dtype: ({"X": ints(37, 41, 3, high=2).astype(dtype)}, {"axis": [1, 0, 2]})
+        for dtype in ("bool", "uint8", "int16", "int32", "int64")
+    },
+)
 
 
 def test_x_shape():

@@ -1,4 +1,5 @@
 """tril_triu: X with 0 above or below a diagonal."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -13,8 +14,12 @@ test_tril_triu = op_tests(
     "tril_triu",
     reference,
     cases={
-        **{f"{shape} {lower} {diagonal}": ({"X": array(*shape)}, {"lower": lower, "diagonal": diagonal})
-           for shape in ((3, 5), (5, 3)) for lower in (False, True) for diagonal in (-2, 0, 1)},
+        **{
+            f"{shape} {lower} {diagonal}": ({"X": array(*shape)}, {"lower": lower, "diagonal": diagonal})
+            for shape in ((3, 5), (5, 3))
+            for lower in (False, True)
+            for diagonal in (-2, 0, 1)
+        },
         "upper": ({"X": array(2, 3, 4)}, {}),
         "far above": ({"X": array(3, 4)}, {"diagonal": 2147483647, "lower": True}),
         "far below": ({"X": array(3, 4)}, {"diagonal": -2147483648, "lower": True}),
@@ -26,7 +31,8 @@ test_tril_triu = op_tests(
     refusals={"a list": ({"X": array(3)}, {}, pm.ShapeError, "X [3] two dimensions")},
 )
 
-test_numbers = op_tests("tril_triu", reference, cases={
-    "whole numbers": ({"X": ints(3, 4)}, {"lower": True}),
-    "truths": ({"X": ints(3, 4, high=2).astype(bool)}, {}),
-})
+test_numbers = op_tests(
+    "tril_triu",
+    reference,
+    cases={"whole numbers": ({"X": ints(3, 4)}, {"lower": True}), "truths": ({"X": ints(3, 4, high=2).astype(bool)}, {})},
+)

@@ -1,4 +1,5 @@
 """trunc: Out = X without its fraction."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,11 +29,9 @@ test_trunc = op_tests(
 )
 
 
-test_whole_numbers = op_tests("trunc", reference, {
-    dtype: ({"X": ints(3, 4, low=-9, dtype=dtype)}, {}) for dtype in ("int32", "int64")
-})
+test_whole_numbers = op_tests(
+    "trunc", reference, {dtype: ({"X": ints(3, 4, low=-9, dtype=dtype)}, {}) for dtype in ("int32", "int64")}
+)
 
 SPECIAL = [0.0, -0.0, 1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 1.0e10, -1.0e10, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("trunc", reference, cases={
-    "special values": ({"X": np.resize(SPECIAL, 37)}, {}),
-})
+test_special_values = op_tests("trunc", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,4 +1,5 @@
 """truncated_gaussian_random: a normal distribution cut off two standard deviations from its mean."""
+
 from statistics import NormalDist
 
 import numpy as np

@@ -1,4 +1,5 @@
 """unbind: what X has at each position of an axis."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -28,6 +29,4 @@ test_unbind = op_tests(
     },
 )
 
-test_numbers = op_tests("unbind", reference, cases={
-    "whole numbers": ({"X": ints(3, 4)}, {"axis": 1}),
-})
+test_numbers = op_tests("unbind", reference, cases={"whole numbers": ({"X": ints(3, 4)}, {"axis": 1})})

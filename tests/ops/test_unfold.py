@@ -1,4 +1,5 @@
 """unfold: the patches of an image as columns of a matrix; fold: the image that is the sum of its patches."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -8,11 +9,17 @@ from harness import array, op_tests
 def patches(height, width, attrs):
     """For each pixel of a patch, the rows and columns of the padded image that are this pixel of some patch."""
     above, left, below, right = attrs["paddings"]
-    counts = [(size - dilation * (window - 1) - 1) // stride + 1 for size, window, stride, dilation in zip(
-        (height + above + below, width + left + right), attrs["kernel_sizes"], attrs["strides"], attrs["dilations"])]
+    counts = [
+        (size - dilation * (window - 1) - 1) // stride + 1
+        for size, window, stride, dilation in zip(
+            (height + above + below, width + left + right), attrs["kernel_sizes"], attrs["strides"], attrs["dilations"]
+        )
+    ]
     for place in np.ndindex(*attrs["kernel_sizes"]):
-        yield tuple(slice(p * dilation, p * dilation + stride * (count - 1) + 1, stride) for p, dilation, stride, count
-                    in zip(place, attrs["dilations"], attrs["strides"], counts))
+        yield tuple(
+            slice(p * dilation, p * dilation + stride * (count - 1) + 1, stride)
+            for p, dilation, stride, count in zip(place, attrs["dilations"], attrs["strides"], counts)
+        )
 
 
 def unfold(inputs, attrs):
@@ -32,7 +39,7 @@ def fold(inputs, attrs):
     for tap, where in enumerate(patches(height, width, attrs)):
         target = image[(..., *where)]
         target += parts[:, :, tap].reshape(target.shape)
-    return {"Y": image[:, :, above:above + height, left:left + width]}
+    return {"Y": image[:, :, above : above + height, left : left + width]}
 
 
 X = {"X": array(2, 3, 5, 6)}
@@ -74,13 +81,29 @@ test_fold = op_tests(
     },
     gradients=["X"],
     refusals={
-        "other patches": ({"X": array(2, 12, 11)}, {"output_sizes": [4, 5], "kernel_sizes": [2, 2]}, pm.ShapeError,
-                          "X 11 patches 12"),
-        "part of a channel": ({"X": array(2, 10, 12)}, {"output_sizes": [4, 5], "kernel_sizes": [2, 2]}, pm.ShapeError,
-                              "X 10 rows 4"),
-        "no pixels": ({"X": array(2, 12, 12)}, {"output_sizes": [0, 5], "kernel_sizes": [2, 2]}, pm.ProgramError,
-                      "output_sizes 0"),
-        "four axes": ({"X": array(1, 2, 12, 12)}, {"output_sizes": [4, 5], "kernel_sizes": [2, 2]}, pm.ShapeError,
-                      "X 3 dimensions"),
+        "other patches": (
+            {"X": array(2, 12, 11)},
+            {"output_sizes": [4, 5], "kernel_sizes": [2, 2]},
+            pm.ShapeError,
+            "X 11 patches 12",
+        ),
+        "part of a channel": (
+            {"X": array(2, 10, 12)},
+            {"output_sizes": [4, 5], "kernel_sizes": [2, 2]},
+            pm.ShapeError,
+            "X 10 rows 4",
+        ),
+        "no pixels": (
+            {"X": array(2, 12, 12)},
+            {"output_sizes": [0, 5], "kernel_sizes": [2, 2]},
+            pm.ProgramError,
+            "output_sizes 0",
+        ),
+        "four axes": (
+            {"X": array(1, 2, 12, 12)},
+            {"output_sizes": [4, 5], "kernel_sizes": [2, 2]},
+            pm.ShapeError,
+            "X 3 dimensions",
+        ),
     },
 )

@@ -1,4 +1,5 @@
 """uniform_random: drawn evenly from [min, max)."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -10,7 +11,7 @@ NAMES = {5: "float32", 6: "float64"}
 
 def reference(inputs, attrs):
     out = uniform(attrs["seed"], int(np.prod(attrs["shape"])), attrs["min"], attrs["max"], NAMES[attrs["dtype"]])
-    out[:attrs["diag_num"] * (attrs["diag_step"] + 1):attrs["diag_step"] + 1] = attrs["diag_val"]
+    out[: attrs["diag_num"] * (attrs["diag_step"] + 1) : attrs["diag_step"] + 1] = attrs["diag_val"]
     return {"Out": out.reshape(attrs["shape"])}
 
 
@@ -50,4 +51,4 @@ def test_without_a_seed():
     assert (a != b).mean() > 0.99
     for x in (a, b):
         assert 0 <= x.min() < 0.01 and 3.99 < x.max() <= 4
-        assert abs(x.mean() - 2) < 0.03 and abs(x.std() - 4 / 12 ** 0.5) < 0.03
+        assert abs(x.mean() - 2) < 0.03 and abs(x.std() - 4 / 12**0.5) < 0.03

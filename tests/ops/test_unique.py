@@ -1,4 +1,5 @@
 """unique: elements, or slices, each once; how many depends on data."""
+
 import numpy as np
 import pytest
 
@@ -10,8 +11,7 @@ EVERYTHING = {"return_index": True, "return_inverse": True, "return_counts": Tru
 
 def reference(inputs, attrs):
     axis = attrs["axis"][0] if attrs["axis"] else None
-    out, first, inverse, counts = np.unique(inputs["X"], return_index=True, return_inverse=True, return_counts=True,
-                                            axis=axis)
+    out, first, inverse, counts = np.unique(inputs["X"], return_index=True, return_inverse=True, return_counts=True, axis=axis)
     inverse = inverse.reshape(-1)
     if not attrs["is_sorted"]:
         order = np.argsort(first)

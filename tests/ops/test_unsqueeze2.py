@@ -1,4 +1,5 @@
 """unsqueeze2: X with new axes of one element."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -32,9 +33,12 @@ test_unsqueeze2 = op_tests(
     },
 )
 
-test_kinds = op_tests("unsqueeze2", reference, unchecked=["XShape"], cases={
-    dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {}) for dtype in ("bool", "uint8", "int64")
-})
+test_kinds = op_tests(
+    "unsqueeze2",
+    reference,
+    unchecked=["XShape"],
+    cases={dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {}) for dtype in ("bool", "uint8", "int64")},
+)
 
 
 def test_x_shape():

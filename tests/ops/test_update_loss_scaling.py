@@ -1,4 +1,5 @@
 """update_loss_scaling: the scale of the loss falls after infinite gradients and grows after finite ones."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -19,14 +20,18 @@ def reference(inputs, attrs):
         good, bad = good + 1, bad * 0
         if good == attrs["incr_every_n_steps"]:
             scale, good = scale * attrs["incr_ratio"], good * 0
-    return {"Out": [x * 0 if found else x for x in inputs["X"]], "LossScaling": scale, "OutGoodSteps": good,
-            "OutBadSteps": bad}
+    return {"Out": [x * 0 if found else x for x in inputs["X"]], "LossScaling": scale, "OutGoodSteps": good, "OutBadSteps": bad}
 
 
 def step(found=False, scale=64.0, good=0, bad=0, xs=None, **more):
-    return {"X": [array(5, 7), array(40)] if xs is None else xs, "FoundInfinite": np.array([found]),
-            "PrevLossScaling": np.full(1, scale), "InGoodSteps": np.full(1, good, "int32"),
-            "InBadSteps": np.full(1, bad, "int32"), **more}
+    return {
+        "X": [array(5, 7), array(40)] if xs is None else xs,
+        "FoundInfinite": np.array([found]),
+        "PrevLossScaling": np.full(1, scale),
+        "InGoodSteps": np.full(1, good, "int32"),
+        "InBadSteps": np.full(1, bad, "int32"),
+        **more,
+    }
 
 
 test_update_loss_scaling = op_tests(

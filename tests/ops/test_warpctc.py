@@ -1,4 +1,5 @@
 """warpctc: -log of the sum over all alignments, against every path there is."""
+
 import itertools
 
 import numpy as np
@@ -34,14 +35,19 @@ def reference(inputs, attrs):
 
 def sequences(times, labels, classes=3, blank=0):
     label = (ints(sum(labels), 1, high=classes - 1) + blank + 1) % classes if classes > 1 else ints(0, 1)
-    return {"Logits": pm.LoDTensor(array(sum(times), classes, low=-2, high=2), [np.cumsum([0, *times]).tolist()]),
-            "Label": pm.LoDTensor(label, [np.cumsum([0, *labels]).tolist()])}
+    return {
+        "Logits": pm.LoDTensor(array(sum(times), classes, low=-2, high=2), [np.cumsum([0, *times]).tolist()]),
+        "Label": pm.LoDTensor(label, [np.cumsum([0, *labels]).tolist()]),
+    }
 
 
 def padded(times, labels, classes=3, longest=5, width=3, dtype="int64"):
-    return {"Logits": array(longest, len(times), classes, low=-2, high=2),
-            "Label": ints(len(times), width, low=1, high=classes, dtype=dtype),
-            "LogitsLength": np.array(times, dtype), "LabelLength": np.array(labels, dtype)}
+    return {
+        "Logits": array(longest, len(times), classes, low=-2, high=2),
+        "Label": ints(len(times), width, low=1, high=classes, dtype=dtype),
+        "LogitsLength": np.array(times, dtype),
+        "LabelLength": np.array(labels, dtype),
+    }
 
 
 test_warpctc = op_tests(
@@ -50,8 +56,7 @@ test_warpctc = op_tests(
     cases={
         "sequences": (sequences([5, 3, 4], [2, 1, 3]), {}),
         "last is blank": (sequences([5, 3], [2, 1], blank=2), {"blank": 2}),
-        "a repeat": ({"Logits": pm.LoDTensor(array(5, 3), [[0, 5]]), "Label": pm.LoDTensor(np.array([[1], [1]]), [[0,
-            2]])}, {}),
+        "a repeat": ({"Logits": pm.LoDTensor(array(5, 3), [[0, 5]]), "Label": pm.LoDTensor(np.array([[1], [1]]), [[0, 2]])}, {}),
         "no label": (sequences([4, 2], [0, 1]), {}),
         "too long a label": (sequences([2, 3], [3, 1]), {}),
         "an empty sequence": (sequences([0, 3], [1, 1]), {}),
@@ -67,22 +72,29 @@ test_warpctc = op_tests(
     refusals={
         "no lod": ({**sequences([2], [1]), "Logits": array(2, 3)}, {}, pm.ShapeError, "Logits no sequences (lod)"),
         "other number": (sequences([2, 2], [1]), {}, pm.ShapeError, "Label 1 Logits 2"),
-        "label out of range": ({**sequences([2], [1]), "Label": pm.LoDTensor(np.array([[3]]), [[0, 1]])}, {},
-                               pm.OpError, "label 3"),
+        "label out of range": (
+            {**sequences([2], [1]), "Label": pm.LoDTensor(np.array([[3]]), [[0, 1]])},
+            {},
+            pm.OpError,
+            "label 3",
+        ),
         "blank out of range": (sequences([2], [1]), {"blank": 3}, pm.ProgramError, "'blank' 3"),
         "negative blank": (sequences([2], [1]), {"blank": -1}, pm.ProgramError, "'blank' -1"),
         "length too long": (padded([6], [1]), {}, pm.OpError, "LogitsLength 0 is 6"),
         "label length too long": (padded([5], [4]), {}, pm.OpError, "LabelLength 0 is 4"),
-        "one length missing": ({k: v for k, v in padded([5], [1]).items() if k != "LabelLength"}, {}, pm.ProgramError,
-                               "LabelLength"),
+        "one length missing": (
+            {k: v for k, v in padded([5], [1]).items() if k != "LabelLength"},
+            {},
+            pm.ProgramError,
+            "LabelLength",
+        ),
     },
 )
 
 
 def long_case():
     inputs = sequences([3000], [700], classes=50)
-    return {"Logits": pm.LoDTensor(inputs["Logits"].array.astype("float32") * 30, inputs["Logits"].lod),
-            "Label": inputs["Label"]}
+    return {"Logits": pm.LoDTensor(inputs["Logits"].array.astype("float32") * 30, inputs["Logits"].lod), "Label": inputs["Label"]}
 
 
 def test_long_sequences_do_not_overflow():
@@ -96,8 +108,12 @@ def test_norm_by_times_divides_the_gradient_alone(norm_by_times):
     inputs, attrs = padded([5, 2], [2, 1]), {"norm_by_times": norm_by_times}
     found = run_op("warpctc", inputs, attrs)
     np.testing.assert_allclose(found["Loss"], reference(inputs, {"blank": 0})["Loss"], rtol=1e-9)
-    given = {"Logits": inputs["Logits"], "LogitsLength": inputs["LogitsLength"], "WarpCTCGrad": found["WarpCTCGrad"],
-             "Loss@GRAD": np.array([[1.0], [3.0]])}
+    given = {
+        "Logits": inputs["Logits"],
+        "LogitsLength": inputs["LogitsLength"],
+        "WarpCTCGrad": found["WarpCTCGrad"],
+        "Loss@GRAD": np.array([[1.0], [3.0]]),
+    }
     gradient = run_op("warpctc_grad", given, attrs)["Logits@GRAD"]
     scale = np.array([1.0, 3.0]) / (np.array([5, 2]) if norm_by_times else 1)
     np.testing.assert_allclose(gradient, found["WarpCTCGrad"] * scale[:, None], rtol=1e-9)

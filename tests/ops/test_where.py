@@ -1,4 +1,5 @@
 """where: X where Condition holds, Y elsewhere."""
+
 import numpy as np
 
 import paddle_mini as pm
@@ -30,11 +31,16 @@ test_where = op_tests(
     },
 )
 
-test_gradient = op_tests("where", reference, gradients=["X", "Y"], cases={
-    "matrix": ({"Condition": condition(3, 4), "X": array(3, 4), "Y": array(3, 4, seed=1)}, {}),
-    "no rows": ({"Condition": condition(0, 4), "X": array(0, 4), "Y": array(0, 4)}, {}),
-})
+test_gradient = op_tests(
+    "where",
+    reference,
+    gradients=["X", "Y"],
+    cases={
+        "matrix": ({"Condition": condition(3, 4), "X": array(3, 4), "Y": array(3, 4, seed=1)}, {}),
+        "no rows": ({"Condition": condition(0, 4), "X": array(0, 4), "Y": array(0, 4)}, {}),
+    },
+)
 
-test_numbers = op_tests("where", reference, cases={
-    "whole numbers": ({"Condition": condition(5), "X": ints(5), "Y": ints(5, seed=1)}, {}),
-})
+test_numbers = op_tests(
+    "where", reference, cases={"whole numbers": ({"Condition": condition(5), "X": ints(5), "Y": ints(5, seed=1)}, {})}
+)

@@ -1,4 +1,5 @@
 """where_index: Out = positions of what is not zero; how many depends on data."""
+
 import numpy as np
 
 import paddle_mini as pm

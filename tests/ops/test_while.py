@@ -1,4 +1,5 @@
 """while: what programs may get wrong; its values and gradients are in tests/layers/test_control_flow.py."""
+
 import numpy as np
 import pytest
 
@@ -36,9 +37,11 @@ def test_a_condition_that_is_several_is_refused_at_the_run():
 
 def test_a_block_that_never_writes_its_condition_is_refused():
     with pytest.raises(pm.ProgramError, match="run for ever"):
+
         def build(n):
             with L.While(n < L.fill_constant([1], "int64", 3)).block():
                 L.assign(n + 1)
+
         run(build, n=one(1))
 
 
@@ -86,8 +89,7 @@ def test_a_loop_variable_that_nothing_reads_afterwards_has_a_gradient_inside():
         total = L.fill_constant([1], "float64", 0)
         total.stop_gradient = False
         n = L.fill_constant([1], "int64", 3)
-        _, h, total = L.while_loop(lambda i, h, s: i < n, lambda i, h, s: [i + 1, h * h, s + L.reduce_sum(h * h)],
-                                   [i, h, total])
+        _, h, total = L.while_loop(lambda i, h, s: i < n, lambda i, h, s: [i + 1, h * h, s + L.reduce_sum(h * h)], [i, h, total])
         pm.append_backward(L.reduce_sum(total))
     block = main.global_block()
     [zeros] = [k for k, op in enumerate(block.ops) if op.type == "fill_any_like" and op.inputs["X"] == [h.name]]

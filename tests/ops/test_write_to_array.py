@@ -1,4 +1,5 @@
 """write_to_array: Out[I] = X; gradients of loops over arrays are in tests/layers/test_control_flow.py."""
+
 import numpy as np
 import pytest
 
@@ -31,7 +32,7 @@ def test_elements_are_written_where_the_index_says():
     np.testing.assert_array_equal(result[2], [2, 2])
 
 
-@pytest.mark.parametrize("index", [-1, 2 ** 40])
+@pytest.mark.parametrize("index", [-1, 2**40])
 def test_an_index_that_is_none_is_refused(index):
     with pytest.raises(pm.OpError, match="I is"):
         run(lambda x, i: L.array_write(x, i), x=np.ones(2, "float32"), i=one(index))

@@ -10,11 +10,17 @@ from paddle_mini.averaging import Exponential, Polynomial, Power, Tail, Uniform,
 O = pm.optimizer
 STEPS = 24
 SCHEMES = {
-    "window": Window(5), "window by rate": Window(rate=0.3, min_size=2, max_size=6), "uniform": Uniform(),
+    "window": Window(5),
+    "window by rate": Window(rate=0.3, min_size=2, max_size=6),
+    "uniform": Uniform(),
     "tail": Tail(4),
-    "exponential": Exponential(0.9), "uncorrected": Exponential(0.9, bias_correction=False),
-    "ratio": Exponential(0.99, warmup="ratio"), "warmup": Exponential(0.99, warmup=(2, 0.75)),
-    "half life": Exponential(half_life=fraction(0.2)), "polynomial": Polynomial(3.0), "power": Power(6.94),
+    "exponential": Exponential(0.9),
+    "uncorrected": Exponential(0.9, bias_correction=False),
+    "ratio": Exponential(0.99, warmup="ratio"),
+    "warmup": Exponential(0.99, warmup=(2, 0.75)),
+    "half life": Exponential(half_life=fraction(0.2)),
+    "polynomial": Polynomial(3.0),
+    "power": Power(6.94),
     "width": Power(relative_width=0.1),
 }
 WHEN = {"each": {}, "every": {"every": 3}, "start": {"start_step": 7}, "both": {"every": 2, "start_step": 5}}

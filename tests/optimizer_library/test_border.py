@@ -22,13 +22,19 @@ def message():
     return C.paddle_optimizer_last_error().decode()
 
 
-def create(config=None, parameter=np.ones(3, "float32"), kind=FLOAT32, size=None, length=None, state=None,
-           state_size=None):
+def create(config=None, parameter=np.ones(3, "float32"), kind=FLOAT32, size=None, length=None, state=None, state_size=None):
     data = config_class()(**CONST).SerializeToString() if config is None else config
     address = parameter if parameter is None or isinstance(parameter, int) else parameter.ctypes.data
     bytes_ = size if size is not None else 0 if parameter is None else parameter.nbytes
-    return C.paddle_create_optimizer(data or None, len(data) if length is None else length, kind, address, bytes_,
-                                     state, len(state or b"") if state_size is None else state_size)
+    return C.paddle_create_optimizer(
+        data or None,
+        len(data) if length is None else length,
+        kind,
+        address,
+        bytes_,
+        state,
+        len(state or b"") if state_size is None else state_size,
+    )
 
 
 @pytest.fixture
@@ -49,17 +55,32 @@ def value(handle):
     return np.frombuffer(ctypes.string_at(address, size.value), "float32")
 
 
-@pytest.mark.parametrize("arguments, why", [
-    ({"config": b"", "length": 0}, "NULL"), ({"config": b"", "length": 10}, "NULL"),
-    ({"length": SIZE_MAX}, "negative|bytes"),
-    ({"length": INT_MAX}, "bytes"), ({"length": 0}, "empty"), ({"config": b"\xff" * 40}, "OptimizerConfig"),
-    ({"kind": 99}, "99"), ({"kind": -1}, "-1"), ({"kind": 0}, "FLOAT"), ({"kind": 1}, "FLOAT"), ({"kind": 2}, "FLOAT"),
-    ({"kind": 3}, "FLOAT"), ({"parameter": None, "size": 12}, "NULL"), ({"size": 11}, "11 bytes"),
-    ({"size": SIZE_MAX}, "bytes"), ({"size": SIZE_MAX - 3}, "bytes"), ({"size": INT_MAX}, "bytes"),
-    ({"state_size": 5}, "NULL"), ({"state": b"abc"}, "state"),
-    ({"state": b"abc", "state_size": SIZE_MAX}, "negative|bytes"),
-    ({"kind": FLOAT64}, "bytes"),
-])
+@pytest.mark.parametrize(
+    "arguments, why",
+    [
+        ({"config": b"", "length": 0}, "NULL"),
+        ({"config": b"", "length": 10}, "NULL"),
+        ({"length": SIZE_MAX}, "negative|bytes"),
+        ({"length": INT_MAX}, "bytes"),
+        ({"length": 0}, "empty"),
+        ({"config": b"\xff" * 40}, "OptimizerConfig"),
+        ({"kind": 99}, "99"),
+        ({"kind": -1}, "-1"),
+        ({"kind": 0}, "FLOAT"),
+        ({"kind": 1}, "FLOAT"),
+        ({"kind": 2}, "FLOAT"),
+        ({"kind": 3}, "FLOAT"),
+        ({"parameter": None, "size": 12}, "NULL"),
+        ({"size": 11}, "11 bytes"),
+        ({"size": SIZE_MAX}, "bytes"),
+        ({"size": SIZE_MAX - 3}, "bytes"),
+        ({"size": INT_MAX}, "bytes"),
+        ({"state_size": 5}, "NULL"),
+        ({"state": b"abc"}, "state"),
+        ({"state": b"abc", "state_size": SIZE_MAX}, "negative|bytes"),
+        ({"kind": FLOAT64}, "bytes"),
+    ],
+)
 def test_create_refuses(arguments, why):
     assert create(**arguments) is None
     assert re.search(why, message()), message()
@@ -68,10 +89,19 @@ def test_create_refuses(arguments, why):
 SERIALIZED = config_class()(**CONST).SerializeToString()
 
 
-@pytest.mark.parametrize("config", [
-    SERIALIZED + b"\x00", SERIALIZED + b"\x08", SERIALIZED + b"\x08\x63", b"\x08\x63" + SERIALIZED,
-    SERIALIZED + b"\xfa\x7f\x01a", SERIALIZED[:-1], b"{}", b"optimizer: SGD",
-])
+@pytest.mark.parametrize(
+    "config",
+    [
+        SERIALIZED + b"\x00",
+        SERIALIZED + b"\x08",
+        SERIALIZED + b"\x08\x63",
+        b"\x08\x63" + SERIALIZED,
+        SERIALIZED + b"\xfa\x7f\x01a",
+        SERIALIZED[:-1],
+        b"{}",
+        b"optimizer: SGD",
+    ],
+)
 def test_bytes_that_are_no_configuration(config):
     assert create(config) is None and message()
 
@@ -79,9 +109,14 @@ def test_bytes_that_are_no_configuration(config):
 def test_random_bytes_and_damaged_configurations():
     """An object or a message, and the process lives."""
     random = np.random.default_rng(0)
-    whole = config_class()(optimizer="Adam", adam={"beta_1": 0.5, "epsilon": 1e-3}, lr_policy="Manual", clip_norm=1.0,
-                           manual_lr={"segments": [{"bound": 3, "rate": 1.0}]},
-                           averaging=[{"scheme": "window"}]).SerializeToString()
+    whole = config_class()(
+        optimizer="Adam",
+        adam={"beta_1": 0.5, "epsilon": 1e-3},
+        lr_policy="Manual",
+        clip_norm=1.0,
+        manual_lr={"segments": [{"bound": 3, "rate": 1.0}]},
+        averaging=[{"scheme": "window"}],
+    ).SerializeToString()
     for number in range(3000):
         if number % 2:
             data = bytearray(whole)
@@ -94,24 +129,34 @@ def test_random_bytes_and_damaged_configurations():
         C.paddle_release_optimizer(handle)
 
 
-@pytest.mark.parametrize("fields, why", [
-    ({"l2_rate": 0.0}, "const_lr is missing"), ({"lr_policy": "Linear", **CONST}, "const_lr"),
-    ({"lr_policy": "Linear"}, "linear_lr is missing"),
-    ({"const_lr": {"learning_rate": math.nan}}, "learning_rate"),
-    ({"const_lr": {"learning_rate": -1.0}}, "learning_rate"),
-    ({"const_lr": {"learning_rate": math.inf}}, "learning_rate"), ({"adam": {}, **CONST}, "adam"),
-    ({"optimizer": "Adam", "sgd": {}, **CONST}, "sgd"), ({"sgd": {"nesterov": True}, **CONST}, "nesterov"),
-    ({"sgd": {"momentum": 0.0, "nesterov": True}, **CONST}, "nesterov"),
-    ({"clip_norm": 1.0, "clip_value": 1.0, **CONST}, "clip"),
-    ({"clip_norm": -1.0, **CONST}, "clip_norm"), ({"clip_value": math.nan, **CONST}, "clip_value"),
-    ({"l1_rate": -1.0, **CONST}, "l1_rate"), ({"l2_rate": math.inf, **CONST}, "l2_rate"),
-    ({"optimizer": "Adam", "adam": {"beta_1": 1.0}, **CONST}, "beta_1"),
-    ({"samples_per_update": 0.0, **CONST}, "samples_per_update"),
-    ({"optimizer": "ProximalGD", "proximal_gd": {"initial_accumulator_value": 0.1}, **CONST}, "accumulator"),
-    ({"row_width": 2, **CONST}, "row"), ({"averaging": [{"scheme": "exponential", "decay": 1.0}], **CONST}, "decay"),
-    ({"averaging": [{"every": 0}], **CONST}, "every"), ({"lr_policy": "Manual", "manual_lr": {}}, "segments"),
-    ({"lr_policy": "Manual", "manual_lr": {"segments": [{"bound": 2, "rate": 1}, {"bound": 2, "rate": 1}]}}, "rise"),
-])
+@pytest.mark.parametrize(
+    "fields, why",
+    [
+        ({"l2_rate": 0.0}, "const_lr is missing"),
+        ({"lr_policy": "Linear", **CONST}, "const_lr"),
+        ({"lr_policy": "Linear"}, "linear_lr is missing"),
+        ({"const_lr": {"learning_rate": math.nan}}, "learning_rate"),
+        ({"const_lr": {"learning_rate": -1.0}}, "learning_rate"),
+        ({"const_lr": {"learning_rate": math.inf}}, "learning_rate"),
+        ({"adam": {}, **CONST}, "adam"),
+        ({"optimizer": "Adam", "sgd": {}, **CONST}, "sgd"),
+        ({"sgd": {"nesterov": True}, **CONST}, "nesterov"),
+        ({"sgd": {"momentum": 0.0, "nesterov": True}, **CONST}, "nesterov"),
+        ({"clip_norm": 1.0, "clip_value": 1.0, **CONST}, "clip"),
+        ({"clip_norm": -1.0, **CONST}, "clip_norm"),
+        ({"clip_value": math.nan, **CONST}, "clip_value"),
+        ({"l1_rate": -1.0, **CONST}, "l1_rate"),
+        ({"l2_rate": math.inf, **CONST}, "l2_rate"),
+        ({"optimizer": "Adam", "adam": {"beta_1": 1.0}, **CONST}, "beta_1"),
+        ({"samples_per_update": 0.0, **CONST}, "samples_per_update"),
+        ({"optimizer": "ProximalGD", "proximal_gd": {"initial_accumulator_value": 0.1}, **CONST}, "accumulator"),
+        ({"row_width": 2, **CONST}, "row"),
+        ({"averaging": [{"scheme": "exponential", "decay": 1.0}], **CONST}, "decay"),
+        ({"averaging": [{"every": 0}], **CONST}, "every"),
+        ({"lr_policy": "Manual", "manual_lr": {}}, "segments"),
+        ({"lr_policy": "Manual", "manual_lr": {"segments": [{"bound": 2, "rate": 1}, {"bound": 2, "rate": 1}]}}, "rise"),
+    ],
+)
 def test_configurations_that_are_refused(fields, why):
     assert create(config_class()(**fields).SerializeToString()) is None
     assert why in message()
@@ -124,12 +169,19 @@ def test_an_optimizer_without_its_message_has_its_defaults():
         C.paddle_release_optimizer(handle)
 
 
-@pytest.mark.parametrize("arguments, why", [
-    ((None,), "NULL"), ((np.ones(2, "float32"),), "8 bytes"), ((np.ones(3, "float64"), FLOAT64), "FLOAT64"),
-    ((np.ones(3, "float32"), 2), "FLOAT"), ((np.ones(3, "float32"), 99), "99"),
-    ((np.ones(3, "float32"), FLOAT32, SIZE_MAX), "bytes"),
-    ((np.ones(3, "float32").ctypes.data + 1, FLOAT32, 12), "aligned"), ((np.ones(3, "float32"), FLOAT32, 0), "0 bytes"),
-])
+@pytest.mark.parametrize(
+    "arguments, why",
+    [
+        ((None,), "NULL"),
+        ((np.ones(2, "float32"),), "8 bytes"),
+        ((np.ones(3, "float64"), FLOAT64), "FLOAT64"),
+        ((np.ones(3, "float32"), 2), "FLOAT"),
+        ((np.ones(3, "float32"), 99), "99"),
+        ((np.ones(3, "float32"), FLOAT32, SIZE_MAX), "bytes"),
+        ((np.ones(3, "float32").ctypes.data + 1, FLOAT32, 12), "aligned"),
+        ((np.ones(3, "float32"), FLOAT32, 0), "0 bytes"),
+    ],
+)
 def test_update_refuses(made, arguments, why):
     if arguments[0] is None:
         arguments = (None, FLOAT32, 12)
@@ -143,7 +195,7 @@ def test_a_gradient_inside_the_parameter_is_refused(made):
     assert update(made, address, size=12) == ERROR and "overlaps" in message()
 
 
-@pytest.mark.parametrize("handle", [None, 1, 8, 0x7fff_dead_beef_0000, SIZE_MAX])
+@pytest.mark.parametrize("handle", [None, 1, 8, 0x7FFF_DEAD_BEEF_0000, SIZE_MAX])
 def test_what_is_no_object(handle):
     size, rate = ctypes.c_size_t(), ctypes.c_double()
     assert update(handle, np.ones(3, "float32")) == ERROR and message()
@@ -210,15 +262,16 @@ def test_a_message_is_the_threads_own():
     assert found == [""]
 
 
-@pytest.mark.parametrize("rows, why",
-                         [([3], "3"), ([-1], "-1"), ([0, 2**62], str(2**62)), ([-2**63], "9223372036854775808")])
+@pytest.mark.parametrize("rows, why", [([3], "3"), ([-1], "-1"), ([0, 2**62], str(2**62)), ([-(2**63)], "9223372036854775808")])
 def test_rows_outside_the_table(rows, why):
     found = library("SGD", values(shape=(3, 4)))
     ids, gradient = np.array(rows), np.ones((len(rows), 4), "float32")
     before = found.state()
     pointer = found._handle.pointer
-    assert C.paddle_update_parameter_rows(pointer, FLOAT32, ids.ctypes.data, len(ids), gradient.ctypes.data,
-                                          gradient.nbytes) == ERROR
+    assert (
+        C.paddle_update_parameter_rows(pointer, FLOAT32, ids.ctypes.data, len(ids), gradient.ctypes.data, gradient.nbytes)
+        == ERROR
+    )
     assert why in message() and found.state() == before
 
 

@@ -1,4 +1,5 @@
 """The border of the C library: mistakes, plain and under checkers of memory; and what the library shows and needs."""
+
 import re
 import sys
 import sysconfig
@@ -8,8 +9,7 @@ import pytest
 from optimizer_builds import BUILD, ROOT, compile_c, install, pkg_config, run, tool
 
 BORDER = ROOT / "tests/optimizer_library/border"
-ASKED = ["arguments", "gradients", "small_parameters", "handles", "configurations", "states", "threads", "forks",
-         "endurance"]
+ASKED = ["arguments", "gradients", "small_parameters", "handles", "configurations", "states", "threads", "forks", "endurance"]
 HEADER = ROOT / "cpp/capi/paddle_optimizer.h"
 FUNCTIONS = set(re.findall(r"\b(paddle_\w+)\(", re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)))
 SANITIZE = "-fsanitize=address,undefined"
@@ -34,14 +34,27 @@ def sanitized_border(prefix, tmp_path_factory):
     # A C program may put any int into an enum, and the library looks at it.
     flags = f"-O1 -g1 {SANITIZE} -fno-sanitize=enum"
     folder, protobuf = BUILD / "sanitized", next((BUILD / "proto/download").glob("*.tar.gz"), "")
-    run(tool("cmake"), "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
-        "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS_DEBUG={flags}", f"-DCMAKE_CXX_FLAGS_DEBUG={flags}",
-        f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_PREFIX_PATH={sysconfig.get_path('platlib')}",
-        f"-DPM_PROTOBUF_SDIST={protobuf}")
+    run(
+        tool("cmake"),
+        "-S",
+        ROOT,
+        "-B",
+        folder,
+        "-G",
+        "Ninja",
+        f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
+        "-DCMAKE_BUILD_TYPE=Debug",
+        f"-DCMAKE_C_FLAGS_DEBUG={flags}",
+        f"-DCMAKE_CXX_FLAGS_DEBUG={flags}",
+        f"-DPython_EXECUTABLE={sys.executable}",
+        f"-DCMAKE_PREFIX_PATH={sysconfig.get_path('platlib')}",
+        f"-DPM_PROTOBUF_SDIST={protobuf}",
+    )
     run(tool("cmake"), "--build", folder, "--target", "paddle_mini_optimizer", timeout=900)
     sources = [path for path in sorted(BORDER.glob("*.c")) if path.stem != "allocations"]
-    return compile_c(tmp_path_factory.mktemp("border") / "border", sources, prefix, SANITIZE,
-                     library=folder / "libpaddle_mini_optimizer.so")
+    return compile_c(
+        tmp_path_factory.mktemp("border") / "border", sources, prefix, SANITIZE, library=folder / "libpaddle_mini_optimizer.so"
+    )
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -58,8 +71,21 @@ def test_sanitizers_find_nothing(sanitized_border, name):
 def test_valgrind_finds_nothing(border, name):
     # What other threads had at a fork() is nobody's in the child.
     leaks = "no" if name == "forks" else "full"
-    assert run(tool("valgrind"), "-q", "--fair-sched=yes", f"--leak-check={leaks}", "--show-leak-kinds=definite",
-               "--errors-for-leak-kinds=definite", "--error-exitcode=9", border, name, 200) == ""
+    assert (
+        run(
+            tool("valgrind"),
+            "-q",
+            "--fair-sched=yes",
+            f"--leak-check={leaks}",
+            "--show-leak-kinds=definite",
+            "--errors-for-leak-kinds=definite",
+            "--error-exitcode=9",
+            border,
+            name,
+            200,
+        )
+        == ""
+    )
 
 
 def test_memory_that_runs_out_is_a_status(prefix, tmp_path):
@@ -119,8 +145,16 @@ int main(void) {{
 """)
     shared, archive = libraries(prefix)
     library = {"shared": [shared, f"-Wl,-rpath,{shared.parent}"], "archive": [archive, "-lstdc++", "-lm", "-pthread"]}
-    run(tool("gcc"), "-rdynamic", *pkg_config(prefix, "--cflags"), f"-I{ROOT / 'examples/c'}", "-o", tmp_path / "own",
-        tmp_path / "own.c", *library[linked])
+    run(
+        tool("gcc"),
+        "-rdynamic",
+        *pkg_config(prefix, "--cflags"),
+        f"-I{ROOT / 'examples/c'}",
+        "-o",
+        tmp_path / "own",
+        tmp_path / "own.c",
+        *library[linked],
+    )
     run(tmp_path / "own")
 
 
@@ -128,5 +162,16 @@ int main(void) {{
 def test_the_header_is_of_every_standard(language, tmp_path):
     kind = "c++" if "+" in language else "c"
     (tmp_path / "only.c").write_text("#include <paddle_optimizer.h>\n")
-    run(tool("gcc"), f"-std={language}", "-Wall", "-Wextra", "-Werror", "-pedantic-errors", "-fsyntax-only",
-        f"-I{HEADER.parent}", "-x", kind, tmp_path / "only.c")
+    run(
+        tool("gcc"),
+        f"-std={language}",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pedantic-errors",
+        "-fsyntax-only",
+        f"-I{HEADER.parent}",
+        "-x",
+        kind,
+        tmp_path / "only.c",
+    )

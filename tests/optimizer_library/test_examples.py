@@ -1,4 +1,5 @@
 """The examples in C, Go and ctypes work with the library as it is installed: below a prefix, in the Python package."""
+
 import re
 import shutil
 import subprocess
@@ -53,28 +54,31 @@ def test_c_with_cmake(prefix, tmp_path):
 
 def test_a_configuration_from_a_file(prefix, tmp_path):
     pytest.importorskip("grpc_tools")
-    proto, = pkg_config(prefix, "--variable=proto")
+    (proto,) = pkg_config(prefix, "--variable=proto")
     run("make", "-C", EXAMPLES / "c", f"OUT={tmp_path}", tmp_path / "train", env=environment(prefix))
     with open(EXAMPLES / "c/momentum.txt") as text, open(tmp_path / "momentum.bin", "wb") as made:
-        subprocess.run([sys.executable, "-m", "grpc_tools.protoc", "-I", Path(proto).parent,
-                        "--encode=paddle.OptimizerConfig", proto], stdin=text, stdout=made, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "grpc_tools.protoc", "-I", Path(proto).parent, "--encode=paddle.OptimizerConfig", proto],
+            stdin=text,
+            stdout=made,
+            check=True,
+        )
     assert run(tmp_path / "train", "momentum.bin", cwd=tmp_path) == run(tmp_path / "train")
     (tmp_path / "wrong.bin").write_bytes(b"nothing of the kind")
     assert "create_optimizer" in run(tmp_path / "train", "wrong.bin", cwd=tmp_path, status=1)
 
 
 def test_ctypes(prefix):
-    libdir, = pkg_config(prefix, "--variable=libdir")
+    (libdir,) = pkg_config(prefix, "--variable=libdir")
     library = f"{libdir}/libpaddle_mini_optimizer.so"
     assert_trained(run(sys.executable, "-I", "-S", EXAMPLES / "ctypes/train.py", library))
 
 
 def test_go(prefix, tmp_path):
     go = tool("go")
-    libdir, = pkg_config(prefix, "--variable=libdir")
+    (libdir,) = pkg_config(prefix, "--variable=libdir")
     shutil.copytree(EXAMPLES / "go", tmp_path / "go")
-    settings = {**environment(prefix), "CGO_LDFLAGS": f"-Wl,-rpath,{libdir}", "GOPROXY": "off",
-                "GOFLAGS": "-buildvcs=false"}
+    settings = {**environment(prefix), "CGO_LDFLAGS": f"-Wl,-rpath,{libdir}", "GOPROXY": "off", "GOFLAGS": "-buildvcs=false"}
     assert_trained(run(go, "run", ".", cwd=tmp_path / "go", env=settings))
     run(go, "vet", "./...", cwd=tmp_path / "go", env=settings)
     run(go, "test", "./...", cwd=tmp_path / "go", env=settings)

@@ -8,8 +8,13 @@ from one_parameter import ROWS, WIDTH, library, same_bits, values
 
 CONST = ("Const", "const_lr", {"learning_rate": 0.1})
 updates = st.lists(st.lists(st.integers(0, ROWS - 1), max_size=5), max_size=25)
-rates = st.sampled_from([CONST, ("Const", "const_lr", {"learning_rate": 0.0}),
-                         ("Exp", "exp_lr", {"learning_rate": 0.5, "lr_decay_a": 0.9, "lr_decay_b": 1.0})])
+rates = st.sampled_from(
+    [
+        CONST,
+        ("Const", "const_lr", {"learning_rate": 0.0}),
+        ("Exp", "exp_lr", {"learning_rate": 0.5, "lr_decay_a": 0.9, "lr_decay_b": 1.0}),
+    ]
+)
 
 
 def native(begin, rate, kind="SGD", fields=None, lazy=True, **others):

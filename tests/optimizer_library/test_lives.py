@@ -8,22 +8,35 @@ import paddle_mini as pm
 from one_parameter import KINDS, ROWS, WIDTH, library, values
 
 DENSE_ONLY = ("Lamb", "Lars", "Dpsgd")
-AVERAGES = [{"scheme": "window", "window_min": 2, "window_max": 3},
-            {"scheme": "exponential", "decay": 0.75, "every": 2},
-            {"scheme": "polynomial", "exponent": 2.0, "start_step": 2}, {"scheme": "rate"}]
-calls = st.lists(st.one_of(
-    st.tuples(st.just("update"), st.integers(0, 9)),
-    st.tuples(st.just("rows"), st.lists(st.integers(0, ROWS - 1), max_size=4)),
-    st.tuples(st.just("delta"), st.sampled_from([0.0, -0.5, 2.0])),
-    st.tuples(st.just("rate"), st.sampled_from([0.0, 0.25])),
-    st.tuples(st.just("nan"), st.integers(0, ROWS - 1)),
-    st.tuples(st.just("read"), st.lists(st.integers(0, ROWS - 1), max_size=3)),
-), max_size=15)
-configurations = st.fixed_dictionaries({}, optional={
-    "row_policy": st.sampled_from(["Lazy", "LikeZeros"]), "averaging": st.lists(st.sampled_from(AVERAGES), max_size=3),
-    "clip_norm": st.sampled_from([0.5, 3.0]), "l2_rate": st.just(0.125), "l1_rate": st.just(0.0625),
-    "row_width": st.just(WIDTH), "learning_rate_factor": st.just(0.5),
-})
+AVERAGES = [
+    {"scheme": "window", "window_min": 2, "window_max": 3},
+    {"scheme": "exponential", "decay": 0.75, "every": 2},
+    {"scheme": "polynomial", "exponent": 2.0, "start_step": 2},
+    {"scheme": "rate"},
+]
+calls = st.lists(
+    st.one_of(
+        st.tuples(st.just("update"), st.integers(0, 9)),
+        st.tuples(st.just("rows"), st.lists(st.integers(0, ROWS - 1), max_size=4)),
+        st.tuples(st.just("delta"), st.sampled_from([0.0, -0.5, 2.0])),
+        st.tuples(st.just("rate"), st.sampled_from([0.0, 0.25])),
+        st.tuples(st.just("nan"), st.integers(0, ROWS - 1)),
+        st.tuples(st.just("read"), st.lists(st.integers(0, ROWS - 1), max_size=3)),
+    ),
+    max_size=15,
+)
+configurations = st.fixed_dictionaries(
+    {},
+    optional={
+        "row_policy": st.sampled_from(["Lazy", "LikeZeros"]),
+        "averaging": st.lists(st.sampled_from(AVERAGES), max_size=3),
+        "clip_norm": st.sampled_from([0.5, 3.0]),
+        "l2_rate": st.just(0.125),
+        "l1_rate": st.just(0.0625),
+        "row_width": st.just(WIDTH),
+        "learning_rate_factor": st.just(0.5),
+    },
+)
 
 
 def make(kind, configuration, state=None):
@@ -49,10 +62,15 @@ def make_call(native, call, argument, by_rows):
 
 def refuse_some(native, averages):
     """Calls that are refused."""
-    for wrong in (lambda: native.update_rows([ROWS], np.zeros((1, WIDTH), "float32")), lambda: native.average(averages),
-                  lambda: native.update_rows([-1, 0], np.zeros((2, WIDTH), "float32")), lambda: native.rows([ROWS]),
-                  lambda: native.apply_delta(values(), np.inf), lambda: native.set_learning_rate(-1.0),
-                  lambda: native.update(native.view())):
+    for wrong in (
+        lambda: native.update_rows([ROWS], np.zeros((1, WIDTH), "float32")),
+        lambda: native.average(averages),
+        lambda: native.update_rows([-1, 0], np.zeros((2, WIDTH), "float32")),
+        lambda: native.rows([ROWS]),
+        lambda: native.apply_delta(values(), np.inf),
+        lambda: native.set_learning_rate(-1.0),
+        lambda: native.update(native.view()),
+    ):
         with pytest.raises(pm.Error):
             wrong()
 

@@ -38,8 +38,7 @@ def test_what_is_no_configuration(config):
         O.NativeOptimizer(config, np.ones(2))
 
 
-@pytest.mark.parametrize("parameter",
-                         [np.ones(3, "int64"), np.ones(3, "float16"), np.ones(3, ">f4"), ["a"], np.array([None])])
+@pytest.mark.parametrize("parameter", [np.ones(3, "int64"), np.ones(3, "float16"), np.ones(3, ">f4"), ["a"], np.array([None])])
 def test_parameters_that_are_no_floats(parameter):
     with pytest.raises(pm.ShapeError, match="float32 or float64"):
         O.NativeOptimizer(O.SGD(0.1).to_config(), parameter)
@@ -86,10 +85,18 @@ def test_closed():
     assert "closed" in repr(native)
 
 
-@pytest.mark.parametrize("gradient", [
-    np.zeros((5, 7), "float32"), np.zeros(35, "float32"), np.zeros((7, 5)), np.zeros((7, 5), "int32"),
-    np.zeros((7, 5), ">f4"), np.zeros((7, 4), "float32"), 0.5,
-])
+@pytest.mark.parametrize(
+    "gradient",
+    [
+        np.zeros((5, 7), "float32"),
+        np.zeros(35, "float32"),
+        np.zeros((7, 5)),
+        np.zeros((7, 5), "int32"),
+        np.zeros((7, 5), ">f4"),
+        np.zeros((7, 4), "float32"),
+        0.5,
+    ],
+)
 def test_gradients_of_another_shape_or_dtype(gradient):
     native = library("Adam", values())
     before = native.state()
@@ -99,8 +106,7 @@ def test_gradients_of_another_shape_or_dtype(gradient):
     assert native.state() == before
 
 
-@pytest.mark.parametrize("rows, shape", [([0, 1], (3, 5)), ([0], (5,)), ([0.5], (1, 5)), ([[0]], (1, 5)),
-                                         ([0], (1, 4))])
+@pytest.mark.parametrize("rows, shape", [([0, 1], (3, 5)), ([0], (5,)), ([0.5], (1, 5)), ([[0]], (1, 5)), ([0], (1, 4))])
 def test_rows_of_another_shape_or_dtype(rows, shape):
     native = library("SGD", values())
     with pytest.raises(pm.ShapeError):
@@ -196,9 +202,14 @@ def test_a_refused_update_changes_nothing():
     native = library("Adam", values(), averaging=[{"scheme": "uniform"}])
     native.update(values())
     before = native.state()
-    for wrong in (lambda: native.update(values("float64")), lambda: native.average(1), lambda: native.average(-1),
-                  lambda: native.set_learning_rate(-1.0), lambda: native.set_pass(-1),
-                  lambda: native.update_rows([9], values(shape=(1, 5)))):
+    for wrong in (
+        lambda: native.update(values("float64")),
+        lambda: native.average(1),
+        lambda: native.average(-1),
+        lambda: native.set_learning_rate(-1.0),
+        lambda: native.set_pass(-1),
+        lambda: native.update_rows([9], values(shape=(1, 5))),
+    ):
         with pytest.raises(pm.Error):
             wrong()
     assert native.state() == before
@@ -223,7 +234,7 @@ def test_memory_does_not_grow():
 
 def test_the_documents_program_runs():
     page = (Path(__file__).resolve().parents[2] / "docs/optimizer_library.md").read_text()
-    program, = re.findall(r"^```python\n(.*?)^```$", page, re.S | re.M)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", page, re.S | re.M)
     names = {}
     exec(program, names)
     assert names["again"].updates == 1 and names["averaged"].shape == (1000, 64)

@@ -9,8 +9,7 @@ from paddle_mini.optimizer.config import config_class
 
 O, L = pm.optimizer, pm.lr
 AB = {"learning_rate": 0.5, "lr_decay_a": 0.125, "lr_decay_b": 4.0}
-SEGMENTS = {"learning_rate": 0.5,
-            "segments": [{"bound": 2, "rate": 1.0}, {"bound": 5, "rate": 0.5}, {"bound": 6, "rate": 0.25}]}
+SEGMENTS = {"learning_rate": 0.5, "segments": [{"bound": 2, "rate": 1.0}, {"bound": 5, "rate": 0.5}, {"bound": 6, "rate": 0.25}]}
 
 
 def rate_of(segments, at):
@@ -22,16 +21,25 @@ POLICIES = [
     ("Const", "const_lr", {"learning_rate": 0.5}, lambda t: 0.5, [3]),
     ("Const", "const_lr", {}, lambda t: 1.0, [3]),
     ("Linear", "linear_lr", {**AB, "lr_decay_b": 0.1}, lambda t: max(0.5 - 0.125 * t, 0.1), [3, 4]),
-    ("Poly", "poly_lr", AB, lambda t: 0.5 * (1 + 0.125 * t)**-4, [8]),
-    ("CaffePoly", "caffe_poly_lr", {**AB, "lr_decay_a": 8.0}, lambda t: 0.5 * (1 - t / 8)**4 if t <= 8 else 0.0,
-     [7, 8, 9]),
-    ("Exp", "exp_lr", AB, lambda t: 0.5 * 0.125**(t / 4), [4]),
-    ("DiscExp", "discexp_lr", AB, lambda t: 0.5 * 0.125**(t // 4), [3, 4, 7, 8]),
+    ("Poly", "poly_lr", AB, lambda t: 0.5 * (1 + 0.125 * t) ** -4, [8]),
+    ("CaffePoly", "caffe_poly_lr", {**AB, "lr_decay_a": 8.0}, lambda t: 0.5 * (1 - t / 8) ** 4 if t <= 8 else 0.0, [7, 8, 9]),
+    ("Exp", "exp_lr", AB, lambda t: 0.5 * 0.125 ** (t / 4), [4]),
+    ("DiscExp", "discexp_lr", AB, lambda t: 0.5 * 0.125 ** (t // 4), [3, 4, 7, 8]),
     ("Manual", "manual_lr", SEGMENTS, lambda t: 0.5 * rate_of(SEGMENTS["segments"], t), [2, 3, 5, 6, 7]),
-    ("Noam", "noam_lr", {"learning_rate": 2.0, "d_model": 64, "warmup_steps": 6},
-     lambda t: 2 * 64**-0.5 * min(t**-0.5, t * 6**-1.5) if t else 0.0, [5, 6, 7]),
-    ("Cosine", "cosine_lr", {"learning_rate": 0.5, "steps": 8, "least": 0.1},
-     lambda t: 0.1 + 0.4 * (1 + math.cos(math.pi * t / 8)) / 2 if t <= 8 else 0.1, [4, 8, 9]),
+    (
+        "Noam",
+        "noam_lr",
+        {"learning_rate": 2.0, "d_model": 64, "warmup_steps": 6},
+        lambda t: 2 * 64**-0.5 * min(t**-0.5, t * 6**-1.5) if t else 0.0,
+        [5, 6, 7],
+    ),
+    (
+        "Cosine",
+        "cosine_lr",
+        {"learning_rate": 0.5, "steps": 8, "least": 0.1},
+        lambda t: 0.1 + 0.4 * (1 + math.cos(math.pi * t / 8)) / 2 if t <= 8 else 0.1,
+        [4, 8, 9],
+    ),
 ]
 
 
@@ -125,9 +133,9 @@ def test_schedule(name, begin):
         schedule.step()
 
 
-@pytest.mark.parametrize("schedule",
-                         [L.NoamDecay(64, 5, last_epoch=0), L.StepDecay(0.5, 4, 0.5, last_epoch=0),
-                          L.StepDecay(0.5, 4, 0.5, last_epoch=4)])
+@pytest.mark.parametrize(
+    "schedule", [L.NoamDecay(64, 5, last_epoch=0), L.StepDecay(0.5, 4, 0.5, last_epoch=0), L.StepDecay(0.5, 4, 0.5, last_epoch=4)]
+)
 def test_schedule_from_where_the_policy_begins(schedule):
     library = O.NativeOptimizer(O.SGD(schedule).to_config(), np.zeros(1))
     for _ in range(20):
@@ -136,17 +144,23 @@ def test_schedule_from_where_the_policy_begins(schedule):
         schedule.step()
 
 
-@pytest.mark.parametrize("schedule, why", [
-    (L.NoamDecay(64, 5), r"NoamDecay.* step\(1\)"), (L.StepDecay(0.5, 4), "StepDecay.* MultiStepDecay"),
-    (L.InverseTimeDecay(0.5, 2.0), "InverseTimeDecay.*from 1"), (L.LinearLR(0.5, 5), "LinearLR.*rises"),
-    (L.PolynomialDecay(0.5, 5, cycle=True), "PolynomialDecay"),
-    (L.PolynomialDecay(0.5, 5, power=2.0), "PolynomialDecay"),
-    (L.CosineAnnealingDecay(0.5, 5), "CosineAnnealingDecay.*set_learning_rate"),
-    (L.LambdaDecay(0.5, lambda t: 1), "LambdaDecay"),
-    (L.LinearWarmup(0.5, 5, 0.0, 0.5), "LinearWarmup"), (L.OneCycleLR(0.5, 5), "OneCycleLR"),
-    (L.ReduceOnPlateau(0.5), "ReduceOnPlateau"),
-    (L.SWALR(0.5, 0.1, 3), "SWALR"),
-])
+@pytest.mark.parametrize(
+    "schedule, why",
+    [
+        (L.NoamDecay(64, 5), r"NoamDecay.* step\(1\)"),
+        (L.StepDecay(0.5, 4), "StepDecay.* MultiStepDecay"),
+        (L.InverseTimeDecay(0.5, 2.0), "InverseTimeDecay.*from 1"),
+        (L.LinearLR(0.5, 5), "LinearLR.*rises"),
+        (L.PolynomialDecay(0.5, 5, cycle=True), "PolynomialDecay"),
+        (L.PolynomialDecay(0.5, 5, power=2.0), "PolynomialDecay"),
+        (L.CosineAnnealingDecay(0.5, 5), "CosineAnnealingDecay.*set_learning_rate"),
+        (L.LambdaDecay(0.5, lambda t: 1), "LambdaDecay"),
+        (L.LinearWarmup(0.5, 5, 0.0, 0.5), "LinearWarmup"),
+        (L.OneCycleLR(0.5, 5), "OneCycleLR"),
+        (L.ReduceOnPlateau(0.5), "ReduceOnPlateau"),
+        (L.SWALR(0.5, 0.1, 3), "SWALR"),
+    ],
+)
 def test_schedules_without_an_equal_policy(schedule, why):
     with pytest.raises(pm.ProgramError, match=why):
         O.SGD(schedule).to_config()
@@ -157,4 +171,4 @@ def test_averaged_sgd():
     library = O.NativeOptimizer(config, np.zeros(1))
     for t in range(10):
         library.update(np.zeros(1))
-        assert library.learning_rate == pytest.approx(0.5 / (1 + 0.25 * 0.5 * t)**0.75, rel=1e-12)
+        assert library.learning_rate == pytest.approx(0.5 / (1 + 0.25 * 0.5 * t) ** 0.75, rel=1e-12)

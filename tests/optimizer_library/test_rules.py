@@ -47,15 +47,15 @@ def adamax(p, g, s, n, beta_1=0.9, beta_2=0.999, epsilon=1e-8):
 def rmsprop(p, g, s, n, rho=0.95, epsilon=1e-6, momentum=0.0, centered=False):
     s["s"] = rho * s.get("s", 0) + (1 - rho) * g**2
     s["g"] = rho * s.get("g", 0) + (1 - rho) * g
-    s["m"] = momentum * s.get("m", 0) + RATE * g / np.sqrt(s["s"] - (s["g"]**2 if centered else 0) + epsilon)
+    s["m"] = momentum * s.get("m", 0) + RATE * g / np.sqrt(s["s"] - (s["g"] ** 2 if centered else 0) + epsilon)
     return p - s["m"]
 
 
 def ftrl(p, g, s, n, l1=0.0, l2=0.0, lr_power=-0.5):
     before, k = s.get("n", np.zeros_like(g)), -lr_power
     s["n"] = before + g**2
-    s["l"] = s.get("l", 0) + g - (s["n"]**k - before**k) / RATE * p
-    return np.where(np.abs(s["l"]) > l1, (np.sign(s["l"]) * l1 - s["l"]) / (s["n"]**k / RATE + 2 * l2), 0)
+    s["l"] = s.get("l", 0) + g - (s["n"] ** k - before**k) / RATE * p
+    return np.where(np.abs(s["l"]) > l1, (np.sign(s["l"]) * l1 - s["l"]) / (s["n"] ** k / RATE + 2 * l2), 0)
 
 
 def lamb(p, g, s, n, beta_1=0.9, beta_2=0.999, epsilon=1e-6, weight_decay=0.01, always_adapt=False):
@@ -96,25 +96,56 @@ def proximal_adagrad(p, g, s, n, l1=0.0, l2=0.0, initial_accumulator_value=0.1):
     return shrunk(p - RATE * g / np.sqrt(s["m"]), l1, l2)
 
 
-RULES = {"SGD": sgd, "Adadelta": adadelta, "Adagrad": adagrad, "Adam": adam, "Adamax": adamax, "RMSProp": rmsprop,
-         "Ftrl": ftrl, "Lamb": lamb, "Lars": lars, "DecayedAdagrad": decayed_adagrad, "Dpsgd": dpsgd,
-         "ProximalGD": proximal_gd, "ProximalAdagrad": proximal_adagrad}
+RULES = {
+    "SGD": sgd,
+    "Adadelta": adadelta,
+    "Adagrad": adagrad,
+    "Adam": adam,
+    "Adamax": adamax,
+    "RMSProp": rmsprop,
+    "Ftrl": ftrl,
+    "Lamb": lamb,
+    "Lars": lars,
+    "DecayedAdagrad": decayed_adagrad,
+    "Dpsgd": dpsgd,
+    "ProximalGD": proximal_gd,
+    "ProximalAdagrad": proximal_adagrad,
+}
 CASES = [
-    ("SGD", {}), ("SGD", {"momentum": 0.9}), ("SGD", {"momentum": 0.9, "nesterov": True}), ("SGD", {"decay": 0.1}),
-    ("SGD", {"momentum": 0.9, "nesterov": True, "decay": 0.1}), ("Adadelta", {}),
-    ("Adadelta", {"rho": 0.5, "epsilon": 1e-3, "decay": 0.1}), ("Adagrad", {}),
-    ("Adagrad", {"epsilon": 1e-2, "decay": 0.1, "initial_accumulator_value": 0.5}), ("Adam", {}),
+    ("SGD", {}),
+    ("SGD", {"momentum": 0.9}),
+    ("SGD", {"momentum": 0.9, "nesterov": True}),
+    ("SGD", {"decay": 0.1}),
+    ("SGD", {"momentum": 0.9, "nesterov": True, "decay": 0.1}),
+    ("Adadelta", {}),
+    ("Adadelta", {"rho": 0.5, "epsilon": 1e-3, "decay": 0.1}),
+    ("Adagrad", {}),
+    ("Adagrad", {"epsilon": 1e-2, "decay": 0.1, "initial_accumulator_value": 0.5}),
+    ("Adam", {}),
     ("Adam", {"decay": 0.1}),
-    ("Adam", {"beta_1": 0.5, "beta_2": 0.75, "epsilon": 1e-2}), ("Adam", {"beta_1": 0.0}),
-    ("Adam", {"beta_1": 0.0, "beta_2": 0.0, "epsilon": 0.0}), ("Adamax", {}),
-    ("Adamax", {"beta_1": 0.0, "beta_2": 0.5, "epsilon": 1e-2}), ("RMSProp", {}), ("RMSProp", {"momentum": 0.5}),
-    ("RMSProp", {"momentum": 0.5, "centered": True, "rho": 0.5, "epsilon": 1e-2}), ("Ftrl", {}),
-    ("Ftrl", {"l1": 0.5, "l2": 0.25}), ("Ftrl", {"l1": 0.5, "lr_power": -0.75}), ("Lamb", {}),
-    ("Lamb", {"weight_decay": 0.0}), ("Lamb", {"weight_decay": 0.0, "always_adapt": True}), ("Lars", {}),
+    ("Adam", {"beta_1": 0.5, "beta_2": 0.75, "epsilon": 1e-2}),
+    ("Adam", {"beta_1": 0.0}),
+    ("Adam", {"beta_1": 0.0, "beta_2": 0.0, "epsilon": 0.0}),
+    ("Adamax", {}),
+    ("Adamax", {"beta_1": 0.0, "beta_2": 0.5, "epsilon": 1e-2}),
+    ("RMSProp", {}),
+    ("RMSProp", {"momentum": 0.5}),
+    ("RMSProp", {"momentum": 0.5, "centered": True, "rho": 0.5, "epsilon": 1e-2}),
+    ("Ftrl", {}),
+    ("Ftrl", {"l1": 0.5, "l2": 0.25}),
+    ("Ftrl", {"l1": 0.5, "lr_power": -0.75}),
+    ("Lamb", {}),
+    ("Lamb", {"weight_decay": 0.0}),
+    ("Lamb", {"weight_decay": 0.0, "always_adapt": True}),
+    ("Lars", {}),
     ("Lars", {"lars_weight_decay": 0.0}),
-    ("Lars", {"momentum": 0.5, "lars_coeff": 0.25, "epsilon": 0.5, "rescale_grad": 0.5}), ("DecayedAdagrad", {}),
-    ("DecayedAdagrad", {"decay": 0.5, "epsilon": 1e-2}), ("Dpsgd", {"clip": 2.0, "sigma": 0.0}), ("ProximalGD", {}),
-    ("ProximalGD", {"l1": 0.5, "l2": 0.25}), ("ProximalAdagrad", {}),
+    ("Lars", {"momentum": 0.5, "lars_coeff": 0.25, "epsilon": 0.5, "rescale_grad": 0.5}),
+    ("DecayedAdagrad", {}),
+    ("DecayedAdagrad", {"decay": 0.5, "epsilon": 1e-2}),
+    ("Dpsgd", {"clip": 2.0, "sigma": 0.0}),
+    ("ProximalGD", {}),
+    ("ProximalGD", {"l1": 0.5, "l2": 0.25}),
+    ("ProximalAdagrad", {}),
     ("ProximalAdagrad", {"l1": 0.5, "l2": 0.25, "initial_accumulator_value": 0.5}),
 ]
 
@@ -165,7 +196,7 @@ def test_a_quadratic_falls(name):
     found = native(name, fields, begin)
 
     def loss():
-        return float((curvature * found.view()**2).sum())
+        return float((curvature * found.view() ** 2).sum())
 
     first = loss()
     for _ in range(STEPS):

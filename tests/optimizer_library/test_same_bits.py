@@ -20,8 +20,11 @@ MORE = {
 }
 ALL = {**OPTIMIZERS, **MORE}
 CHANGES = {
-    "plain": {}, "l1": {"regularization": R.L1Decay(0.01)}, "l2": {"regularization": R.L2Decay(0.1)},
-    "value": {"grad_clip": C.GradientClipByValue(0.7)}, "norm": {"grad_clip": C.GradientClipByNorm(2.0)},
+    "plain": {},
+    "l1": {"regularization": R.L1Decay(0.01)},
+    "l2": {"regularization": R.L2Decay(0.1)},
+    "value": {"grad_clip": C.GradientClipByValue(0.7)},
+    "norm": {"grad_clip": C.GradientClipByNorm(2.0)},
     "norm and l2": {"grad_clip": C.GradientClipByNorm(2.0), "regularization": R.L2Decay(0.1)},
 }
 # Dpsgd draws a number an update: the operator the same one each time, the library another one.
@@ -64,8 +67,18 @@ def test_dpsgd_draws_update_n_from_seed_and_n():
 
 # Those whose operators take selected rows and do no more or less: Adam's with lazy_mode corrects the moments for one
 # step more than were made, as PaddlePaddle does, and Lamb's sums its norms in another order.
-SPARSE = ["SGD", "Adagrad", "Adagrad begun", "Adam", "Adam other betas", "Momentum", "Nesterov", "RMSProp",
-          "RMSProp centered", "Ftrl"]
+SPARSE = [
+    "SGD",
+    "Adagrad",
+    "Adagrad begun",
+    "Adam",
+    "Adam other betas",
+    "Momentum",
+    "Nesterov",
+    "RMSProp",
+    "RMSProp centered",
+    "Ftrl",
+]
 
 
 def same_bits_by_rows(optimizer, dtype, distinct=False):

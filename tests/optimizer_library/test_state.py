@@ -10,31 +10,48 @@ STEPS = 6
 AB = {"learning_rate": 0.1, "lr_decay_a": 0.01, "lr_decay_b": 0.05}
 SEGMENTS = {"learning_rate": 0.1, "segments": [{"bound": 3, "rate": 1.0}, {"bound": 8, "rate": 0.5}]}
 POLICIES = {
-    "Const": ("const_lr", {"learning_rate": 0.1}), "Linear": ("linear_lr", AB), "Poly": ("poly_lr", AB),
-    "CaffePoly": ("caffe_poly_lr", {**AB, "lr_decay_a": 10.0}), "Exp": ("exp_lr", {**AB, "lr_decay_b": 20.0}),
-    "DiscExp": ("discexp_lr", {**AB, "lr_decay_b": 4.0}), "Manual": ("manual_lr", SEGMENTS),
-    "PassManual": ("pass_manual_lr", SEGMENTS), "Noam": ("noam_lr", {"d_model": 16, "warmup_steps": 4}),
+    "Const": ("const_lr", {"learning_rate": 0.1}),
+    "Linear": ("linear_lr", AB),
+    "Poly": ("poly_lr", AB),
+    "CaffePoly": ("caffe_poly_lr", {**AB, "lr_decay_a": 10.0}),
+    "Exp": ("exp_lr", {**AB, "lr_decay_b": 20.0}),
+    "DiscExp": ("discexp_lr", {**AB, "lr_decay_b": 4.0}),
+    "Manual": ("manual_lr", SEGMENTS),
+    "PassManual": ("pass_manual_lr", SEGMENTS),
+    "Noam": ("noam_lr", {"d_model": 16, "warmup_steps": 4}),
     "Cosine": ("cosine_lr", {"learning_rate": 0.1, "steps": 10}),
 }
 AVERAGES = {
-    "without": [], "window": [{"scheme": "window", "window_min": 2, "window_max": 4}],
-    "three": [{"scheme": "uniform", "start_step": 3}, {"scheme": "exponential", "decay": 0.9, "warmup": "ratio"},
-              {"scheme": "polynomial", "exponent": 3.0, "every": 2}],
-    "three others": [{"scheme": "uniform", "start_step": 3}, {"scheme": "power", "exponent": 3.0},
-                     {"scheme": "exponential", "decay": 0.9, "bias_correction": False}],
+    "without": [],
+    "window": [{"scheme": "window", "window_min": 2, "window_max": 4}],
+    "three": [
+        {"scheme": "uniform", "start_step": 3},
+        {"scheme": "exponential", "decay": 0.9, "warmup": "ratio"},
+        {"scheme": "polynomial", "exponent": 3.0, "every": 2},
+    ],
+    "three others": [
+        {"scheme": "uniform", "start_step": 3},
+        {"scheme": "power", "exponent": 3.0},
+        {"scheme": "exponential", "decay": 0.9, "bias_correction": False},
+    ],
 }
 
 
 def native(kind, begin, policy="Const", averages="without", state=None, **others):
     field, message = POLICIES[policy]
-    return library(kind, begin, KINDS[kind], state, lr_policy=policy, averaging=AVERAGES[averages], **{field: message},
-                   **others)
+    return library(kind, begin, KINDS[kind], state, lr_policy=policy, averaging=AVERAGES[averages], **{field: message}, **others)
 
 
 def everything(found, averages="without"):
     """What can be seen of an object, and its state."""
-    return [found.parameter().tobytes(), found.updates, found.skipped, found.learning_rate, found.state(),
-            *(found.average(which).tobytes() for which in range(len(AVERAGES[averages])))]
+    return [
+        found.parameter().tobytes(),
+        found.updates,
+        found.skipped,
+        found.learning_rate,
+        found.state(),
+        *(found.average(which).tobytes() for which in range(len(AVERAGES[averages]))),
+    ]
 
 
 @pytest.mark.parametrize("averages", AVERAGES)
@@ -55,8 +72,7 @@ def test_goes_on(kind, policy, averages):
     assert everything(second, averages) == everything(through, averages)
 
 
-@pytest.mark.parametrize("change",
-                         [{}, {"l2_rate": 0.1}, {"l1_rate": 0.05}, {"row_policy": "LikeZeros", "l2_rate": 0.1}])
+@pytest.mark.parametrize("change", [{}, {"l2_rate": 0.1}, {"l1_rate": 0.05}, {"row_policy": "LikeZeros", "l2_rate": 0.1}])
 @pytest.mark.parametrize("kind", ["SGD", "SGD with momentum", "Adagrad", "Adam", "Ftrl"])
 def test_rows_go_on(kind, change):
     begin, steps = values("float64"), list(row_gradients(2 * STEPS, "float64"))
@@ -178,18 +194,19 @@ def test_objects_share_nothing():
 
 def checksum(data):
     """That of cpp/optimizer/state.cc: FNV-1a over words, four sums that take turns."""
+
     def mixed(total, word):
-        total = (total ^ word) * 0x100000001b3 % 2**64
+        total = (total ^ word) * 0x100000001B3 % 2**64
         return total ^ (total >> 32)
 
-    sums, whole = [0xcbf29ce484222325, 1, 2, 3], len(data) // 32 * 32
+    sums, whole = [0xCBF29CE484222325, 1, 2, 3], len(data) // 32 * 32
     for at in range(0, whole, 8):
-        sums[at // 8 % 4] = mixed(sums[at // 8 % 4], int.from_bytes(data[at:at + 8], "little"))
+        sums[at // 8 % 4] = mixed(sums[at // 8 % 4], int.from_bytes(data[at : at + 8], "little"))
     total = mixed(sums[0], len(data) - whole)
     for one in sums[1:]:
         total = mixed(total, one)
     for at in range(whole, len(data), 8):
-        total = mixed(total, int.from_bytes(data[at:at + 8], "little"))
+        total = mixed(total, int.from_bytes(data[at : at + 8], "little"))
     return total.to_bytes(8, "little")
 
 

@@ -14,21 +14,42 @@ from paddle_mini.optimizer.optimizer import Optimizer
 O = pm.optimizer
 # A value for each argument that is not its default, and what it becomes; None: of one parameter, tested below.
 ARGUMENTS = {
-    "Adadelta": {"epsilon": 0.25, "rho": 0.5}, "Adagrad": {"epsilon": 0.25, "initial_accumulator_value": 0.5},
+    "Adadelta": {"epsilon": 0.25, "rho": 0.5},
+    "Adagrad": {"epsilon": 0.25, "initial_accumulator_value": 0.5},
     "Adam": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125, "lazy_mode": True},
-    "AdamW": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125, "weight_decay": 0.75, "lazy_mode": True, "lr_ratio": None,
-              "apply_decay_param_fun": None},
-    "Adamax": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125}, "DecayedAdagrad": {"decay": 0.25, "epsilon": 0.5},
+    "AdamW": {
+        "beta1": 0.25,
+        "beta2": 0.5,
+        "epsilon": 0.125,
+        "weight_decay": 0.75,
+        "lazy_mode": True,
+        "lr_ratio": None,
+        "apply_decay_param_fun": None,
+    },
+    "Adamax": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125},
+    "DecayedAdagrad": {"decay": 0.25, "epsilon": 0.5},
     "Dpsgd": {"clip": 2.0, "batch_size": 4.0, "sigma": 0.5, "seed": 7},
     "Ftrl": {"l1": 0.25, "l2": 0.5, "lr_power": -0.75},
-    "Lamb": {"lamb_weight_decay": 0.75, "beta1": 0.25, "beta2": 0.5, "epsilon": 0.125, "always_adapt": True,
-             "exclude_from_weight_decay_fn": None},
-    "LarsMomentum": {"momentum": 0.25, "lars_coeff": 0.5, "lars_weight_decay": 0.75, "epsilon": 0.125,
-                     "rescale_grad": 2.0,
-                     "exclude_from_weight_decay": None},
+    "Lamb": {
+        "lamb_weight_decay": 0.75,
+        "beta1": 0.25,
+        "beta2": 0.5,
+        "epsilon": 0.125,
+        "always_adapt": True,
+        "exclude_from_weight_decay_fn": None,
+    },
+    "LarsMomentum": {
+        "momentum": 0.25,
+        "lars_coeff": 0.5,
+        "lars_weight_decay": 0.75,
+        "epsilon": 0.125,
+        "rescale_grad": 2.0,
+        "exclude_from_weight_decay": None,
+    },
     "Momentum": {"momentum": 0.25, "use_nesterov": True},
     "ProximalAdagrad": {"l1": 0.25, "l2": 0.5, "initial_accumulator_value": 0.75},
-    "ProximalGD": {"l1": 0.25, "l2": 0.5}, "RMSProp": {"rho": 0.25, "epsilon": 0.5, "momentum": 0.75, "centered": True},
+    "ProximalGD": {"l1": 0.25, "l2": 0.5},
+    "RMSProp": {"rho": 0.25, "epsilon": 0.5, "momentum": 0.75, "centered": True},
     "SGD": {},
 }
 SEED = {"Dpsgd": {"seed": 3}}  # none has no message
@@ -57,8 +78,11 @@ def parameter(name="w", shape=(4, 3), **facts):
 def own_arguments(kind):
     """Names of the constructor's arguments, without those that all optimizers share."""
     shared = set(inspect.signature(Optimizer.__init__).parameters)
-    return [name for name, one in inspect.signature(kind.__init__).parameters.items()
-            if name not in shared and one.kind is not inspect.Parameter.VAR_KEYWORD]
+    return [
+        name
+        for name, one in inspect.signature(kind.__init__).parameters.items()
+        if name not in shared and one.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
 
 
 def test_the_lists_have_every_optimizer_and_every_argument():
@@ -69,14 +93,15 @@ def test_the_lists_have_every_optimizer_and_every_argument():
         assert sorted(ARGUMENTS[name]) == sorted(own_arguments(kind)), name
 
 
-@pytest.mark.parametrize("name, argument", [(name, argument) for name, given in ARGUMENTS.items() for argument in given
-                                            if given[argument] is not None])
+@pytest.mark.parametrize(
+    "name, argument", [(name, argument) for name, given in ARGUMENTS.items() for argument in given if given[argument] is not None]
+)
 def test_each_argument_changes_its_value(name, argument):
     given = ARGUMENTS[name][argument]
     before, after = (values_of(optimizer(name, **arguments).to_config()) for arguments in ({}, {argument: given}))
     changed = {key: value for key, value in after.items() if before.get(key) != value}
     assert len(changed) == 1, changed
-    (key, value), = changed.items()
+    ((key, value),) = changed.items()
     assert value == given or (key, value) == ("row_policy", config_class().Lazy)
 
 
@@ -122,32 +147,57 @@ def test_functions_of_a_parameter():
     adamw = O.AdamW(0.1, weight_decay=0.5, lr_ratio=lambda one: 0.25, apply_decay_param_fun=lambda name: name == "w")
     lamb = O.Lamb(0.1, 0.5, exclude_from_weight_decay_fn=lambda one: one.name == "bias")
     lars = O.LarsMomentum(0.1, 0.9, lars_weight_decay=0.5, exclude_from_weight_decay=["ias"])
-    decays = [[values_of(one.to_config(of))[key] for of in (w, bias)] for one, key in
-              ((adamw, "adam.decay"), (lamb, "lamb.weight_decay"), (lars, "lars.lars_weight_decay"))]
+    decays = [
+        [values_of(one.to_config(of))[key] for of in (w, bias)]
+        for one, key in ((adamw, "adam.decay"), (lamb, "lamb.weight_decay"), (lars, "lars.lars_weight_decay"))
+    ]
     assert decays == [[0.125, 0.0], [0.5, 0.0], [0.5, 0.0]]
-    for one, name in ((O.AdamW(0.1, lr_ratio=lambda one: 1), "lr_ratio"), (adamw, "apply_decay_param_fun"),
-                      (lamb, "exclude_from_weight_decay_fn"), (lars, "exclude_from_weight_decay")):
+    for one, name in (
+        (O.AdamW(0.1, lr_ratio=lambda one: 1), "lr_ratio"),
+        (adamw, "apply_decay_param_fun"),
+        (lamb, "exclude_from_weight_decay_fn"),
+        (lars, "exclude_from_weight_decay"),
+    ):
         with pytest.raises(pm.ProgramError, match=f"{name}.*give it to to_config"):
             one.to_config()
 
 
-@pytest.mark.parametrize("optimizer, policy", [
-    (O.SGD(0.1), "Lazy"), (O.SGD(0.1, regularization=0.1), "Lazy"), (O.Adagrad(0.1), "Lazy"), (O.Ftrl(0.1), "Lazy"),
-    (O.Adam(0.1, lazy_mode=True), "Lazy"), (O.Adam(0.1), "LikeZeros"), (O.Momentum(0.1), "LikeZeros"),
-    (O.RMSProp(0.1), "LikeZeros"),
-    (O.Adagrad(0.1, regularization=0.1), "LikeZeros"), (O.ParameterAverage(O.SGD(0.1), Uniform()), "Lazy"),
-    (O.ParameterAverage(O.SGD(0.1, regularization=0.1), Uniform()), "LikeZeros"),
-])
+@pytest.mark.parametrize(
+    "optimizer, policy",
+    [
+        (O.SGD(0.1), "Lazy"),
+        (O.SGD(0.1, regularization=0.1), "Lazy"),
+        (O.Adagrad(0.1), "Lazy"),
+        (O.Ftrl(0.1), "Lazy"),
+        (O.Adam(0.1, lazy_mode=True), "Lazy"),
+        (O.Adam(0.1), "LikeZeros"),
+        (O.Momentum(0.1), "LikeZeros"),
+        (O.RMSProp(0.1), "LikeZeros"),
+        (O.Adagrad(0.1, regularization=0.1), "LikeZeros"),
+        (O.ParameterAverage(O.SGD(0.1), Uniform()), "Lazy"),
+        (O.ParameterAverage(O.SGD(0.1, regularization=0.1), Uniform()), "LikeZeros"),
+    ],
+)
 def test_rows_that_a_gradient_does_not_name(optimizer, policy):
     config = optimizer.to_config()
     assert config.RowPolicy.Name(config.row_policy) == policy
 
 
-@pytest.mark.parametrize("scheme", [
-    Window(5), Window(rate=0.5, min_size=3, max_size=9), Uniform(), Tail(4), Polynomial(2.0), Power(3.0),
-    Exponential(0.5), Exponential(0.5, bias_correction=False), Exponential(0.5, warmup="ratio"),
-    Exponential(0.5, warmup=(3, 0.5)),
-])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        Window(5),
+        Window(rate=0.5, min_size=3, max_size=9),
+        Uniform(),
+        Tail(4),
+        Polynomial(2.0),
+        Power(3.0),
+        Exponential(0.5),
+        Exponential(0.5, bias_correction=False),
+        Exponential(0.5, warmup="ratio"),
+        Exponential(0.5, warmup=(3, 0.5)),
+    ],
+)
 def test_averages(scheme):
     config = O.ParameterAverage(O.Adam(0.1), [scheme, Polynomial(1.5)], every=2, start_step=3).to_config()
     assert config.optimizer == config.Adam and len(config.averaging) == 2
@@ -218,25 +268,32 @@ class Penalty(pm.regularizer.Regularizer):
         raise NotImplementedError
 
 
-@pytest.mark.parametrize("optimizer, named", [
-    (lambda: Bent(0.1), "Bent"), (lambda: O.SGD(Jump(0.1, 0.5)), "Jump.*set_learning_rate"),
-    (lambda: O.SGD(0.1, grad_clip=Sharper(1.0)), "Sharper"), (lambda: O.Dpsgd(0.1, seed=-1), "OptimizerConfig"),
-    (lambda: O.SGD(0.1, regularization=lambda parameter, block: None), "function.*L2Decay"),
-    (lambda: Own(0.1), "Own"), (lambda: O.ParameterAverage(Other(), Uniform()), "Other"),
-    (lambda: O.GradientMerge(O.SGD(0.1), 2), "GradientMerge"),
-    (lambda: O.LossScaling(O.SGD(0.1)), "LossScaling"),
-    (lambda: O.Lookahead(O.SGD(0.1)), "Lookahead"), (lambda: O.ScheduleFree(O.SGD(0.1)), "ScheduleFree"),
-    (lambda: O.ParameterAverage(O.GradientMerge(O.SGD(0.1), 2), Uniform()), "GradientMerge"),
-    (lambda: O.Dpsgd(0.1), "Dpsgd.*seed"),
-    (lambda: O.SGD(0.1, regularization=Penalty()), "Penalty"),
-    (lambda: O.SGD(0.1, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0)), "GradientClipByGlobalNorm"),
-    (lambda: O.SGD(0.1, grad_clip=pm.clip.GradientClipByValue(1.0, -0.5)), "GradientClipByValue"),
-    (lambda: O.SGD(pm.lr.exponential_decay(0.1, 10, 0.5)), "learning rate"),
-    (lambda: O.ParameterAverage(O.SGD(0.1), Latest(3)), "Latest"),
-    (lambda: O.ParameterAverage(O.SGD(0.1), BiasCorrected()), "BiasCorrected"),
-    (lambda: O.ParameterAverage(O.SGD(0.1), Uniform(), buffers="average"), "buffers"),
-    (lambda: O.ParameterAverage(O.SGD(0.1), Uniform(), place=pm.CUDAPlace(0)), "place"),
-])
+@pytest.mark.parametrize(
+    "optimizer, named",
+    [
+        (lambda: Bent(0.1), "Bent"),
+        (lambda: O.SGD(Jump(0.1, 0.5)), "Jump.*set_learning_rate"),
+        (lambda: O.SGD(0.1, grad_clip=Sharper(1.0)), "Sharper"),
+        (lambda: O.Dpsgd(0.1, seed=-1), "OptimizerConfig"),
+        (lambda: O.SGD(0.1, regularization=lambda parameter, block: None), "function.*L2Decay"),
+        (lambda: Own(0.1), "Own"),
+        (lambda: O.ParameterAverage(Other(), Uniform()), "Other"),
+        (lambda: O.GradientMerge(O.SGD(0.1), 2), "GradientMerge"),
+        (lambda: O.LossScaling(O.SGD(0.1)), "LossScaling"),
+        (lambda: O.Lookahead(O.SGD(0.1)), "Lookahead"),
+        (lambda: O.ScheduleFree(O.SGD(0.1)), "ScheduleFree"),
+        (lambda: O.ParameterAverage(O.GradientMerge(O.SGD(0.1), 2), Uniform()), "GradientMerge"),
+        (lambda: O.Dpsgd(0.1), "Dpsgd.*seed"),
+        (lambda: O.SGD(0.1, regularization=Penalty()), "Penalty"),
+        (lambda: O.SGD(0.1, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0)), "GradientClipByGlobalNorm"),
+        (lambda: O.SGD(0.1, grad_clip=pm.clip.GradientClipByValue(1.0, -0.5)), "GradientClipByValue"),
+        (lambda: O.SGD(pm.lr.exponential_decay(0.1, 10, 0.5)), "learning rate"),
+        (lambda: O.ParameterAverage(O.SGD(0.1), Latest(3)), "Latest"),
+        (lambda: O.ParameterAverage(O.SGD(0.1), BiasCorrected()), "BiasCorrected"),
+        (lambda: O.ParameterAverage(O.SGD(0.1), Uniform(), buffers="average"), "buffers"),
+        (lambda: O.ParameterAverage(O.SGD(0.1), Uniform(), place=pm.CUDAPlace(0)), "place"),
+    ],
+)
 def test_what_an_object_for_one_parameter_can_not_do(optimizer, named):
     with pytest.raises(pm.ProgramError, match=named):
         optimizer().to_config()

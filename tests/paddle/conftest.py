@@ -1,4 +1,5 @@
 """The other runtime of these tests: PaddlePaddle 2.6.2, in the environment that `make test-paddle` and `make bench` share."""
+
 import importlib.util
 import json
 import os
@@ -25,8 +26,13 @@ class PaddlePaddle:
         self.log = log
         with log.open("w") as errors:
             self.process = subprocess.Popen(
-                [str(python), str(pathlib.Path(__file__).parent / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=errors, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "GLOG_minloglevel": "2"})
+                [str(python), str(pathlib.Path(__file__).parent / "worker.py")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "GLOG_minloglevel": "2"},
+            )
 
     def ask(self, job, folder, **arguments):
         """The test fails where PaddlePaddle does."""
@@ -76,11 +82,16 @@ def paddle(new_paddle):
 def run_all(new_paddle):
     """Runs many programs that lie in a folder; see worker.operators. One that ends PaddlePaddle is left out of the next try.
     Returns by case what PaddlePaddle fetched, or the text of its error."""
+
     def run(folder, cases):
         left, worker = dict(cases), new_paddle()
         while left:
             error = worker.error_of("operators", folder, cases=left)
-            left = {case: names for case, names in left.items() if not any((folder / f"{case}{end}").exists() for end in (".out.npz", ".error"))}
+            left = {
+                case: names
+                for case, names in left.items()
+                if not any((folder / f"{case}{end}").exists() for end in (".out.npz", ".error"))
+            }
             assert error or not left
             if left:
                 (folder / f"{next(iter(left))}.error").write_text(f"PaddlePaddle ends: {worker.log.read_text()[-600:]}")
@@ -116,8 +127,15 @@ def train_in_both(paddle, tmp_path):
         names = [getattr(fetch, "name", fetch) for fetch in fetches]
         (tmp_path / "main.pb").write_bytes(main.to_bytes())
         np.savez(tmp_path / "init.npz", **pm.io.get_state(main, scope))
-        np.savez(tmp_path / "feeds.npz", **{key: value for step in range(steps) for name, fed in feeds[step].items()
-                                            for key, value in as_arrays(f"{step}/{name}", fed)})
+        np.savez(
+            tmp_path / "feeds.npz",
+            **{
+                key: value
+                for step in range(steps)
+                for name, fed in feeds[step].items()
+                for key, value in as_arrays(f"{step}/{name}", fed)
+            },
+        )
         paddle.ask("train", tmp_path, fetch=names, steps=steps)
         losses = []
         with np.load(tmp_path / "results.npz") as theirs:

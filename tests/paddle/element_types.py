@@ -4,6 +4,7 @@ Run by the Python of PaddlePaddle's environment (CONTRIBUTING.md):
     build/bench/paddle/bin/python tests/paddle/element_types.py OPERATOR...
 Complex types are left out: there are none here.
 """
+
 import json
 import pathlib
 import re
@@ -11,8 +12,18 @@ import sys
 
 from paddle.framework import core
 
-NAMES = {"bool": "bool", "int8_t": "int8", "uint8_t": "uint8", "int16_t": "int16", "int": "int32", "int64_t": "int64",
-         "::paddle::platform::float16": "float16", "::paddle::platform::bfloat16": "bfloat16", "float": "float32", "double": "float64"}
+NAMES = {
+    "bool": "bool",
+    "int8_t": "int8",
+    "uint8_t": "uint8",
+    "int16_t": "int16",
+    "int": "int32",
+    "int64_t": "int64",
+    "::paddle::platform::float16": "float16",
+    "::paddle::platform::bfloat16": "bfloat16",
+    "float": "float32",
+    "double": "float64",
+}
 KERNEL = re.compile(r"\{data_type\[(.*?)\]; data_layout\[.*?\]; place\[Place\((.*?)\)\]; library_type\[(\w+)\]")
 
 
@@ -22,7 +33,9 @@ def table(operators):
         if operator not in operators:
             continue
         found = (KERNEL.match(kernel).groups() for kernel in kernels)
-        types[operator] = sorted({NAMES[dtype] for dtype, place, library in found if (place, library) == ("cpu", "PLAIN") and dtype in NAMES})
+        types[operator] = sorted(
+            {NAMES[dtype] for dtype, place, library in found if (place, library) == ("cpu", "PLAIN") and dtype in NAMES}
+        )
     return {operator: kinds for operator, kinds in sorted(types.items()) if kinds}
 
 

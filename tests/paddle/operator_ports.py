@@ -3,6 +3,7 @@
 Run by the Python of PaddlePaddle's environment: build/bench/paddle/bin/python tests/paddle/operator_ports.py OPERATOR...
 Attributes of its other back ends, and those that every operator has, are left out.
 """
+
 import json
 import pathlib
 import sys
@@ -18,9 +19,16 @@ def table(operators):
     result = {}
     for operator in sorted(operators & set(protos)):
         proto = protos[operator]
-        attrs = {attr.name: attr.type for attr in proto.attrs
-                 if attr.name not in GENERAL and not any(part in attr.name.lower() for part in BACK_ENDS)}
-        result[operator] = {"inputs": [port.name for port in proto.inputs], "outputs": [port.name for port in proto.outputs], "attrs": attrs}
+        attrs = {
+            attr.name: attr.type
+            for attr in proto.attrs
+            if attr.name not in GENERAL and not any(part in attr.name.lower() for part in BACK_ENDS)
+        }
+        result[operator] = {
+            "inputs": [port.name for port in proto.inputs],
+            "outputs": [port.name for port in proto.outputs],
+            "attrs": attrs,
+        }
     return result
 
 

@@ -1,4 +1,5 @@
 """PaddlePaddle's own averages, ModelAverage and ExponentialMovingAverage, as programs that it wrote: they give its numbers."""
+
 import numpy as np
 import pytest
 
@@ -10,8 +11,9 @@ STEPS = 25
 @pytest.mark.parametrize("kind", ["window", "exponential"])
 def test_programs_of_paddlepaddles_averages(paddle, tmp_path, kind):
     paddle.ask("averages", tmp_path, kind=kind, steps=STEPS)
-    main, apply, restore = (pm.Program.from_bytes((tmp_path / f"{name}.pb").read_bytes())
-                            for name in ("main", "apply", "restore"))
+    main, apply, restore = (
+        pm.Program.from_bytes((tmp_path / f"{name}.pb").read_bytes()) for name in ("main", "apply", "restore")
+    )
     with np.load(tmp_path / "values.npz") as values:
         parts = {}
         for key in values.files:

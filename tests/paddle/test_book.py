@@ -1,4 +1,5 @@
 """The chapters of the book: their programs, trained here and in PaddlePaddle from the same values, on the same batches."""
+
 import numpy as np
 import pytest
 

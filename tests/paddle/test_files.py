@@ -38,8 +38,9 @@ def test_variables(asked, tmp_path, model, filename):
     found = asked("load_vars", "loaded.npz", source=tmp_path / "ours", filename=filename)
     assert_same_bits(dict(sorted(found.items())), model.everything())
     asked("save_vars", to=tmp_path / "theirs", filename=filename)
-    assert {path.name: path.read_bytes() for path in (tmp_path / "theirs").iterdir()} == \
-        {path.name: path.read_bytes() for path in (tmp_path / "ours").iterdir()}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "theirs").iterdir()} == {
+        path.name: path.read_bytes() for path in (tmp_path / "ours").iterdir()
+    }
     scope = pm.Scope()
     pm.io.load_persistables(None, tmp_path / "theirs", model.main, filename, scope)
     assert_same_bits({name: scope.get(name) for name in sorted(scope.names())}, model.everything())
@@ -83,19 +84,26 @@ FOLDERS = [{"model_filename": "__model__"}, {"model_filename": "__model__", "par
 def test_inference_models_written_here(asked, tmp_path, model, names):
     pm.io.save_inference_model(tmp_path / "ours", [model.x], [model.logits], scope=model.scope, **names)
     program, _, fetches = pm.io.load_inference_model(tmp_path / "ours", scope=(scope := pm.Scope()), **names)
-    expected, = model.exe.run(program, {"x": batch(0)["x"]}, fetches, scope)
-    served, = asked("load_inference_model", "results.npz", source=tmp_path / "ours", names=names).values()
+    (expected,) = model.exe.run(program, {"x": batch(0)["x"]}, fetches, scope)
+    (served,) = asked("load_inference_model", "results.npz", source=tmp_path / "ours", names=names).values()
     np.testing.assert_allclose(served, expected, rtol=1e-5, atol=1e-6)
     folder = tmp_path / "ours"
-    files = (f"{folder}.pdmodel", f"{folder}.pdiparams") if not names else \
-        (folder / "__model__", folder / "__params__") if "params_filename" in names else (folder, "")
-    predicted, = asked("predict", "results.npz", model=str(files[0]), params=str(files[1])).values()
+    files = (
+        (f"{folder}.pdmodel", f"{folder}.pdiparams")
+        if not names
+        else (folder / "__model__", folder / "__params__")
+        if "params_filename" in names
+        else (folder, "")
+    )
+    (predicted,) = asked("predict", "results.npz", model=str(files[0]), params=str(files[1])).values()
     np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_an_inference_model_written_there(asked, tmp_path, model):
     asked("save_inference_model", to=tmp_path / "theirs", feed=["x"], fetch=[model.logits.name])
-    predicted, = asked("predict", "results.npz", model=f"{tmp_path}/theirs.pdmodel", params=f"{tmp_path}/theirs.pdiparams").values()
+    (predicted,) = asked(
+        "predict", "results.npz", model=f"{tmp_path}/theirs.pdmodel", params=f"{tmp_path}/theirs.pdiparams"
+    ).values()
     scope = pm.Scope()
     program, feeds, fetches = pm.io.load_inference_model(tmp_path / "theirs", scope=scope)
     assert feeds == ["x"]

@@ -1,4 +1,5 @@
 """Each layer function's programs, with their gradients, in PaddlePaddle: what it computes of the same bytes."""
+
 import inspect
 
 import numpy as np
@@ -11,7 +12,8 @@ TOLERANCE = 2e-5  # relative to the largest element: sums are in another order t
 
 # Layers without a case.
 NO_CASE = {
-    "get_tensor_from_selected_rows": "its input is a gradient of selected rows", "merge_selected_rows": "its input is a gradient of selected rows",
+    "get_tensor_from_selected_rows": "its input is a gradient of selected rows",
+    "merge_selected_rows": "its input is a gradient of selected rows",
 }
 # Loops that keep nothing for a gradient.
 NO_GRADIENT = {"BeamSearchDecoder", "dynamic_decode"}
@@ -24,7 +26,13 @@ DIFFERENT = {
 AXES = {"axis", "dim", "axes", "axis1", "num_flatten_dims"}
 # Their axis says which of X's axes is the first of Y; -1 is not the last one.
 BROADCASTING = {name for name in pm.layers.__all__ if name.startswith("elementwise_")} | {
-    "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal"}
+    "equal",
+    "not_equal",
+    "less_than",
+    "less_equal",
+    "greater_than",
+    "greater_equal",
+}
 
 
 class LayerProgram:
@@ -45,8 +53,11 @@ class LayerProgram:
             parts = [output for output in outputs if output.dtype == "float32" and not output.stop_gradient]
             if gradients and parts:
                 loss = pm.layers.sums([pm.layers.mean(pm.layers.square(part)) for part in parts])
-                wanted = [var for var in self.main.global_block().vars.values()
-                          if not var.stop_gradient and var.dtype == "float32" and (var.need_check_feed or isinstance(var, pm.Parameter))]
+                wanted = [
+                    var
+                    for var in self.main.global_block().vars.values()
+                    if not var.stop_gradient and var.dtype == "float32" and (var.need_check_feed or isinstance(var, pm.Parameter))
+                ]
                 self.fetches += [found.name for found in pm.backward.gradients(loss, wanted) if found is not None]
 
     def run(self):
@@ -73,15 +84,18 @@ def results(run_all, tmp_path_factory, as_arrays):
     return {key: (*ours[key], theirs[str(number)]) for number, key in enumerate(ours)}
 
 
-@pytest.mark.parametrize("layer, case", [(layer, case) for layer, cases in CASES.items() for case in cases],
-                         ids=lambda value: value.replace(" ", "_"))
+@pytest.mark.parametrize(
+    "layer, case", [(layer, case) for layer, cases in CASES.items() for case in cases], ids=lambda value: value.replace(" ", "_")
+)
 def test_layer(results, layer, case):
     names, ours, theirs = results[layer, case]
     assert not isinstance(theirs, str), theirs
     for name, value in zip(names, ours):
         if name.endswith("@GRAD") and case in DIFFERENT.get(layer, ()):
             continue
-        array = value.array if isinstance(value, pm.LoDTensor) else value.to_dense() if isinstance(value, pm.SelectedRows) else value
+        array = (
+            value.array if isinstance(value, pm.LoDTensor) else value.to_dense() if isinstance(value, pm.SelectedRows) else value
+        )
         there = theirs[name]
         if there.dtype == np.float64 and there.shape == (0,):
             continue  # it has no value there

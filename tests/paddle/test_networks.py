@@ -1,4 +1,5 @@
 """Whole networks, small: each trains alike here and in PaddlePaddle 2.6.2."""
+
 import numpy as np
 import pytest
 
@@ -12,8 +13,10 @@ KEYS = ["qkv.b_0", ".kv.b_0"]
 
 def images(shape, classes, rows=4):
     """A batch for image() and label()."""
+
     def batch(random):
         return {"image": random.randn(rows, *shape).astype("float32"), "label": random.randint(0, classes, (rows, 1))}
+
     return batch
 
 
@@ -38,7 +41,9 @@ def test_transformer_encoder(train_in_both, normalize_before):
     mask = layers.padding_mask(ids)
     x = layers.add_sinusoid_positions(layers.embedding(ids, [20, 16]), 10)
     for _ in range(2):
-        x = layers.transformer_encoder_layer(x, 4, 32, dropout_rate=0.0, act="gelu", normalize_before=normalize_before, attn_mask=mask)
+        x = layers.transformer_encoder_layer(
+            x, 4, 32, dropout_rate=0.0, act="gelu", normalize_before=normalize_before, attn_mask=mask
+        )
     logits = layers.fc(layers.reduce_mean(x, dim=1), 3)
     loss = cross_entropy(logits, label)
     pm.optimizer.Adam(0.003).minimize(loss)
@@ -47,6 +52,7 @@ def test_transformer_encoder(train_in_both, normalize_before):
         sentences = random.randint(1, 20, (6, 7))
         sentences[:3, 5:] = 0
         return {"ids": sentences, "label": random.randint(0, 3, (6, 1))}
+
     train(train_in_both, loss, batch, logits, rounding=KEYS)
 
 
@@ -62,8 +68,12 @@ def test_transformer_decoder(train_in_both):
     pm.optimizer.Adam(0.003).minimize(loss)
 
     def batch(random):
-        return {"source": random.randint(0, 15, (4, 5)), "target": random.randint(0, 15, (4, 6)),
-                "next": random.randint(0, 15, (4, 6, 1))}
+        return {
+            "source": random.randint(0, 15, (4, 5)),
+            "target": random.randint(0, 15, (4, 6)),
+            "next": random.randint(0, 15, (4, 6, 1)),
+        }
+
     train(train_in_both, loss, batch, logits, rounding=KEYS)
 
 
@@ -79,8 +89,14 @@ def test_causal_language_model(train_in_both, tied):
     logits = layers.matmul(x, table, transpose_y=True) if tied else layers.fc(x, 25, num_flatten_dims=2, bias_attr=False)
     loss = cross_entropy(logits, following)
     pm.optimizer.Adam(0.003, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0)).minimize(loss)
-    train(train_in_both, loss, lambda random: {"ids": random.randint(0, 25, (3, 9)), "next": random.randint(0, 25, (3, 9, 1))}, logits,
-          rounding=KEYS, final_tolerance=1e-3)
+    train(
+        train_in_both,
+        loss,
+        lambda random: {"ids": random.randint(0, 25, (3, 9)), "next": random.randint(0, 25, (3, 9, 1))},
+        logits,
+        rounding=KEYS,
+        final_tolerance=1e-3,
+    )
 
 
 def test_lenet(train_in_both):
@@ -96,6 +112,7 @@ def test_lenet(train_in_both):
 def residual(x, channels, stride):
     def normalized(x, size, step, act=None):
         return layers.batch_norm(layers.conv2d(x, channels, size, step, padding=size // 2, bias_attr=False), act=act)
+
     inner = normalized(normalized(x, 3, stride, "relu"), 3, 1)
     shortcut = x if stride == 1 and x.shape[1] == channels else normalized(x, 1, stride)
     return layers.relu(layers.elementwise_add(inner, shortcut))
@@ -117,7 +134,9 @@ def test_resnet20(train_in_both):
 def test_vgg_block(train_in_both):
     image, label = image_and_label(3, 16, 16)
     x = nets.img_conv_group(image, [8, 8], 2, conv_act="relu", conv_with_batchnorm=True, pool_stride=2)
-    x = nets.img_conv_group(x, [16, 12], 2, conv_padding=[0, 1], conv_act="relu", conv_with_batchnorm=[True, False], pool_stride=2)
+    x = nets.img_conv_group(
+        x, [16, 12], 2, conv_padding=[0, 1], conv_act="relu", conv_with_batchnorm=[True, False], pool_stride=2
+    )
     logits = layers.fc(layers.batch_norm(layers.fc(x, 32), act="relu"), 5)
     loss = cross_entropy(logits, label)
     pm.optimizer.Momentum(0.01, 0.9).minimize(loss)
@@ -133,14 +152,20 @@ def test_wide_and_deep_with_sparse_tables(train_in_both, optimizer):
     deep = [layers.embedding(field, [40 + i, 6], is_sparse=True) for i, field in enumerate(ids)]
     wide = [layers.embedding(field, [40 + i, 1], is_sparse=True) for i, field in enumerate(ids)]
     tower = layers.fc(layers.fc(layers.concat([*deep, dense], axis=1), 32, act="relu"), 16, act="relu")
-    logit = layers.elementwise_add(layers.fc(tower, 1), layers.elementwise_add(layers.sums(wide), layers.fc(dense, 1, bias_attr=False)))
+    logit = layers.elementwise_add(
+        layers.fc(tower, 1), layers.elementwise_add(layers.sums(wide), layers.fc(dense, 1, bias_attr=False))
+    )
     loss = layers.mean(layers.sigmoid_cross_entropy_with_logits(logit, label))
     area, _ = layers.auc(layers.sigmoid(logit), layers.cast(label, "int64"), num_thresholds=50)
     optimizer(0.1).minimize(loss)
 
     def batch(random):
-        return {"dense": random.randn(rows, 5).astype("float32"), "label": random.randint(0, 2, (rows, 1)).astype("float32"),
-                **{f"field{i}": random.randint(0, 40, rows) for i in range(fields)}}
+        return {
+            "dense": random.randn(rows, 5).astype("float32"),
+            "label": random.randint(0, 2, (rows, 1)).astype("float32"),
+            **{f"field{i}": random.randint(0, 40, rows) for i in range(fields)},
+        }
+
     train(train_in_both, loss, batch, logit, area, final_tolerance=1e-3)
 
 
@@ -156,10 +181,13 @@ def test_volumes_groups_and_trees(train_in_both):
     mixed = layers.bilinear_tensor_product(layers.flatten(greatest), layers.reshape(patches, [-1, 6 * 6 * 3]), 5, act="tanh")
     seen = layers.bmm(layers.unsqueeze(mixed, 2), layers.unsqueeze(layers.fc(mixed, 5), 1))
     seen = layers.elementwise_add(layers.triu(seen), layers.argsort(seen, axis=1)[0])
-    features = layers.fc(layers.concat([layers.flatten(seen), layers.norm(seen, 3, axis=1), layers.logsumexp(seen, axis=[1])], axis=1), 8)
+    features = layers.fc(
+        layers.concat([layers.flatten(seen), layers.norm(seen, 3, axis=1), layers.logsumexp(seen, axis=[1])], axis=1), 8
+    )
     loss = layers.mean(layers.hsigmoid(features, label, 6))
     pm.optimizer.SGD(0.05).minimize(loss)
 
     def batch(random):
         return {"video": random.randn(3, 2, 4, 6, 6).astype("float32"), "label": random.randint(0, 6, (3, 1))}
+
     train(train_in_both, loss, batch, seen, final_tolerance=1e-3)

@@ -1,4 +1,5 @@
 """The cases of tests/ops in PaddlePaddle: each operator in a program of its own, the same bytes run by both."""
+
 import numpy as np
 import pytest
 
@@ -11,12 +12,23 @@ TOLERANCE = 2e-5  # relative to the largest element: sums are in another order t
 
 # Where PaddlePaddle is ended by the case, and would take the others of its operator with it.
 ENDS = {
-    "einsum": ["capitals", "dots, no arrow", "inner", "no arrow", "no arrow, by alphabet", "trace"], "pad": ["a number"],
-    "rnn": ["empty and too long sequences"], "sequence_pad": ["only padding"], "sequence_unpad": ["no rows", "no sequences"],
+    "einsum": ["capitals", "dots, no arrow", "inner", "no arrow", "no arrow, by alphabet", "trace"],
+    "pad": ["a number"],
+    "rnn": ["empty and too long sequences"],
+    "sequence_pad": ["only padding"],
+    "sequence_unpad": ["no rows", "no sequences"],
 }
 # Indices out of range that it follows (put_along_axis, take_along_axis); memory that it leaves as it was (coalesce_tensor,
 # update_loss_scaling on variables of its own); attributes that it only takes with others that no test of ours gives.
-LEFT_OUT = {"coalesce_tensor", "merged_adam", "put_along_axis", "set_value", "strided_slice", "take_along_axis", "update_loss_scaling"}
+LEFT_OUT = {
+    "coalesce_tensor",
+    "merged_adam",
+    "put_along_axis",
+    "set_value",
+    "strided_slice",
+    "take_along_axis",
+    "update_loss_scaling",
+}
 
 # What differs, and why it may.
 DIFFERENT = {
@@ -29,7 +41,8 @@ DIFFERENT = {
     "hard_swish": {"attributes": "PaddlePaddle ignores them"},
     "logsigmoid": {"special values": "infinities"},
     "nearest_interp_v2": dict.fromkeys(
-        ["corners", "smaller", "scale", "channels last", "int32", "int64"], "without interp_method PaddlePaddle takes bilinear"),
+        ["corners", "smaller", "scale", "channels last", "int32", "int64"], "without interp_method PaddlePaddle takes bilinear"
+    ),
     "pool2d": {"largest, adaptive": "PaddlePaddle's largest of parts is max_pool2d_with_index; here it takes plain windows"},
     "pool3d": {"largest, adaptive": "as pool2d"},
     "pow": {"3.0": "NaN and infinities"},
@@ -39,8 +52,10 @@ DIFFERENT = {
     "relu6": {"attributes": "PaddlePaddle ignores them"},
     "shard_index": {"as many as can be": "PaddlePaddle's sum overflows"},
     "sigmoid_cross_entropy_with_logits": {
-        "all ignored": "a mean of nothing", "weighted": "PaddlePaddle's pos_weight is wrong for negative logits",
-        "weighted, normalized": "PaddlePaddle's pos_weight is wrong for negative logits"},
+        "all ignored": "a mean of nothing",
+        "weighted": "PaddlePaddle's pos_weight is wrong for negative logits",
+        "weighted, normalized": "PaddlePaddle's pos_weight is wrong for negative logits",
+    },
     "softmax": {"long rows": "infinities"},
     "softshrink": {"special values": "NaN"},
     "sqrt": {"special values": "NaN and infinities"},
@@ -52,14 +67,20 @@ DIFFERENT = {
 
 # Operators of which nothing is compared, and why.
 NOT_COMPARED = {
-    **dict.fromkeys(["all_finite", "bias_corrected_average", "parameter_average", "parameter_ring", "ring_mean", "select_rows"], "ours alone"),
+    **dict.fromkeys(
+        ["all_finite", "bias_corrected_average", "parameter_average", "parameter_ring", "ring_mean", "select_rows"], "ours alone"
+    ),
     **dict.fromkeys(["cos_sim", "proximal_adagrad", "rnn_memory_helper"], "PaddlePaddle 2.6.2 has it no more"),
     **dict.fromkeys(["accuracy", "pad2d"], "PaddlePaddle 2.6.2 has no kernel for it on CPUs"),
-    **dict.fromkeys(["average_accumulates", "batch_norm", "merged_momentum", "pow2_decay_with_linear_warmup", "rmsprop"],
-                    "PaddlePaddle wants inputs and outputs to be the same variables; tests of training compare these"),
+    **dict.fromkeys(
+        ["average_accumulates", "batch_norm", "merged_momentum", "pow2_decay_with_linear_warmup", "rmsprop"],
+        "PaddlePaddle wants inputs and outputs to be the same variables; tests of training compare these",
+    ),
     "c_allreduce_sum": "PaddlePaddle wants an initialized group of processes",
-    "gather_nd": "its cases are tests of its own", "merge_selected_rows": "its inputs are selected rows",
-    "mul_grad": "its case is empty", "unstack": "PaddlePaddle needs attribute num, which follows from the shape",
+    "gather_nd": "its cases are tests of its own",
+    "merge_selected_rows": "its inputs are selected rows",
+    "mul_grad": "its case is empty",
+    "unstack": "PaddlePaddle needs attribute num, which follows from the shape",
     "warpctc": "PaddlePaddle refuses lengths of another integer type than the labels",
 }
 
@@ -70,7 +91,9 @@ def as_float32(value):
 
 
 def each(inputs, change):
-    return {port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()}
+    return {
+        port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()
+    }
 
 
 def cases_of(op_type):
@@ -83,9 +106,13 @@ def cases_of(op_type):
             if any(array_of(item).size == 0 for item in items):
                 continue  # without elements PaddlePaddle often leaves results as the memory was, or ends
             cast = each(inputs, as_float32)
-            expected = reference(each(cast, lambda item: with_array(item, array_of(item).astype("float64"))
-                                      if array_of(item).dtype.kind == "f" else item),
-                                 {**harness.defaults(op_type), **attrs})
+            expected = reference(
+                each(
+                    cast,
+                    lambda item: with_array(item, array_of(item).astype("float64")) if array_of(item).dtype.kind == "f" else item,
+                ),
+                {**harness.defaults(op_type), **attrs},
+            )
             counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
             counts.update({port: counts.get(port, 1) for port in unchecked})
             yield name, OneOp(op_type, cast, attrs, counts, aliased=False), list(expected)
@@ -100,7 +127,10 @@ def test_operator(paddle, tmp_path, as_arrays, op_type):
             continue
         names = [name for port in ports for name in one.outputs[port]]
         (tmp_path / f"{number}.pb").write_bytes(one.program.to_bytes())
-        np.savez(tmp_path / f"{number}.npz", **{key: array for given, value in one.values.items() for key, array in as_arrays(given, value)})
+        np.savez(
+            tmp_path / f"{number}.npz",
+            **{key: array for given, value in one.values.items() for key, array in as_arrays(given, value)},
+        )
         fetched[str(number)], ours[str(number)] = names, (name, one.fetch(names))
     paddle.ask("operators", tmp_path, cases=fetched)
     wrong, refusals, compared = [], [], 0
@@ -109,11 +139,21 @@ def test_operator(paddle, tmp_path, as_arrays, op_type):
             refusals.append(f"{name}: {(tmp_path / f'{number}.error').read_text()}")
         elif name not in DIFFERENT.get(op_type, ()):
             with np.load(tmp_path / f"{number}.out.npz") as theirs:
-                pairs = [(port, array_of(value), theirs[port]) for port, value in zip(fetched[number], values) if has_value(theirs[port])]
+                pairs = [
+                    (port, array_of(value), theirs[port])
+                    for port, value in zip(fetched[number], values)
+                    if has_value(theirs[port])
+                ]
             compared += len(pairs)
-            wrong += [f"{name}: {port} is {value!r}, PaddlePaddle gives {other!r}" for port, value, other in pairs if not alike(value, other)]
+            wrong += [
+                f"{name}: {port} is {value!r}, PaddlePaddle gives {other!r}"
+                for port, value, other in pairs
+                if not alike(value, other)
+            ]
     assert not wrong, "\n".join(wrong)
-    assert bool(compared) != (op_type in NOT_COMPARED), f"{compared} values were compared; PaddlePaddle refuses:\n" + "\n".join(refusals)
+    assert bool(compared) != (op_type in NOT_COMPARED), f"{compared} values were compared; PaddlePaddle refuses:\n" + "\n".join(
+        refusals
+    )
 
 
 def has_value(theirs):

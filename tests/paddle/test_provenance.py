@@ -1,4 +1,5 @@
 """A model that says how its parameters were made is one that PaddlePaddle 2.6.2 reads as any other."""
+
 import numpy as np
 import pytest
 
@@ -17,8 +18,15 @@ def test_a_model_with_averaged_parameters(paddle, tmp_path, job):
     assert program.provenance["scheme"] == "Window(4)"
     feed = {"x": batch(0)["x"]}
     np.savez(tmp_path / "feeds.npz", **feed)
-    paddle.ask(job, tmp_path, **({"source": tmp_path / "m", "names": {}} if job == "load_inference_model" else
-                                 {"model": f"{tmp_path}/m.pdmodel", "params": f"{tmp_path}/m.pdiparams"}))
-    expected, = model.exe.run(program, feed, fetches, scope)
+    paddle.ask(
+        job,
+        tmp_path,
+        **(
+            {"source": tmp_path / "m", "names": {}}
+            if job == "load_inference_model"
+            else {"model": f"{tmp_path}/m.pdmodel", "params": f"{tmp_path}/m.pdiparams"}
+        ),
+    )
+    (expected,) = model.exe.run(program, feed, fetches, scope)
     with np.load(tmp_path / "results.npz") as found:
         np.testing.assert_allclose(found["arr_0"], expected, rtol=1e-5, atol=1e-6)

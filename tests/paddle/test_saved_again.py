@@ -1,4 +1,5 @@
 """Programs that PaddlePaddle 2.6.2 wrote, read and written here: it runs them as it runs its own."""
+
 import json
 
 import numpy as np
@@ -48,10 +49,20 @@ def test_program(results, name):
             np.testing.assert_allclose(value, own[key], rtol=1e-5, atol=1e-6, err_msg=f"{version}: {key}")
 
 
-@pytest.mark.parametrize("layer, fed", [("Decoder", np.array([[9, 10, 15], [4, 2, 1]])), ("Product", np.ones((2, 3), "float32"))],
-                         ids=["words that grow in a loop", "einsum"])
+@pytest.mark.parametrize(
+    "layer, fed",
+    [("Decoder", np.array([[9, 10, 15], [4, 2, 1]])), ("Product", np.ones((2, 3), "float32"))],
+    ids=["words that grow in a loop", "einsum"],
+)
 def test_model(paddle, tmp_path, layer, fed):
-    paddle.ask("jit_save", tmp_path, to=str(tmp_path / "own"), layer=layer, dtype=str(fed.dtype), shape=[None, None] if layer == "Decoder" else [None, 3])
+    paddle.ask(
+        "jit_save",
+        tmp_path,
+        to=str(tmp_path / "own"),
+        layer=layer,
+        dtype=str(fed.dtype),
+        shape=[None, None] if layer == "Decoder" else [None, 3],
+    )
     exe, scope = pm.Executor(pm.CPUPlace()), pm.Scope()
     program, feeds, fetches = pm.io.load_inference_model(tmp_path / "own", scope=scope)
     expected = exe.run(program, {feeds[0]: fed}, fetches, scope)

@@ -1,4 +1,5 @@
 """The same bytes and initial values train alike here and in PaddlePaddle 2.6.2."""
+
 import numpy as np
 import pytest
 
@@ -10,7 +11,6 @@ RANDOM = np.random.RandomState
 
 def feeds_of(make, steps=5):
     return [make(RANDOM(100 + step)) for step in range(steps)]
-
 
 
 def trained(train_in_both, loss, feeds, *more, **options):
@@ -34,9 +34,15 @@ def test_perceptron_with_adam_decay_and_clipping(train_in_both, act):
     x, label = layers.data("x", [-1, 8]), layers.data("label", [-1, 1], dtype="int64")
     logits = layers.fc(layers.fc(x, 16, act=act), 4)
     loss = layers.mean(layers.softmax_with_cross_entropy(logits, label))
-    pm.optimizer.Adam(0.01, regularization=pm.regularizer.L2Decay(1e-3), grad_clip=pm.clip.GradientClipByGlobalNorm(0.5)).minimize(loss)
-    trained(train_in_both, loss, feeds_of(lambda random: {"x": random.randn(12, 8).astype("float32"),
-                                                          "label": random.randint(0, 4, (12, 1))}), logits)
+    pm.optimizer.Adam(
+        0.01, regularization=pm.regularizer.L2Decay(1e-3), grad_clip=pm.clip.GradientClipByGlobalNorm(0.5)
+    ).minimize(loss)
+    trained(
+        train_in_both,
+        loss,
+        feeds_of(lambda random: {"x": random.randn(12, 8).astype("float32"), "label": random.randint(0, 4, (12, 1))}),
+        logits,
+    )
 
 
 def test_convolutions_with_batch_norm_and_momentum(train_in_both):
@@ -47,8 +53,12 @@ def test_convolutions_with_batch_norm_and_momentum(train_in_both):
     logits = layers.fc(hidden, 5)
     loss = layers.mean(layers.softmax_with_cross_entropy(logits, label))
     pm.optimizer.Momentum(0.05, 0.9).minimize(loss)
-    trained(train_in_both, loss, feeds_of(lambda random: {"image": random.randn(8, 1, 16, 16).astype("float32"),
-                                                          "label": random.randint(0, 5, (8, 1))}), logits)
+    trained(
+        train_in_both,
+        loss,
+        feeds_of(lambda random: {"image": random.randn(8, 1, 16, 16).astype("float32"), "label": random.randint(0, 5, (8, 1))}),
+        logits,
+    )
 
 
 @pytest.mark.parametrize("is_sparse", [True, False])
@@ -60,5 +70,9 @@ def test_word2vec_with_one_table_and_adagrad(train_in_both, is_sparse):
     logits = layers.fc(layers.fc(layers.concat(rows, axis=1), 16, act="sigmoid"), 30)
     loss = layers.mean(layers.softmax_with_cross_entropy(logits, label))
     pm.optimizer.Adagrad(0.05).minimize(loss)
-    trained(train_in_both, loss, feeds_of(lambda random: {name: random.randint(0, 30, (10, 1)) for name in
-                                                          ["word0", "word1", "word2", "word3", "next"]}), logits)
+    trained(
+        train_in_both,
+        loss,
+        feeds_of(lambda random: {name: random.randint(0, 30, (10, 1)) for name in ["word0", "word1", "word2", "word3", "next"]}),
+        logits,
+    )

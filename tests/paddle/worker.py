@@ -3,6 +3,7 @@
 One line of JSON a request, {"job": name, "folder": where its files are, ...}; the answer is a line of JSON too.
 Arrays cross in .npz files, programs as bytes.
 """
+
 import json
 import os
 import pathlib
@@ -57,7 +58,9 @@ def train(folder, fetch, steps):
     set_all(folder)
     with np.load(folder / "feeds.npz") as feeds:
         for step in range(steps):
-            feed = {key.split("/", 1)[1]: fed(feeds, key) for key in feeds.files if key.startswith(f"{step}/") and "@LOD" not in key}
+            feed = {
+                key.split("/", 1)[1]: fed(feeds, key) for key in feeds.files if key.startswith(f"{step}/") and "@LOD" not in key
+            }
             for name, value in zip(fetch, exe.run(program, feed=feed, fetch_list=fetch, return_numpy=False)):
                 results[f"{step}/{name}"] = np.array(value)
     results.update({f"final/{name}": array(name) for name in persistables(program)})
@@ -104,7 +107,7 @@ def operators(folder, cases):
             program = program_in(folder, case + ".pb")
             with np.load(folder / (case + ".npz")) as values, paddle.static.scope_guard(scope):
                 keys = [key for key in values.files if "@LOD" not in key]
-                feed = {key[len("feed:"):]: fed(values, key) for key in keys if key.startswith("feed:")}
+                feed = {key[len("feed:") :]: fed(values, key) for key in keys if key.startswith("feed:")}
                 for key in keys:
                     if not key.startswith("feed:"):
                         scope.var(key).get_tensor().set(values[key], paddle.CPUPlace())
@@ -225,7 +228,9 @@ def jit_load(folder, source, names):
         layer = paddle.jit.load(source)
         with np.load(folder / "feeds.npz") as fed:
             values = layer(*(paddle.to_tensor(fed[name]) for name in names))
-        np.savez(folder / "results.npz", *(value.numpy() for value in (values if isinstance(values, (list, tuple)) else [values])))
+        np.savez(
+            folder / "results.npz", *(value.numpy() for value in (values if isinstance(values, (list, tuple)) else [values]))
+        )
         (folder / "names.json").write_text(json.dumps(sorted(layer.state_dict())))
     finally:
         paddle.enable_static()
@@ -251,8 +256,22 @@ def predict(folder, model, params):
     np.savez(folder / "results.npz", *(predictor.get_output_handle(name).copy_to_cpu() for name in predictor.get_output_names()))
 
 
-JOBS = (train, averages, operators, save_vars, load_vars, static_save, static_load, read_state, layers_state, save_inference_model,
-        jit_save, jit_load, load_inference_model, predict)
+JOBS = (
+    train,
+    averages,
+    operators,
+    save_vars,
+    load_vars,
+    static_save,
+    static_load,
+    read_state,
+    layers_state,
+    save_inference_model,
+    jit_save,
+    jit_load,
+    load_inference_model,
+    predict,
+)
 
 
 def main():

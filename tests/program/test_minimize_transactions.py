@@ -1,4 +1,5 @@
 """A call of backward or minimize that fails leaves no trace, and can be made again."""
+
 import numpy as np
 import pytest
 
@@ -36,16 +37,25 @@ class Schedule(pm.lr.LRScheduler):
 
 
 WRAPPERS = {
-    "GradientMerge": lambda o: O.GradientMerge(o, 2), "LossScaling": O.LossScaling, "Lookahead": O.Lookahead,
-    "ScheduleFree": O.ScheduleFree, "ParameterAverage": lambda o: O.ParameterAverage(o, window_size=10),
+    "GradientMerge": lambda o: O.GradientMerge(o, 2),
+    "LossScaling": O.LossScaling,
+    "Lookahead": O.Lookahead,
+    "ScheduleFree": O.ScheduleFree,
+    "ParameterAverage": lambda o: O.ParameterAverage(o, window_size=10),
     "rate": lambda o: O.ParameterAverage(O.LossScaling(O.GradientMerge(o, 2)), [pm.averaging.Uniform(), pm.averaging.Latest(3)]),
     "AveragedSGD": lambda o: O.AveragedSGD(0.1),
     "ReplicaMean": lambda o: O.ParameterAverage(ReplicaMean(o, 2), window_size=3),
 }
-ALL = {**{name: lambda make=make: make() for name, make in OPTIMIZERS.items()},
-       **{name: lambda around=around: around(O.Momentum(0.1, 0.9, regularization=0.1, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0)))
-          for name, around in WRAPPERS.items()},
-       "schedule": lambda: O.Adam(Schedule())}
+ALL = {
+    **{name: lambda make=make: make() for name, make in OPTIMIZERS.items()},
+    **{
+        name: lambda around=around: around(
+            O.Momentum(0.1, 0.9, regularization=0.1, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0))
+        )
+        for name, around in WRAPPERS.items()
+    },
+    "schedule": lambda: O.Adam(Schedule()),
+}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -56,7 +66,9 @@ def test_minimize_fails_after_each_operator_and_then_succeeds(name, monkeypatch)
         main, startup = pm.default_main_program(), pm.default_startup_program()
         with transaction():
             ALL[name]().minimize(loss)
-            wanted = [[(op.type, op.inputs, op.outputs) for block in program.blocks for op in block.ops] for program in (main, startup)]
+            wanted = [
+                [(op.type, op.inputs, op.outputs) for block in program.blocks for op in block.ops] for program in (main, startup)
+            ]
             before = counter.seen
             leaves_no_trace(lambda: ALL[name]().minimize(loss), pm.ProgramError)  # a second one
             with pytest.raises(Fault), transaction():
@@ -71,25 +83,35 @@ def test_minimize_fails_after_each_operator_and_then_succeeds(name, monkeypatch)
                 leaves_no_trace(lambda: optimizer.minimize(loss), Fault)
         optimizer.minimize(loss)
         main, startup = pm.default_main_program(), pm.default_startup_program()
-        assert [[(op.type, op.inputs, op.outputs) for block in program.blocks for op in block.ops] for program in (main, startup)] == wanted
+        assert [
+            [(op.type, op.inputs, op.outputs) for block in program.blocks for op in block.ops] for program in (main, startup)
+        ] == wanted
         if name != "ReplicaMean":
             exe = pm.Executor()
             exe.run(startup)
             exe.run(main, {"x": np.ones((2, 6), "float32")})
 
 
-@pytest.mark.parametrize("minimize", [
-    lambda loss: O.SGD(grad_clip=Clip()).minimize(loss), lambda loss: O.Adam(regularization=Penalty()).minimize(loss),
-    lambda loss: O.Adam(Schedule(), grad_clip=Clip()).minimize(loss),
-    lambda loss: O.SGD(parameter_list=["nothing"]).minimize(loss), lambda loss: O.SGD(parameter_list=["x"]).minimize(loss),
-    lambda loss: O.SGD().minimize(loss, no_grad_set=["fc_0.w_0", "fc_1.w_0", "fc_0.b_0", "fc_1.b_0"]),
-    lambda loss: O.SGD().minimize("loss"), lambda loss: O.SGD().minimize(pm.default_main_program().global_block().var("x")),
-    lambda loss: O.ParameterAverage(O.SGD(), window_size=3, parameters=["x"]).minimize(loss),
-    lambda loss: O.ParameterAverage(O.GradientMerge(O.SGD(regularization=Penalty()), 3), window_size=3).minimize(loss),
-    lambda loss: O.LossScaling(O.Adam(grad_clip=Clip())).minimize(loss),
-    lambda loss: pm.append_backward(loss, ["nothing"]), lambda loss: pm.gradients([loss], [loss], [None, None]),
-    lambda loss: pm.gradients([loss], ["x"]), lambda loss: O.SGD().apply_gradients([(loss, None)]),
-])
+@pytest.mark.parametrize(
+    "minimize",
+    [
+        lambda loss: O.SGD(grad_clip=Clip()).minimize(loss),
+        lambda loss: O.Adam(regularization=Penalty()).minimize(loss),
+        lambda loss: O.Adam(Schedule(), grad_clip=Clip()).minimize(loss),
+        lambda loss: O.SGD(parameter_list=["nothing"]).minimize(loss),
+        lambda loss: O.SGD(parameter_list=["x"]).minimize(loss),
+        lambda loss: O.SGD().minimize(loss, no_grad_set=["fc_0.w_0", "fc_1.w_0", "fc_0.b_0", "fc_1.b_0"]),
+        lambda loss: O.SGD().minimize("loss"),
+        lambda loss: O.SGD().minimize(pm.default_main_program().global_block().var("x")),
+        lambda loss: O.ParameterAverage(O.SGD(), window_size=3, parameters=["x"]).minimize(loss),
+        lambda loss: O.ParameterAverage(O.GradientMerge(O.SGD(regularization=Penalty()), 3), window_size=3).minimize(loss),
+        lambda loss: O.LossScaling(O.Adam(grad_clip=Clip())).minimize(loss),
+        lambda loss: pm.append_backward(loss, ["nothing"]),
+        lambda loss: pm.gradients([loss], [loss], [None, None]),
+        lambda loss: pm.gradients([loss], ["x"]),
+        lambda loss: O.SGD().apply_gradients([(loss, None)]),
+    ],
+)
 def test_what_minimize_refuses(minimize):
     loss = model()
     leaves_no_trace(lambda: minimize(loss))

@@ -1,4 +1,5 @@
 """Names and texts of others, through every door: each is taken, or refused by an error of the project's that can be shown."""
+
 import contextlib
 import io
 import os
@@ -20,9 +21,46 @@ from properties import check_message
 
 L = pm.layers
 # Zero and other controls, ends of lines, halves of characters, what turns text around or can't be seen, and text.
-PARTS = ["\0", "\x07", "\x1b[31m", "\n", "\r", "\x7f", "\x85", "\x9b", "\xad", "\u061c", "\u180e", "\u200b", "\u200f", "\u2028", "\u202a", "\u202e",
-         "\u2066", "\u2069", "\ufeff", "\ufff9", "\U000e0041", "\ud800", "\udcff", "\udfff", "a", "x", "/", "..", ".", "\'", "{}", "%s", "@GRAD", "é",
-         "日", "\U0001f600", "n" * 300, "n" * 5000]
+PARTS = [
+    "\0",
+    "\x07",
+    "\x1b[31m",
+    "\n",
+    "\r",
+    "\x7f",
+    "\x85",
+    "\x9b",
+    "\xad",
+    "\u061c",
+    "\u180e",
+    "\u200b",
+    "\u200f",
+    "\u2028",
+    "\u202a",
+    "\u202e",
+    "\u2066",
+    "\u2069",
+    "\ufeff",
+    "\ufff9",
+    "\U000e0041",
+    "\ud800",
+    "\udcff",
+    "\udfff",
+    "a",
+    "x",
+    "/",
+    "..",
+    ".",
+    "'",
+    "{}",
+    "%s",
+    "@GRAD",
+    "é",
+    "日",
+    "\U0001f600",
+    "n" * 300,
+    "n" * 5000,
+]
 NAMES = st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map("".join)
 
 
@@ -44,25 +82,45 @@ def run(feed=None, fetch=None):
 
 
 DOORS = {
-    "data": data, "create_var": lambda n: block().create_var(n), "create_parameter": lambda n: block().create_parameter(n, [2]),
-    "name of a layer": lambda n: L.fc(data(), 2, name=n), "activation": lambda n: L.fc(data(), 2, act=n),
-    "parameter": lambda n: L.fc(data(), 2, param_attr=pm.ParamAttr(name=n)), "dtype": lambda n: block().create_var("a", dtype=n),
-    "find": lambda n: block().var(n), "type": lambda n: operator(kind=n), "port": lambda n: operator(port=n), "output": lambda n: operator(out=n),
-    "attribute": lambda n: operator(attrs={n: 1.0}), "value": lambda n: operator(attrs={"op_device": n}),
-    "choice": lambda n: L.sequence_pool(L.data("x", [-1, 2], lod_level=1), n), "device": lambda n: pm.device_guard(n).__enter__(),
-    "prune": lambda n: pm.default_main_program().prune([n], [L.scale(data())]), "feed": lambda n: run(feed=n), "fetch": lambda n: run(fetch=n),
-    **{f"scope {word}": lambda n, word=word: getattr(pm.Scope(), word)(n) for word in ("get", "info", "lod", "erase", "__contains__")},
-    "scope set": lambda n: pm.Scope().set(n, np.zeros(2)), "scope rows": lambda n: pm.Scope().set_rows(n, [0], np.zeros((1, 2), "float32"), 3),
+    "data": data,
+    "create_var": lambda n: block().create_var(n),
+    "create_parameter": lambda n: block().create_parameter(n, [2]),
+    "name of a layer": lambda n: L.fc(data(), 2, name=n),
+    "activation": lambda n: L.fc(data(), 2, act=n),
+    "parameter": lambda n: L.fc(data(), 2, param_attr=pm.ParamAttr(name=n)),
+    "dtype": lambda n: block().create_var("a", dtype=n),
+    "find": lambda n: block().var(n),
+    "type": lambda n: operator(kind=n),
+    "port": lambda n: operator(port=n),
+    "output": lambda n: operator(out=n),
+    "attribute": lambda n: operator(attrs={n: 1.0}),
+    "value": lambda n: operator(attrs={"op_device": n}),
+    "choice": lambda n: L.sequence_pool(L.data("x", [-1, 2], lod_level=1), n),
+    "device": lambda n: pm.device_guard(n).__enter__(),
+    "prune": lambda n: pm.default_main_program().prune([n], [L.scale(data())]),
+    "feed": lambda n: run(feed=n),
+    "fetch": lambda n: run(fetch=n),
+    **{
+        f"scope {word}": lambda n, word=word: getattr(pm.Scope(), word)(n)
+        for word in ("get", "info", "lod", "erase", "__contains__")
+    },
+    "scope set": lambda n: pm.Scope().set(n, np.zeros(2)),
+    "scope rows": lambda n: pm.Scope().set_rows(n, [0], np.zeros((1, 2), "float32"), 3),
     "state": lambda n: pm.io.set_state(pm.Program(), {n: np.zeros(2)}),
-    "job": lambda n: pm.cluster.run(int, job=n, engine="none"), "engine": lambda n: pm.cluster.run(int, engine=n),
-    "mode": lambda n: pm.cluster.run(int, mode=n), "address": lambda n: pm.cluster.run(int, address=n),
+    "job": lambda n: pm.cluster.run(int, job=n, engine="none"),
+    "engine": lambda n: pm.cluster.run(int, engine=n),
+    "mode": lambda n: pm.cluster.run(int, mode=n),
+    "address": lambda n: pm.cluster.run(int, address=n),
 }
 FILES = {
-    "program": pm.io.load_program, "model": pm.io.load_inference_model, "state": pm.io.load_state,
+    "program": pm.io.load_program,
+    "model": pm.io.load_inference_model,
+    "state": pm.io.load_state,
     "parameters": lambda path: pm.io.load_parameters(path, pm.Program()),
     "folder": lambda path: pm.io.load_inference_model(os.path.dirname(path), model_filename=os.path.basename(path)),
     "checkpoints": lambda path: pm.io.CheckpointManager(path).restore(pm.Program(), pm.Executor()),
-    "servers": pm.cluster.convert.read_parameters, "data": lambda path: list(pm.data.archive.members(path, ".")),
+    "servers": pm.cluster.convert.read_parameters,
+    "data": lambda path: list(pm.data.archive.members(path, ".")),
 }
 COMMANDS = [["run"], ["show"], ["verify"], ["checkpoint", "list"], ["launch"], ["train", "--startup"], []]
 

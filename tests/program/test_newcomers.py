@@ -1,4 +1,5 @@
 """Common mistakes of new users, each of which gets an error that says what to do, and documents whose code runs."""
+
 import inspect
 import re
 import warnings
@@ -34,6 +35,7 @@ def message(call, kind=pm.Error):
 
 # Runs
 
+
 def test_one_fetch_stands_for_a_list_of_one():
     x = L.data("x", [2])
     y, exe, feed = L.scale(x, scale=2.0), pm.Executor(), {"x": np.ones(2, "float32")}
@@ -62,24 +64,47 @@ def test_arrays_of_other_libraries_are_not_narrowed():
 def test_numpy_makes_no_array_of_a_variable():
     x = L.data("x", [2])
     for call in (np.asarray, np.array, np.mean, np.stack):
-        assert "'x' has no value while the program is built" in message(lambda: call([x] if call is np.stack else x), pm.ProgramError)
+        assert "'x' has no value while the program is built" in message(
+            lambda: call([x] if call is np.stack else x), pm.ProgramError
+        )
     assert "no value while" in message(lambda: run(L.scale(x), x=x), pm.ProgramError)
 
 
 def test_a_scope_takes_what_numpy_makes_an_array_of():
     scope = pm.Scope()
     scope.set("w", np.zeros((2, 2), "float32"))
-    for value, dtype in ((Tensor(np.ones(3)), "float64"), ([1, 2], "float64"), (np.float32(1), "float32"), (2, "float32"), ((1, 2.5), "float32"),
-                         (np.ones((2, 3)).T, "float64"), (np.zeros((0, 3), "int8"), "int8")):
+    for value, dtype in (
+        (Tensor(np.ones(3)), "float64"),
+        ([1, 2], "float64"),
+        (np.float32(1), "float32"),
+        (2, "float32"),
+        ((1, 2.5), "float32"),
+        (np.ones((2, 3)).T, "float64"),
+        (np.zeros((0, 3), "int8"), "int8"),
+    ):
         scope.set("w", value)
         assert scope.get("w").dtype == dtype and np.array_equal(scope.get("w"), np.asarray(value))
     scope.set("n", [1, 2])
     assert scope.get("n").dtype == np.asarray([1, 2]).dtype  # NumPy's, where nothing was
     before = scope.get("w")
-    for wrong in (None, np.ma.masked_array([1.0], [True]), object(), [[1], [2, 3]], "text", {}, Tensor(None, RuntimeError("on a device"))):
+    for wrong in (
+        None,
+        np.ma.masked_array([1.0], [True]),
+        object(),
+        [[1], [2, 3]],
+        "text",
+        {},
+        Tensor(None, RuntimeError("on a device")),
+    ):
         assert "'w' " in message(lambda: scope.set("w", wrong), pm.ShapeError)
         message(lambda: scope.set_rows("w", [0], wrong, 3), pm.ShapeError)
-    for rows, values, height in (([], np.zeros((0, 2)), -1), ("rows", [[1.0]], 3), ([0.5], [[1.0]], 3), (None, [[1.0]], 3), ([3], [[1.0]], 3)):
+    for rows, values, height in (
+        ([], np.zeros((0, 2)), -1),
+        ("rows", [[1.0]], 3),
+        ([0.5], [[1.0]], 3),
+        (None, [[1.0]], 3),
+        ([3], [[1.0]], 3),
+    ):
         message(lambda: scope.set_rows("w", rows, values, height))
     assert np.array_equal(scope.get("w"), before)
     scope.set_rows("w", [0, 2], [[1.0], [2.0]], 3)
@@ -94,10 +119,17 @@ def test_state_and_program_the_other_way_round():
 
 # Layers
 
-@pytest.mark.parametrize("logits", [
-    lambda x: L.fc(x, 3), lambda x: L.fc([x, x], 3), lambda x: L.fc(x, 3, bias_attr=False), lambda x: L.reshape(L.fc(x, 3), [-1, 3]),
-    lambda x: L.matmul(x, L.create_parameter([6, 3], "float32")),
-])
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        lambda x: L.fc(x, 3),
+        lambda x: L.fc([x, x], 3),
+        lambda x: L.fc(x, 3, bias_attr=False),
+        lambda x: L.reshape(L.fc(x, 3), [-1, 3]),
+        lambda x: L.matmul(x, L.create_parameter([6, 3], "float32")),
+    ],
+)
 def test_cross_entropy_of_logits_warns(logits):
     x, label = L.data("x", [-1, 6]), L.data("label", [-1, 1], dtype="int64")
     with pytest.warns(UserWarning, match="softmax_with_cross_entropy(.|\n)*test_newcomers.py") as met:
@@ -105,12 +137,21 @@ def test_cross_entropy_of_logits_warns(logits):
     assert len(met) == 1 and met[0].filename == __file__
 
 
-@pytest.mark.parametrize("probabilities", [
-    lambda x: L.fc(x, 3, act="softmax"), lambda x: L.softmax(L.fc(x, 3)), lambda x: L.sigmoid(L.fc(x, 3)), lambda x: x,
-    lambda x: L.reshape(L.softmax(L.fc(x, 3)), [-1, 3]), lambda x: L.fc(x, 3, act="softmax") * 0.5 + L.fc(x, 3, act="softmax") * 0.5,
-    lambda x: L.matmul(L.softmax(x), L.softmax(L.create_parameter([6, 3], "float32"))), lambda x: L.exp(L.log_softmax(L.fc(x, 3))),
-    lambda x: L.clip(L.fc(x, 3), min=0.1, max=0.9), lambda x: L.softmax(L.fc(x, 3)) + L.create_parameter([3], "float32"),
-])
+@pytest.mark.parametrize(
+    "probabilities",
+    [
+        lambda x: L.fc(x, 3, act="softmax"),
+        lambda x: L.softmax(L.fc(x, 3)),
+        lambda x: L.sigmoid(L.fc(x, 3)),
+        lambda x: x,
+        lambda x: L.reshape(L.softmax(L.fc(x, 3)), [-1, 3]),
+        lambda x: L.fc(x, 3, act="softmax") * 0.5 + L.fc(x, 3, act="softmax") * 0.5,
+        lambda x: L.matmul(L.softmax(x), L.softmax(L.create_parameter([6, 3], "float32"))),
+        lambda x: L.exp(L.log_softmax(L.fc(x, 3))),
+        lambda x: L.clip(L.fc(x, 3), min=0.1, max=0.9),
+        lambda x: L.softmax(L.fc(x, 3)) + L.create_parameter([3], "float32"),
+    ],
+)
 def test_cross_entropy_of_probabilities_does_not(probabilities):
     x, label = L.data("x", [-1, 6]), L.data("label", [-1, 1], dtype="int64")
     with warnings.catch_warnings():
@@ -160,14 +201,35 @@ def test_names_in_messages_are_printable_and_bounded(name):
     exe = start()
     integers = block.create_var(KNOWN + "i", shape=[2], dtype="int64", need_check_feed=True)
     calls = [
-        lambda: exe.run(feed={"y": 1}), lambda: exe.run(feed={name + "z": 1}), lambda: exe.run(feed={x: 1}), lambda: exe.run(fetch_list=name + "z"),
-        lambda: exe.run(feed={KNOWN: "text"}), lambda: exe.run(feed={KNOWN: np.zeros(2)}), lambda: exe.run(feed={KNOWN: [[1], [2, 3]]}),
-        lambda: block.var(name + "z"), lambda: block.create_var(KNOWN), lambda: block.create_parameter(KNOWN, [1]), lambda: block.create_parameter(name + "p", [-1]), lambda: bool(x), lambda: np.asarray(x), lambda: x / 0, lambda: x[0, 0, 0], lambda: x["a"],
-        lambda: integers + 0.5, lambda: L.fc(integers, 3), lambda: L.fc(x, 3, act=name), lambda: L.fc(x, name),
+        lambda: exe.run(feed={"y": 1}),
+        lambda: exe.run(feed={name + "z": 1}),
+        lambda: exe.run(feed={x: 1}),
+        lambda: exe.run(fetch_list=name + "z"),
+        lambda: exe.run(feed={KNOWN: "text"}),
+        lambda: exe.run(feed={KNOWN: np.zeros(2)}),
+        lambda: exe.run(feed={KNOWN: [[1], [2, 3]]}),
+        lambda: block.var(name + "z"),
+        lambda: block.create_var(KNOWN),
+        lambda: block.create_parameter(KNOWN, [1]),
+        lambda: block.create_parameter(name + "p", [-1]),
+        lambda: bool(x),
+        lambda: np.asarray(x),
+        lambda: x / 0,
+        lambda: x[0, 0, 0],
+        lambda: x["a"],
+        lambda: integers + 0.5,
+        lambda: L.fc(integers, 3),
+        lambda: L.fc(x, 3, act=name),
+        lambda: L.fc(x, name),
         lambda: pm.append_backward(integers),
-        lambda: pm.append_backward(L.mean(L.fc(x, 1)), [name + "z"]), lambda: pm.optimizer.SGD().minimize(x),
-        lambda: pm.optimizer.SGD().minimize(L.mean(x)), lambda: main.prune([name + "z"], [x]), lambda: L.While(x), lambda: L.cross_entropy(x, x),
-        lambda: pm.io.set_state(main, {name + "z": np.zeros(1)}), lambda: pm.data.DataFeeder([name + "z"]),
+        lambda: pm.append_backward(L.mean(L.fc(x, 1)), [name + "z"]),
+        lambda: pm.optimizer.SGD().minimize(x),
+        lambda: pm.optimizer.SGD().minimize(L.mean(x)),
+        lambda: main.prune([name + "z"], [x]),
+        lambda: L.While(x),
+        lambda: L.cross_entropy(x, x),
+        lambda: pm.io.set_state(main, {name + "z": np.zeros(1)}),
+        lambda: pm.data.DataFeeder([name + "z"]),
         lambda: pm.optimizer.ParameterAverage(pm.optimizer.SGD(), window_size=3, parameters=[name]).minimize(L.mean(L.fc(x, 1))),
     ]
     for number, call in enumerate(calls):

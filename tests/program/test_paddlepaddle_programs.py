@@ -27,13 +27,22 @@ def sparse_adam_lazy():
 
 def rows(program, temporaries_of_clipping):
     """(type, inputs, outputs, role, what it serves) of each operator."""
-    def names(ports):
-        return {port: [name for name in args if not name.startswith(temporaries_of_clipping)]
-                for port, args in ports.items() if args}
 
-    return [(op.type.replace("reduce_mean", "mean"),  # paddle.mean emits reduce_mean over all axes
-             names(op.inputs), names(op.outputs), op.attr("op_role"), op.attr("op_role_var") or [])
-            for op in program.global_block().ops]
+    def names(ports):
+        return {
+            port: [name for name in args if not name.startswith(temporaries_of_clipping)] for port, args in ports.items() if args
+        }
+
+    return [
+        (
+            op.type.replace("reduce_mean", "mean"),  # paddle.mean emits reduce_mean over all axes
+            names(op.inputs),
+            names(op.outputs),
+            op.attr("op_role"),
+            op.attr("op_role_var") or [],
+        )
+        for op in program.global_block().ops
+    ]
 
 
 @pytest.mark.parametrize("build", [clip_by_global_norm, sparse_adam_lazy])

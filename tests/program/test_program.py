@@ -82,8 +82,16 @@ def test_clone_for_test_leaves_training_out():
     _, logits, _ = trained_network()
     main = pm.default_main_program()
     test = main.clone(for_test=True)
-    assert op_types(test) == ["mul", "elementwise_add", "relu", "dropout", "mul", "elementwise_add",
-                              "softmax_with_cross_entropy", "mean"]
+    assert op_types(test) == [
+        "mul",
+        "elementwise_add",
+        "relu",
+        "dropout",
+        "mul",
+        "elementwise_add",
+        "softmax_with_cross_entropy",
+        "mean",
+    ]
     dropout = test.global_block().ops[3]
     assert dropout.attr("is_test") is True
     assert main.global_block().ops[3].attr("is_test") is False
@@ -137,7 +145,7 @@ def test_prune_takes_the_value_at_the_end():
     total = x + 1.0
     pm.layers.assign(total * 2.0, total)  # total is written twice
     pruned = pm.default_main_program().prune([x], [total])
-    value, = start().run(pruned, feed={"x": np.zeros(2, "float32")}, fetch_list=[total])
+    (value,) = start().run(pruned, feed={"x": np.zeros(2, "float32")}, fetch_list=[total])
     np.testing.assert_array_equal(value, [2, 2])
 
 
@@ -172,15 +180,17 @@ def test_callstack_is_the_users_line():
     assert code == '    y = pm.layers.relu(pm.layers.data("x", [2]))'
 
 
-@pytest.mark.parametrize("mistake, error, words", [
-    (lambda x: pm.layers.elementwise_add(x, pm.layers.data("y", [3])), pm.ShapeError, "elementwise_add:"),
-    (lambda x: pm.layers.scale(x, scale="two"), pm.ProgramError, "attribute 'scale' is 'two', it must be a number"),
-    (lambda x: pm.layers.relu(3.0), pm.ProgramError, "relu: X is 3.0, it must be a Variable"),
-    (lambda x: pm.layers.fc(x, 3, act="rleu"), pm.ProgramError, "did you mean 'relu'"),
-    (lambda x: pm.layers.fc(pm.layers.data("n", [-1, -1]), 3), pm.ShapeError,
-     "dimension 1 of 'n' [-1, -1] must be known"),
-    (lambda x: x.block.append_op("relu", {"X": "z"}, {"Out": "y"}), pm.ProgramError, "no variable 'z'"),
-])
+@pytest.mark.parametrize(
+    "mistake, error, words",
+    [
+        (lambda x: pm.layers.elementwise_add(x, pm.layers.data("y", [3])), pm.ShapeError, "elementwise_add:"),
+        (lambda x: pm.layers.scale(x, scale="two"), pm.ProgramError, "attribute 'scale' is 'two', it must be a number"),
+        (lambda x: pm.layers.relu(3.0), pm.ProgramError, "relu: X is 3.0, it must be a Variable"),
+        (lambda x: pm.layers.fc(x, 3, act="rleu"), pm.ProgramError, "did you mean 'relu'"),
+        (lambda x: pm.layers.fc(pm.layers.data("n", [-1, -1]), 3), pm.ShapeError, "dimension 1 of 'n' [-1, -1] must be known"),
+        (lambda x: x.block.append_op("relu", {"X": "z"}, {"Out": "y"}), pm.ProgramError, "no variable 'z'"),
+    ],
+)
 def test_errors_end_at_the_users_line(mistake, error, words):
     x = pm.layers.data("x", [-1, 4])
     with pytest.raises(error) as caught:
@@ -230,13 +240,24 @@ def test_random_seed_repeats_but_not_within_a_program():
     assert (first != second).all() and (first != other[0]).all()
 
 
-@pytest.mark.parametrize("compute, expected", [
-    (lambda x: x + x, [2, -4]), (lambda x: x + 1, [2, -1]), (lambda x: 1 + x, [2, -1]), (lambda x: x - x * 2, [-1, 2]),
-    (lambda x: 1 - x, [0, 3]), (lambda x: -x, [-1, 2]), (lambda x: x / 4, [0.25, -0.5]), (lambda x: 2 / x, [2, -1]),
-    (lambda x: x * x, [1, 4]), (lambda x: x / x, [1, 1]), (lambda x: x @ x, 5),
-])
+@pytest.mark.parametrize(
+    "compute, expected",
+    [
+        (lambda x: x + x, [2, -4]),
+        (lambda x: x + 1, [2, -1]),
+        (lambda x: 1 + x, [2, -1]),
+        (lambda x: x - x * 2, [-1, 2]),
+        (lambda x: 1 - x, [0, 3]),
+        (lambda x: -x, [-1, 2]),
+        (lambda x: x / 4, [0.25, -0.5]),
+        (lambda x: 2 / x, [2, -1]),
+        (lambda x: x * x, [1, 4]),
+        (lambda x: x / x, [1, 1]),
+        (lambda x: x @ x, 5),
+    ],
+)
 def test_arithmetic_of_variables(compute, expected):
-    value, = run(compute(pm.layers.data("x", [2])), x=np.array([1, -2], "float32"))
+    (value,) = run(compute(pm.layers.data("x", [2])), x=np.array([1, -2], "float32"))
     np.testing.assert_array_equal(value, np.asarray(expected, "float32"))
 
 

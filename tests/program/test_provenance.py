@@ -1,4 +1,5 @@
 """Program.provenance: it stays with the program in copies and files, and is no part of what the program computes."""
+
 import re
 
 import pytest
@@ -7,9 +8,8 @@ import paddle_mini as pm
 from paddle_mini.cli import main
 from small_model import SmallModel, batch
 
-FACTS = {"parameters": "average", "scheme": "Window(4)", "steps": 14, "length": 5.5, "averaged": ["é", "b"],
-         "of": {"a": None}}
-FIELD = bytes([(1000 << 3 | 2) & 0x7f | 0x80, (1000 << 3 | 2) >> 7])  # number 1000, of bytes
+FACTS = {"parameters": "average", "scheme": "Window(4)", "steps": 14, "length": 5.5, "averaged": ["é", "b"], "of": {"a": None}}
+FIELD = bytes([(1000 << 3 | 2) & 0x7F | 0x80, (1000 << 3 | 2) >> 7])  # number 1000, of bytes
 
 
 def with_text(model, text):
@@ -28,8 +28,13 @@ def test_a_program_has_none_at_first(model):
 
 def test_it_stays_in_copies_and_bytes(model):
     model.main.provenance = FACTS
-    for copy in (model.main, model.main.clone(), model.main.clone(for_test=True),
-                 model.main.prune([model.x], [model.logits]), pm.Program.from_bytes(model.main.to_bytes())):
+    for copy in (
+        model.main,
+        model.main.clone(),
+        model.main.clone(for_test=True),
+        model.main.prune([model.x], [model.logits]),
+        pm.Program.from_bytes(model.main.to_bytes()),
+    ):
         assert copy.provenance == FACTS
         again = pm.Program.from_bytes(copy.to_bytes())
         assert again.provenance == FACTS and again.to_bytes() == copy.to_bytes()
@@ -98,7 +103,7 @@ def test_show_prints_it(model, tmp_path, capsys):
     model.main.provenance = {**FACTS, "averaged": [f"fc_{i}.w_0" for i in range(30)]}
     pm.io.save_program(tmp_path / "m", model.main, model.scope)
     assert main(["show", str(tmp_path / "m")]) == 0
-    line, = re.findall("^provenance: .*$", capsys.readouterr().out, re.M)
+    (line,) = re.findall("^provenance: .*$", capsys.readouterr().out, re.M)
     assert "scheme 'Window(4)'" in line and "steps 14" in line and "… 30 in all" in line and len(line) < 300
     (tmp_path / "m.pdmodel").write_bytes(with_text(SmallModel(), b"no JSON"))
     assert main(["show", str(tmp_path / "m")]) == 1

@@ -1,4 +1,5 @@
 """Bytes of others become a program only when its structure is sound, whether or not its operators are known."""
+
 import contextlib
 import time
 
@@ -78,8 +79,13 @@ REFUSED = {
 def test_every_door_refuses(blocks, words, tmp_path):
     data = program_bytes(*blocks)
     (tmp_path / "model.pdmodel").write_bytes(data)
-    for read in (lambda: pm.Program.from_bytes(data), lambda: _core.Program(data), lambda: pm.io.read_program(tmp_path / "model"),
-                 lambda: pm.io.load_program(tmp_path / "model"), lambda: pm.io.load_inference_model(tmp_path / "model")):
+    for read in (
+        lambda: pm.Program.from_bytes(data),
+        lambda: _core.Program(data),
+        lambda: pm.io.read_program(tmp_path / "model"),
+        lambda: pm.io.load_program(tmp_path / "model"),
+        lambda: pm.io.load_inference_model(tmp_path / "model"),
+    ):
         with pytest.raises(pm.ProgramError) as error:
             read()
         message = str(error.value)
@@ -98,6 +104,7 @@ def test_a_variable_without_description_is_refused():
 def program_desc():
     """An empty ProgramDesc, by protobuf itself."""
     from pathlib import Path
+
     files = descriptor_pb2.FileDescriptorSet.FromString((Path(__file__).parents[2] / "proto/framework.desc").read_bytes())
     pool = descriptor_pool.DescriptorPool()
     for file in files.file:
@@ -136,8 +143,13 @@ def test_all_unknown_operators_are_told_at_once():
 
 def test_a_block_that_names_itself_as_forward_block_has_none():
     """As PaddlePaddle's GradientMergeOptimizer writes it."""
-    branch = op("conditional_block", {"Cond": ["c"]}, {"Out": ["y"], "Scope": ["s"]}, ("sub_block", BLOCK, 1),
-                ("is_scalar_condition", 6, True))
+    branch = op(
+        "conditional_block",
+        {"Cond": ["c"]},
+        {"Out": ["y"], "Scope": ["s"]},
+        ("sub_block", BLOCK, 1),
+        ("is_scalar_condition", 6, True),
+    )
     ones = op("fill_constant", {}, {"Out": ["c"]}, ("shape", 11, [1]), ("dtype", INT, 0), ("value", FLOAT, 1.0))
     two = op("fill_constant", {}, {"Out": ["y"]}, ("shape", 11, [1]), ("dtype", INT, 5), ("value", FLOAT, 2.0))
     vars = [var("c", [1], "bool"), var("y", [1]), var("s", kind=11)]
@@ -198,8 +210,16 @@ def declarations(count):
 GROWING = {
     "ports": (10_000, lambda n: program_bytes(*ports(n)), lambda data: _core.Program(data)),
     "attributes of a later format": (2_000, attributes, lambda data: pm.Program.from_bytes(data).to_bytes()),
-    "parameters that are shown": (1_000, lambda n: program_bytes(*declarations(n)), lambda data: str(pm.Program.from_bytes(data))),
-    "operators that are not known": (2_000, lambda n: program_bytes(root(*(op(f"u{i}", {}, {}) for i in range(n)))), _core.Program),
+    "parameters that are shown": (
+        1_000,
+        lambda n: program_bytes(*declarations(n)),
+        lambda data: str(pm.Program.from_bytes(data)),
+    ),
+    "operators that are not known": (
+        2_000,
+        lambda n: program_bytes(root(*(op(f"u{i}", {}, {}) for i in range(n)))),
+        _core.Program,
+    ),
 }
 
 
@@ -231,10 +251,13 @@ def test_names_in_messages_are_shown_safely(name):
     block = program.global_block()
     if min(name) >= " ":
         block.create_var(name + "x", shape=[2], need_check_feed=True)
-    for call in (lambda: block.var(name), lambda: block.create_var(name + "x"),
-                 lambda: pm.Executor(pm.CPUPlace()).run(program, feed={name: [1]}, scope=pm.Scope()),
-                 lambda: pm.Executor(pm.CPUPlace()).run(program, fetch_list=[name], scope=pm.Scope()),
-                 lambda: _core.Program(program_bytes(root({**RELU, "outputs": [("Out", [name])]})))):
+    for call in (
+        lambda: block.var(name),
+        lambda: block.create_var(name + "x"),
+        lambda: pm.Executor(pm.CPUPlace()).run(program, feed={name: [1]}, scope=pm.Scope()),
+        lambda: pm.Executor(pm.CPUPlace()).run(program, fetch_list=[name], scope=pm.Scope()),
+        lambda: _core.Program(program_bytes(root({**RELU, "outputs": [("Out", [name])]}))),
+    ):
         with pytest.raises(pm.ProgramError) as error:
             call()
         assert str(error.value).replace("\n", "").isprintable()

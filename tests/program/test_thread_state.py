@@ -1,4 +1,5 @@
 """What guards and seed() set: for all threads, or for one that began anew."""
+
 import threading
 
 import numpy as np

@@ -1,4 +1,5 @@
 """A layer, a loop or a branch that fails while a program is built leaves no trace."""
+
 import inspect
 import random
 
@@ -13,6 +14,7 @@ L = pm.layers
 
 
 # Layer functions
+
 
 def pool():
     """Variables and other values of many kinds, right for some parameters and wrong for others."""
@@ -29,8 +31,34 @@ def pool():
     L.data("sequences", [-1, 6], lod_level=1)
     L.data("doubles", [-1, 6], dtype="float64")
     variables = list(pm.default_main_program().global_block().vars.values())
-    others = [None, 0, 1, 2, 3, -1, 0.5, 6, True, "relu", "rleu", "sum", [1, 2], [0], [0, 1], [-1, 6], [6, 6], "float32", "int64", "",
-              1e30, -7, "NCHW", pm.ParamAttr(name="shared"), (3, 3), lambda *args: args[0] if args else None]
+    others = [
+        None,
+        0,
+        1,
+        2,
+        3,
+        -1,
+        0.5,
+        6,
+        True,
+        "relu",
+        "rleu",
+        "sum",
+        [1, 2],
+        [0],
+        [0, 1],
+        [-1, 6],
+        [6, 6],
+        "float32",
+        "int64",
+        "",
+        1e30,
+        -7,
+        "NCHW",
+        pm.ParamAttr(name="shared"),
+        (3, 3),
+        lambda *args: args[0] if args else None,
+    ]
     return variables, others
 
 
@@ -39,7 +67,8 @@ def arguments_of(function, rng, variables, others):
     given = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or (
-                parameter.default is not parameter.empty and rng.random() < 0.7):
+            parameter.default is not parameter.empty and rng.random() < 0.7
+        ):
             continue
         wants_variable = "Variable" in str(parameter.annotation)
         one = rng.choice(variables if (rng.random() < 0.9) == wants_variable else others)
@@ -71,16 +100,27 @@ def test_no_layer_function_leaves_a_trace_of_arguments_that_it_refuses(monkeypat
     assert len(reached) > 0.7 * len(FUNCTIONS), sorted(set(FUNCTIONS) - reached)
 
 
-@pytest.mark.parametrize("call", [
-    lambda x, image: L.fc(x, 3, act="rleu"), lambda x, image: L.fc(x, 3, act="concat"), lambda x, image: L.fc(x, 3, act=max),
-    lambda x, image: L.fc([x, 3], 3), lambda x, image: L.fc(x, 3, param_attr=[1, 2]),
-    lambda x, image: L.fc(x, 3, bias_attr=pm.ParamAttr(initializer=pm.initializer.NumpyArrayInitializer(np.zeros(7)))),
-    lambda x, image: L.conv2d(x, 3, 3), lambda x, image: L.conv2d(image, 3, 9), lambda x, image: L.conv2d(image, 3, 3, act="rleu"),
-    lambda x, image: L.batch_norm(image, act="rleu"), lambda x, image: L.embedding(x, [7, 3]),
-    lambda x, image: pm.nets.simple_img_conv_pool(image, 3, 3, 99, 1), lambda x, image: pm.nets.glu(x, dim=7),
-    lambda x, image: x[0, None, 9],
-    lambda x, image: L.multi_head_attention(x, x, x, 8, 3), lambda x, image: L.accuracy(x, x),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, image: L.fc(x, 3, act="rleu"),
+        lambda x, image: L.fc(x, 3, act="concat"),
+        lambda x, image: L.fc(x, 3, act=max),
+        lambda x, image: L.fc([x, 3], 3),
+        lambda x, image: L.fc(x, 3, param_attr=[1, 2]),
+        lambda x, image: L.fc(x, 3, bias_attr=pm.ParamAttr(initializer=pm.initializer.NumpyArrayInitializer(np.zeros(7)))),
+        lambda x, image: L.conv2d(x, 3, 3),
+        lambda x, image: L.conv2d(image, 3, 9),
+        lambda x, image: L.conv2d(image, 3, 3, act="rleu"),
+        lambda x, image: L.batch_norm(image, act="rleu"),
+        lambda x, image: L.embedding(x, [7, 3]),
+        lambda x, image: pm.nets.simple_img_conv_pool(image, 3, 3, 99, 1),
+        lambda x, image: pm.nets.glu(x, dim=7),
+        lambda x, image: x[0, None, 9],
+        lambda x, image: L.multi_head_attention(x, x, x, 8, 3),
+        lambda x, image: L.accuracy(x, x),
+    ],
+)
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_layer_that_fails_halfway(call, inside):
     """In the global block, and in the block of a loop, which goes on where the error is caught."""
@@ -99,6 +139,7 @@ def test_a_layer_that_fails_halfway(call, inside):
 
 
 # Blocks
+
 
 def test_a_loop_whose_body_fails_is_gone(monkeypatch):
     x = L.fill_constant([1], "int64", 0)
@@ -127,8 +168,12 @@ def test_a_loop_whose_body_fails_is_gone(monkeypatch):
     for call in (fails_inside, never_writes_its_condition, different, nested):
         leaves_no_trace(call, pm.Error)
     leaves_no_trace(interrupted, KeyboardInterrupt)
-    fails_after_each_operator(monkeypatch, lambda: L.while_loop(
-        lambda i: L.less_than(i, x), lambda i: L.switch_case(L.cast(i, "int32"), [lambda: i + 1, lambda: i + 2]), [x]))
+    fails_after_each_operator(
+        monkeypatch,
+        lambda: L.while_loop(
+            lambda i: L.less_than(i, x), lambda i: L.switch_case(L.cast(i, "int32"), [lambda: i + 1, lambda: i + 2]), [x]
+        ),
+    )
 
 
 def test_a_recurrence_that_fails_can_be_begun_again(monkeypatch):

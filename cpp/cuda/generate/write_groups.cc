@@ -13,7 +13,8 @@
 namespace paddle_mini {
 namespace {
 
-constexpr size_t kPerGroup = 8;  // files that nvcc compiles as one: reading CUDA's headers takes longer than an operator
+constexpr size_t kPerGroup =
+    8;  // files that nvcc compiles as one: reading CUDA's headers takes longer than an operator
 
 using Define = void (*)(OpTable&);
 
@@ -33,7 +34,9 @@ std::vector<std::string> files_with_operators_for_gpus(const char* kernel_librar
   using Each = void (*)(void (*)(const char*, Define));
   auto for_each_file = reinterpret_cast<Each>(dlsym(library, "paddle_mini_for_each_operator_file"));
   require<DeviceError>(for_each_file, kernel_library, " is not a kernel library of paddle_mini");
-  for_each_file([](const char* name, Define define) { if (has_operators_for_gpus(define)) files.push_back(name); });
+  for_each_file([](const char* name, Define define) {
+    if (has_operators_for_gpus(define)) files.push_back(name);
+  });
   return files;
 }
 
@@ -54,8 +57,11 @@ std::string definitions(const std::vector<std::string>& names) {
     called += "  paddle_mini::define_" + name + "(ops);\n";
   }
   return "// Made by write_groups: the files of cpp/ops whose records say .on_gpu().\n#include \"core/op_table.h\"\n"
-         "namespace paddle_mini {\n" + declared + "}  // namespace paddle_mini\n"
-         "extern \"C\" void paddle_mini_define_gpu_operators(paddle_mini::OpTable& ops) {\n" + called + "}\n";
+         "namespace paddle_mini {\n" +
+         declared +
+         "}  // namespace paddle_mini\n"
+         "extern \"C\" void paddle_mini_define_gpu_operators(paddle_mini::OpTable& ops) {\n" +
+         called + "}\n";
 }
 
 void write_all(int count, char** words) {
@@ -67,7 +73,8 @@ void write_all(int count, char** words) {
   require<DeviceError>(files.size() <= groups * kPerGroup, files.size(), " files need more than ", groups, " groups");
   for (size_t group = 0; group < groups; ++group) {
     std::string text = "// Made by write_groups: files that are compiled as one.\n";
-    for (size_t i = group * kPerGroup; i < std::min((group + 1) * kPerGroup, files.size()); ++i) text += "#include \"" + files[i] + "\"\n";
+    for (size_t i = group * kPerGroup; i < std::min((group + 1) * kPerGroup, files.size()); ++i)
+      text += "#include \"" + files[i] + "\"\n";
     for (const char* ending : {".cc", ".cu"}) write(out + "/group_" + std::to_string(group) + ending, text);
   }
   write(out + "/define_gpu_operators.cc", definitions(names));

@@ -19,6 +19,7 @@ headers have besides, and what the replies say ("…?": may be null):
 
 Each reply has "membership" too: it rises when trainers or servers come or go.
 """
+
 from __future__ import annotations
 
 import posixpath
@@ -75,11 +76,20 @@ class Coordinator:
         write_state(directory, settings.job, self._snapshot())
         kept, seen = True, False  # whether what a request changes must survive
         self._requests: dict[str, tuple[Callable[[Header], Header], bool]] = {
-            "join": (self._join, kept), "register": (self._register, kept), "leave": (self._leave, kept),
-            "begin_init": (self._begin_init, kept), "finish_init": (self._finish_init, kept),
-            "ask_save": (self._ask_save, kept), "set_data": (self._set_data, kept), "get_task": (self._get_task, kept),
-            "end_task": (self._end_task, kept), "beat": (self._beat, seen), "view": (self._view, seen),
-            "status": (self._status, seen), **{name: (partial(self._meet, name), seen) for name in Meeting.REQUESTS}}
+            "join": (self._join, kept),
+            "register": (self._register, kept),
+            "leave": (self._leave, kept),
+            "begin_init": (self._begin_init, kept),
+            "finish_init": (self._finish_init, kept),
+            "ask_save": (self._ask_save, kept),
+            "set_data": (self._set_data, kept),
+            "get_task": (self._get_task, kept),
+            "end_task": (self._end_task, kept),
+            "beat": (self._beat, seen),
+            "view": (self._view, seen),
+            "status": (self._status, seen),
+            **{name: (partial(self._meet, name), seen) for name in Meeting.REQUESTS},
+        }
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
         """Answers one request; never raises. One call at a time."""
@@ -125,15 +135,20 @@ class Coordinator:
     def _register(self, header: Header) -> Header:
         token = _optional(header, "token", int)
         if token is not None and token > self._leases.token:
-            raise WrongJob("the server was initialised in a job that this coordinator knows nothing of: its "
-                           "coordinator.json is another one, or lost")
+            raise WrongJob(
+                "the server was initialised in a job that this coordinator knows nothing of: its "
+                "coordinator.json is another one, or lost"
+            )
         facts = {"address": field(header, "address", str), "initialised": token in self._finished}
         number = self._servers.join(field(header, "key", str), _optional(header, "server", int), facts)
         return {"server": number, **self._welcome(self._servers, number)}
 
     def _welcome(self, members: Members, number: int) -> Header:
-        return {"incarnation": members.present[number].incarnation, "lease": self.settings.lease,
-                "facts": dict(self.settings.facts)}
+        return {
+            "incarnation": members.present[number].incarnation,
+            "lease": self.settings.lease,
+            "facts": dict(self.settings.facts),
+        }
 
     def _beat(self, header: Header) -> Header:
         members, number, incarnation = self._member(header)
@@ -149,8 +164,9 @@ class Coordinator:
 
     def _reported(self, header: Header, members: Members, number: int, incarnation: int) -> None:
         report = field(header, "report", dict, {})
-        values = all(value is None or (isinstance(value, (str, int, float)) and len(shown(value)) < 200)
-                     for value in report.values())
+        values = all(
+            value is None or (isinstance(value, (str, int, float)) and len(shown(value)) < 200) for value in report.values()
+        )
         if len(report) > _REPORT_LIMIT or not values:
             raise Malformed(f"a report has at most {_REPORT_LIMIT} numbers or short texts")
         members.report(number, incarnation, report)
@@ -160,8 +176,11 @@ class Coordinator:
         part = field(header, "part", str)
         if part not in ("trainer", "server"):
             raise Malformed(f"part is {shown(part)}, it must be 'trainer' or 'server'")
-        return (self._trainers if part == "trainer" else self._servers, field(header, "number", int),
-                field(header, "incarnation", int))
+        return (
+            self._trainers if part == "trainer" else self._servers,
+            field(header, "number", int),
+            field(header, "incarnation", int),
+        )
 
     def _trainer(self, header: Header) -> tuple[int, int]:
         """Number and incarnation of the trainer that asks, which is thereby heard of."""
@@ -176,12 +195,18 @@ class Coordinator:
 
     def _view(self, header: Header) -> Header:
         trainers = sorted(self._incarnations().items())
-        return {"trainers": trainers, "servers": self._server_rows(), "started": self._started,
-                "initialised": self._initialised()}
+        return {
+            "trainers": trainers,
+            "servers": self._server_rows(),
+            "started": self._started,
+            "initialised": self._initialised(),
+        }
 
     def _server_rows(self) -> list[dict[str, Any]]:
-        return [{"server": number, "incarnation": member.incarnation, **member.facts}
-                for number, member in sorted(self._servers.present.items())]
+        return [
+            {"server": number, "incarnation": member.incarnation, **member.facts}
+            for number, member in sorted(self._servers.present.items())
+        ]
 
     # Initialisation
 
@@ -218,8 +243,9 @@ class Coordinator:
         done = {row["server"] for row in rows if row["initialised"] or (row["server"], row["incarnation"]) in told}
         missing = sorted(set(range(self.settings.servers)) - done)
         if missing:
-            raise NotInitialised(f"server {missing[0]} has not finished, or began again since; begin_init says which "
-                                 "servers need parameters")
+            raise NotInitialised(
+                f"server {missing[0]} has not finished, or began again since; begin_init says which servers need parameters"
+            )
         self._servers.tell_of_all("initialised", True)
         self._finished.append(token)
         self._leases.end(_INIT, str(number))
@@ -266,26 +292,44 @@ class Coordinator:
         self._board.add(own)
         events_sent(own)
         end, events = self._board.after(field(header, "after", int, 0))
-        return {"trainers": self._trainers.status(), "servers": self._servers.status(), "tasks": self._tasks.counts(),
-                "leases": self._leases.holders(), "started": self._started, "initialised": self._initialised(),
-                "restarts": self._restarts, "storage_errors": self._storage_errors, "events": events,
-                "events_end": end}
+        return {
+            "trainers": self._trainers.status(),
+            "servers": self._servers.status(),
+            "tasks": self._tasks.counts(),
+            "leases": self._leases.holders(),
+            "started": self._started,
+            "initialised": self._initialised(),
+            "restarts": self._restarts,
+            "storage_errors": self._storage_errors,
+            "events": events,
+            "events_end": end,
+        }
 
     def _instant(self) -> float:
         return self._now
 
     def _changes(self) -> tuple[int, ...]:
-        return (self._tasks.changes, self._leases.changes, self._trainers.changes, self._servers.changes,
-                len(self._finished))
+        return (self._tasks.changes, self._leases.changes, self._trainers.changes, self._servers.changes, len(self._finished))
 
     def _snapshot(self) -> dict[str, Any]:
-        return {"tasks": self._tasks.snapshot(), "leases": self._leases.snapshot(),
-                "trainers": self._trainers.snapshot(), "servers": self._servers.snapshot(), "started": self._started,
-                "finished": list(self._finished), "restarts": self._restarts, "run": self.settings.run}
+        return {
+            "tasks": self._tasks.snapshot(),
+            "leases": self._leases.snapshot(),
+            "trainers": self._trainers.snapshot(),
+            "servers": self._servers.snapshot(),
+            "started": self._started,
+            "finished": list(self._finished),
+            "restarts": self._restarts,
+            "run": self.settings.run,
+        }
 
     def _restore(self, state: dict[str, Any]) -> None:
-        for part, name in ((self._tasks, "tasks"), (self._leases, "leases"), (self._trainers, "trainers"),
-                           (self._servers, "servers")):
+        for part, name in (
+            (self._tasks, "tasks"),
+            (self._leases, "leases"),
+            (self._trainers, "trainers"),
+            (self._servers, "servers"),
+        ):
             part.restore(state[name])
         self._started, self._finished, self._restarts = state["started"], list(state["finished"]), state["restarts"]
 

@@ -31,8 +31,10 @@ def read_state(directory: str, job: str) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError, RecursionError):
         whole = False
     if not whole:
-        raise StorageError(f"'{path}' is cut off or damaged; without it the job would elect and read anew what it has "
-                           "done: put back a copy, or begin in an empty directory")
+        raise StorageError(
+            f"'{path}' is cut off or damaged; without it the job would elect and read anew what it has "
+            "done: put back a copy, or begin in an empty directory"
+        )
     if facts.get("format") != FORMAT:
         raise WrongVersion(f"'{path}' is of format {shown(facts.get('format'))}, {FORMAT} is known")
     if facts["job"] != job:

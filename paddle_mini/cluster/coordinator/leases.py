@@ -77,24 +77,28 @@ class Leases:
     def holders(self) -> dict[str, dict[str, Any]]:
         """By right: the trainer that has it now, and the seconds that it has left."""
         now = self._clock()
-        return {right: {"trainer": one.trainer, "seconds": one.deadline - now}
-                for right, one in self._leases.items() if now < one.deadline}
+        return {
+            right: {"trainer": one.trainer, "seconds": one.deadline - now}
+            for right, one in self._leases.items()
+            if now < one.deadline
+        }
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as JSON values; of each lease the seconds that are left."""
         now = self._clock()
-        return {"token": self._token, "leases": [[right, one.trainer, one.life, one.token, one.deadline - now]
-                                                 for right, one in self._leases.items()]}
+        return {
+            "token": self._token,
+            "leases": [[right, one.trainer, one.life, one.token, one.deadline - now] for right, one in self._leases.items()],
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Goes on from a snapshot; nobody has a right for a shorter time than it was told."""
         now = self._clock()
         self._token = state["token"]
-        self._leases = {right: _Lease(trainer, life, token, now + left)
-                        for right, trainer, life, token, left in state["leases"]}
+        self._leases = {right: _Lease(trainer, life, token, now + left) for right, trainer, life, token, left in state["leases"]}
 
     def _forget_old(self, now: float) -> None:
         """A job that saves every hour to a new directory would else keep all of them."""
         over = [right for right, one in self._leases.items() if now >= one.deadline]
-        for right in over[:max(0, len(self._leases) - _KEPT)]:
+        for right in over[: max(0, len(self._leases) - _KEPT)]:
             del self._leases[right]

@@ -20,6 +20,7 @@ or servers have forgotten a part, or this coordinator began again, which forgets
 where all left, everybody present is heard first, and a new era begins: those whose state has come furthest go on, with
 the beginning or a checkpoint where nobody has one, and others take theirs.
 """
+
 from __future__ import annotations
 
 import uuid
@@ -71,8 +72,7 @@ class Meeting:
             return reply
         if name == "enter" and ask > last:  # else it may have been admitted since it asked first
             self._inside.pop(number, None)
-        reply = {"enter": self._enter, "given": self._give, "meet": self._meet, "depart": self._depart}[name](
-            number, header)
+        reply = {"enter": self._enter, "given": self._give, "meet": self._meet, "depart": self._depart}[name](number, header)
         self._last[number] = ask, None if "wait" in reply else reply
         return reply
 
@@ -177,8 +177,10 @@ class Meeting:
     def _require_layout(self, number: int, layout: str) -> None:
         self._layout = self._layout or layout
         if layout != self._layout:
-            raise Malformed(f"the program of trainer {number} keeps other variables than those of the others, or of "
-                            "other shapes: all trainers of a job train one program")
+            raise Malformed(
+                f"the program of trainer {number} keeps other variables than those of the others, or of "
+                "other shapes: all trainers of a job train one program"
+            )
 
 
 def _at(header: Header, name: str) -> At:

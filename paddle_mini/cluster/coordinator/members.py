@@ -27,8 +27,9 @@ class Members:
     changes: counts what a request changed; a loss is known again after a restart.
     """
 
-    def __init__(self, what: str, clock: Callable[[], float], lease: float, limit: int | None,
-                 on_end: Callable[[int, bool], None]):
+    def __init__(
+        self, what: str, clock: Callable[[], float], lease: float, limit: int | None, on_end: Callable[[int, bool], None]
+    ):
         self.what, self._clock, self._lease, self._limit, self._on_end = what, clock, lease, limit, on_end
         self.present: dict[int, Member] = {}
         self._incarnations: dict[int, int] = {}
@@ -70,8 +71,13 @@ class Members:
         member = self.present.get(number)
         if member is None or member.incarnation != incarnation:
             last = self._incarnations.get(number)
-            why = "it never joined" if last is None or incarnation > last else \
-                "another one has its number" if incarnation < last else "it left, or was not heard of for too long"
+            why = (
+                "it never joined"
+                if last is None or incarnation > last
+                else "another one has its number"
+                if incarnation < last
+                else "it left, or was not heard of for too long"
+            )
             raise Gone(f"{self.what} {number}, incarnation {incarnation}, is not in this job: {why}")
         member.deadline = self._clock() + self._lease
 
@@ -112,24 +118,34 @@ class Members:
         rows: dict[str, dict[str, Any]] = {}
         for number in sorted(self._incarnations):
             member = self.present.get(number)
-            rows[str(number)] = {"present": member is not None, "restarts": self._restarts.get(number, 0),
-                                 "silent": None if member is None else self._clock() + self._lease - member.deadline,
-                                 "report": self._reports.get(number, {})}
+            rows[str(number)] = {
+                "present": member is not None,
+                "restarts": self._restarts.get(number, 0),
+                "silent": None if member is None else self._clock() + self._lease - member.deadline,
+                "report": self._reports.get(number, {}),
+            }
         return rows
 
     def snapshot(self) -> dict[str, Any]:
         """Members and incarnations as JSON values; of each lease the seconds that are left."""
         now = self._clock()
-        present: list[Any] = [[number, one.key, one.incarnation, dict(one.facts), one.deadline - now]
-                              for number, one in self.present.items()]
-        return {"present": present, "incarnations": list(self._incarnations.items()),
-                "restarts": list(self._restarts.items()), "version": self.version}
+        present: list[Any] = [
+            [number, one.key, one.incarnation, dict(one.facts), one.deadline - now] for number, one in self.present.items()
+        ]
+        return {
+            "present": present,
+            "incarnations": list(self._incarnations.items()),
+            "restarts": list(self._restarts.items()),
+            "version": self.version,
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Goes on from a snapshot, but for the reports."""
         now = self._clock()
-        self.present = {number: Member(key, incarnation, dict(facts), now + left)
-                        for number, key, incarnation, facts, left in state["present"]}
+        self.present = {
+            number: Member(key, incarnation, dict(facts), now + left)
+            for number, key, incarnation, facts, left in state["present"]
+        }
         self._incarnations = {number: incarnation for number, incarnation in state["incarnations"]}
         self._restarts = {number: count for number, count in state["restarts"]}
         self.version, self._nobody_lost_before = state["version"], -math.inf

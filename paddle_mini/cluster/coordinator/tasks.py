@@ -66,8 +66,10 @@ class Tasks:
             raise Malformed(f"a chunk is no JSON value: {error}") from None
         if self._tasks:
             if (copy, chunks_per_task) != (self._chunks, self._per_task):
-                raise AlreadyInitialised(f"this job reads another data set: {len(self._chunks)} chunks, "
-                                         f"{self._per_task} a task, the first one {shown(str(self._chunks[0]))}")
+                raise AlreadyInitialised(
+                    f"this job reads another data set: {len(self._chunks)} chunks, "
+                    f"{self._per_task} a task, the first one {shown(str(self._chunks[0]))}"
+                )
             return
         self._chunks, self._per_task = copy, chunks_per_task
         self._begin_with(_tasks_of(copy, chunks_per_task))
@@ -136,18 +138,30 @@ class Tasks:
 
     def counts(self) -> dict[str, int]:
         self._expire()
-        return {"pass": self._pass, "todo": len(self._todo), "pending": len(self._pending), "done": len(self._done),
-                "failed": len(self._failed)}
+        return {
+            "pass": self._pass,
+            "todo": len(self._todo),
+            "pending": len(self._pending),
+            "done": len(self._done),
+            "failed": len(self._failed),
+        }
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as JSON values, which share nothing with this; of deadlines the seconds that are left."""
         now = self._clock()
-        pending = [[number, one.trainer, one.epoch, one.deadline - now, list(one.ask)]
-                   for number, one in self._pending.items()]
-        return {"chunks": list(self._chunks), "chunks_per_task": self._per_task, "pass": self._pass,
-                "todo": list(self._todo), "pending": pending, "done": list(self._done), "failed": list(self._failed),
-                "asked": [[trainer, *ask] for trainer, ask in self._asked.items()],
-                "epochs": list(self._epochs), "failures": list(self._failures)}
+        pending = [[number, one.trainer, one.epoch, one.deadline - now, list(one.ask)] for number, one in self._pending.items()]
+        return {
+            "chunks": list(self._chunks),
+            "chunks_per_task": self._per_task,
+            "pass": self._pass,
+            "todo": list(self._todo),
+            "pending": pending,
+            "done": list(self._done),
+            "failed": list(self._failed),
+            "asked": [[trainer, *ask] for trainer, ask in self._asked.items()],
+            "epochs": list(self._epochs),
+            "failures": list(self._failures),
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Goes on from a snapshot. A task that was pending has the time that was left then: no trainer gets less than
@@ -156,8 +170,10 @@ class Tasks:
         self._chunks, self._per_task = tuple(state["chunks"]), state["chunks_per_task"]
         self._begin_with(_tasks_of(self._chunks, self._per_task))
         self._pass, self._todo = state["pass"], deque(state["todo"])
-        self._pending = {number: _Pending(trainer, epoch, now + left, (life, ask))
-                         for number, trainer, epoch, left, (life, ask) in state["pending"]}
+        self._pending = {
+            number: _Pending(trainer, epoch, now + left, (life, ask))
+            for number, trainer, epoch, left, (life, ask) in state["pending"]
+        }
         self._asked = {trainer: (life, ask) for trainer, life, ask in state["asked"]}
         self._done, self._failed = list(state["done"]), list(state["failed"])
         self._epochs, self._failures = list(state["epochs"]), list(state["failures"])
@@ -187,4 +203,4 @@ class Tasks:
 
 
 def _tasks_of(chunks: tuple[Any, ...], per_task: int) -> tuple[list[Any], ...]:
-    return tuple(list(chunks[begin:begin + per_task]) for begin in range(0, len(chunks), per_task or 1))
+    return tuple(list(chunks[begin : begin + per_task]) for begin in range(0, len(chunks), per_task or 1))

@@ -15,8 +15,10 @@ def all_or_nothing(*parts: Any) -> Iterator[None]:
 
     Those are copied and nothing else, which takes microseconds where a snapshot takes milliseconds.
     """
-    before = [{name: copy(value) if isinstance(value, (dict, list, deque)) else value
-               for name, value in vars(part).items()} for part in parts]
+    before = [
+        {name: copy(value) if isinstance(value, (dict, list, deque)) else value for name, value in vars(part).items()}
+        for part in parts
+    ]
     try:
         yield
     except BaseException:

@@ -48,8 +48,9 @@ class Held:
     when the configuration can't be, or can't do a table's rows.
     """
 
-    def __init__(self, info: ParameterInfo, block: Block, config: bytes, value: np.ndarray | None = None,
-                 state: bytes | None = None):
+    def __init__(
+        self, info: ParameterInfo, block: Block, config: bytes, value: np.ndarray | None = None, state: bytes | None = None
+    ):
         self.info, self.block, self.config = info, block, config
         self.key: Key = (info.name, block.number)
         shape = block_shape(info, block)
@@ -92,8 +93,9 @@ class Held:
             raise WrongDtype(f"rows of '{printable(name)}' are {rows.dtype}, they must be int64")
         outside = (rows < begin) | (rows >= end)
         if outside.any():
-            raise WrongRow(f"row {rows[outside][0]} of '{printable(name)}' is not in block {self.block.number}, "
-                           f"rows {begin} to {end - 1}")
+            raise WrongRow(
+                f"row {rows[outside][0]} of '{printable(name)}' is not in block {self.block.number}, rows {begin} to {end - 1}"
+            )
         return rows - begin
 
     def _fitting(self, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -48,8 +48,12 @@ class Reducer:
         self._state: tuple[str, Step, Header, Arrays] = "", ("", 0), {}, []
         self._sent = self._applied = self._repeated = 0
         self._requests: dict[str, Callable[[Header, Arrays], Reply]] = {
-            "add": self._add, "mean": self._mean, "put_state": self._put_state, "get_state": self._get_state,
-            "status": self._status}
+            "add": self._add,
+            "mean": self._mean,
+            "put_state": self._put_state,
+            "get_state": self._get_state,
+            "status": self._status,
+        }
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
         """Does one request and returns the reply; never raises."""
@@ -123,8 +127,13 @@ class Reducer:
     def _status(self, asked: Header, arrays: Arrays) -> Reply:
         """sent: gradients that came; those that are no part of a mean, as their trainer died, were dropped."""
         waiting = sum(part.arrays is not None for part in self._parts.values())
-        pushes = {"sent": self._sent, "applied": self._applied, "dropped": self._sent - self._applied,
-                  "repeated": self._repeated, "waiting": waiting}
+        pushes = {
+            "sent": self._sent,
+            "applied": self._applied,
+            "dropped": self._sent - self._applied,
+            "repeated": self._repeated,
+            "waiting": waiting,
+        }
         return {"index": self.index, "mode": self._settings.mode, "pushes": pushes}, []
 
 

@@ -26,8 +26,9 @@ class ParameterServer:
     other, and tick() now and then. What it gives are copies; what it is given is checked before anything changes.
     """
 
-    def __init__(self, index: int, settings: ServerSettings, directory: str | None = None,
-                 clock: Callable[[], float] = time.time):
+    def __init__(
+        self, index: int, settings: ServerSettings, directory: str | None = None, clock: Callable[[], float] = time.time
+    ):
         if type(index) is not int or not 0 <= index < settings.servers:
             raise Malformed(f"server {shown(index)} is none of {settings.servers}")
         self.index, self.settings, self.life = index, settings, uuid.uuid4().hex
@@ -42,10 +43,21 @@ class ParameterServer:
         self._asked_for: tuple[int, int] | None = None  # token and version of a checkpoint that was asked for
         self._checkpoints = ServerCheckpoints(directory, settings.job, index, settings.servers) if directory else None
         self._about_checkpoints: dict[str, Any] = {
-            "recovered": None, "newest": None, "seconds": 0.0, "errors": 0, "last_error": ""}
+            "recovered": None,
+            "newest": None,
+            "seconds": 0.0,
+            "errors": 0,
+            "last_error": "",
+        }
         self._requests: dict[str, Callable[[Header, Arrays], Reply]] = {
-            "init": self._init, "finish_init": self._finish_init, "push": self._push, "push_delta": self._push,
-            "pull": self._pull, "compare": self._compare, "members": self._members, "checkpoint": self._checkpoint,
+            "init": self._init,
+            "finish_init": self._finish_init,
+            "push": self._push,
+            "push_delta": self._push,
+            "pull": self._pull,
+            "compare": self._compare,
+            "members": self._members,
+            "checkpoint": self._checkpoint,
             "status": self._status,
         }
         self._recover()
@@ -53,6 +65,7 @@ class ParameterServer:
     def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
         """Does one request and returns the reply; never raises. Each reply has "version", and "life", which is another
         one after a restart: what was pushed in another life may be lost."""
+
         def stamp() -> Header:
             return {"life": self.life, "version": self._updates.version}
 
@@ -83,7 +96,7 @@ class ParameterServer:
         return header, results
 
     def _init(self, asked: Header, arrays: Arrays) -> Reply:
-        """"token" of the initialiser; "blocks", each as about() says, with "config" in base64; an array each. A newer
+        """ "token" of the initialiser; "blocks", each as about() says, with "config" in base64; an array each. A newer
         token begins anew: its initialiser gives all blocks. That is so, too, when this server has all of its blocks,
         and the one before died while others had not: trainers pull and push only when all servers are initialised, so
         the first of these requests is what ends it."""
@@ -109,7 +122,7 @@ class ParameterServer:
         return Held(info, block, config, value)
 
     def _finish_init(self, asked: Header, arrays: Arrays) -> Reply:
-        """"token", and "count" of the blocks that were given; may be repeated. The first checkpoint is written."""
+        """ "token", and "count" of the blocks that were given; may be repeated. The first checkpoint is written."""
         token, count = field(asked, "token", int), field(asked, "count", int)
         if self.initialised and token == self._token:
             return {"repeated": True}, []
@@ -157,7 +170,7 @@ class ParameterServer:
         return {}, values + [held.row_values(rows, average) for held, rows in zip(tables, arrays)]
 
     def _compare(self, asked: Header, arrays: Arrays) -> Reply:
-        """"blocks": [name, number, digest of an OptimizerConfig]. "other": parameters that have another one here."""
+        """ "blocks": [name, number, digest of an OptimizerConfig]. "other": parameters that have another one here."""
         given = field(asked, "blocks", list)
         if not all(isinstance(one, list) and len(one) == 3 for one in given):
             raise Malformed("'blocks' must be a list of [name, number, digest]")
@@ -193,8 +206,12 @@ class ParameterServer:
 
     def _write_checkpoint(self, checkpoints: ServerCheckpoints, timestamp: int | None = None) -> dict[str, Any]:
         begin, about = self._clock(), self._about_checkpoints
-        state = {"mode": self.settings.mode, "token": self._token, "version": self._updates.version,
-                 "ledger": self._updates.ledger.state(len(self._updates.rounds))}
+        state = {
+            "mode": self.settings.mode,
+            "token": self._token,
+            "version": self._updates.version,
+            "ledger": self._updates.ledger.state(len(self._updates.rounds)),
+        }
         try:
             written = about["newest"] = checkpoints.write(state, list(self._held.values()), timestamp)
         except ClusterError as error:
@@ -223,10 +240,17 @@ class ParameterServer:
         """What the server is and has done; also before it has parameters."""
         held, ledger = self._held.values(), self._updates.ledger
         return {
-            "index": self.index, "mode": self.settings.mode, "initialised": self.initialised, "blocks": len(held),
+            "index": self.index,
+            "mode": self.settings.mode,
+            "initialised": self.initialised,
+            "blocks": len(held),
             "bytes": sum((block.block.end - block.block.begin) * block.info.unit_bytes for block in held),
-            "membership": ledger.membership, "members": [list(pair) for pair in ledger.members.items()],
-            "pushes": {**ledger.counts(), "waiting": len(self._updates.rounds)}, "checkpoints": self._about_checkpoints,
-            "received": self._received, "given": self._given, "behind": self._updates.behind,
+            "membership": ledger.membership,
+            "members": [list(pair) for pair in ledger.members.items()],
+            "pushes": {**ledger.counts(), "waiting": len(self._updates.rounds)},
+            "checkpoints": self._about_checkpoints,
+            "received": self._received,
+            "given": self._given,
+            "behind": self._updates.behind,
             "worst_behind": self._updates.worst_behind,
         }, []

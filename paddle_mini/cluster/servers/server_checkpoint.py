@@ -8,6 +8,7 @@
 No other store is needed. A file gets its name when all of it is on the disk, so one that is there is whole, unless a
 disk has damaged it; then the one before it is taken. The .json is for people and tools: a server looks at the files.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -120,8 +121,14 @@ class ServerCheckpoints:
         StorageError when the disk refuses, Gone when another process writes checkpoints of this server; older ones are
         as they were."""
         name = uuid.uuid4().hex
-        facts = {**state, **self._who, "number": self._number + 1, "uuid": name, "blocks": len(held),
-                 "timestamp": time.time_ns() if timestamp is None else timestamp}
+        facts = {
+            **state,
+            **self._who,
+            "number": self._number + 1,
+            "uuid": name,
+            "blocks": len(held),
+            "timestamp": time.time_ns() if timestamp is None else timestamp,
+        }
         path = os.path.join(self.directory, f"server-{self._who['index']}-{name}.ckpt")
         with told_storage(f"can't write a checkpoint in '{self.directory}'"):
             if not os.path.isdir(self.directory):
@@ -147,11 +154,15 @@ class ServerCheckpoints:
 
     def _require_ours(self, facts: Header, path: str) -> None:
         if facts.get("job") != self._who["job"]:
-            raise WrongJob(f"'{path}' is of job {shown(facts.get('job'))}, this is job {shown(self._who['job'])}: "
-                           "give each job a directory of its own")
+            raise WrongJob(
+                f"'{path}' is of job {shown(facts.get('job'))}, this is job {shown(self._who['job'])}: "
+                "give each job a directory of its own"
+            )
         if facts.get("servers") != self._who["servers"]:
-            raise WrongJob(f"'{path}' is of one of {shown(facts.get('servers'))} servers, this job has "
-                           f"{self._who['servers']}: make a model of the checkpoints and begin with it")
+            raise WrongJob(
+                f"'{path}' is of one of {shown(facts.get('servers'))} servers, this job has "
+                f"{self._who['servers']}: make a model of the checkpoints and begin with it"
+            )
 
     def _require_newest(self) -> None:
         newest = next(iter(found(self.directory, self._who["index"])), None)
@@ -184,6 +195,7 @@ def _write(path: str, facts: Mapping[str, Any], held: list[Held]) -> tuple[str, 
     """A file, one block in memory at a time; its checksum and size."""
     directory, name = os.path.split(path)
     with NewFile(directory, name + ".unfinished") as file:
+
         def record(data: bytes) -> None:
             file.write(len(data).to_bytes(8, "little"))
             file.write(data)
@@ -242,8 +254,10 @@ def _record(file: BinaryIO) -> bytes:
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     """The file, open for reading. StorageError, which names it, when its content is malformed."""
-    with (told_storage(f"can't read '{path}'"),
-          open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file):
+    with (
+        told_storage(f"can't read '{path}'"),
+        open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file,
+    ):
         try:
             yield file
         except Malformed as error:

@@ -22,8 +22,9 @@ class ServerPart:
     """The service "server N". The coordinator is asked in tick(), one message at a time, so that no trainer waits for a
     coordinator that is away."""
 
-    def __init__(self, index: int, settings: JobSettings, directory: str | None, link: Link,
-                 clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, index: int, settings: JobSettings, directory: str | None, link: Link, clock: Callable[[], float] = time.monotonic
+    ):
         self._name = f"server {index}"
         self._begin = partial(ParameterServer, index, settings.of_servers(), directory)
         with speaking(self._name):
@@ -64,16 +65,26 @@ class ServerPart:
             pass
 
     def _register(self) -> None:
-        reply = self._client.once("coordinator", "register", key=self._key, server=self.server.index,
-                                  address=self._name, token=self.server.token)
+        reply = self._client.once(
+            "coordinator", "register", key=self._key, server=self.server.index, address=self._name, token=self.server.token
+        )
         self._incarnation = reply["incarnation"]
         self._follow(reply)
 
     def _beat(self) -> None:
         events = events_waiting()
         try:
-            self._follow(self._client.once("coordinator", "beat", part="server", number=self.server.index,
-                                           incarnation=self._incarnation, report=self._report(), events=events))
+            self._follow(
+                self._client.once(
+                    "coordinator",
+                    "beat",
+                    part="server",
+                    number=self.server.index,
+                    incarnation=self._incarnation,
+                    report=self._report(),
+                    events=events,
+                )
+            )
             events_sent(events)
         except Gone as error:
             self._incarnation = None
@@ -96,22 +107,33 @@ class ServerPart:
         if reply["membership"] != self._membership:
             view = self._client.once("coordinator", "view")
             if view["started"]:
-                self.server.handle(request(self._settings.job, "members", membership=view["membership"],
-                                           trainers=view["trainers"]), [])
+                self.server.handle(
+                    request(self._settings.job, "members", membership=view["membership"], trainers=view["trainers"]), []
+                )
             self._membership = view["membership"]
 
     def _report(self) -> Header:
         status, _ = understood(*self.server.handle(request(self._settings.job, "status"), []))
         checkpoints = status["checkpoints"]
         newest = checkpoints["newest"] or checkpoints["recovered"]
-        before, now = self._reported, (self._clock(), status["received"], status["given"], status["behind"],
-                                       status["pushes"]["sent"])
+        before, now = (
+            self._reported,
+            (self._clock(), status["received"], status["given"], status["behind"], status["pushes"]["sent"]),
+        )
         self._reported = now
         seconds, received, given, behind, sent = (after - earlier for after, earlier in zip(now, before))
-        return {"version": status["version"], "bytes": status["bytes"], **status["pushes"],
-                "received": status["received"], "received_per_second": received / max(seconds, 1e-9),
-                "given": status["given"], "given_per_second": given / max(seconds, 1e-9),
-                "behind": behind / sent if sent > 0 else None, "worst_behind": status["worst_behind"],
-                "checkpoint": newest["number"] if newest else None,
-                "checkpoint_age": max(0, time.time_ns() - newest["timestamp"]) / 1e9 if newest else None,
-                "checkpoint_seconds": checkpoints["seconds"], "checkpoint_errors": checkpoints["errors"]}
+        return {
+            "version": status["version"],
+            "bytes": status["bytes"],
+            **status["pushes"],
+            "received": status["received"],
+            "received_per_second": received / max(seconds, 1e-9),
+            "given": status["given"],
+            "given_per_second": given / max(seconds, 1e-9),
+            "behind": behind / sent if sent > 0 else None,
+            "worst_behind": status["worst_behind"],
+            "checkpoint": newest["number"] if newest else None,
+            "checkpoint_age": max(0, time.time_ns() - newest["timestamp"]) / 1e9 if newest else None,
+            "checkpoint_seconds": checkpoints["seconds"],
+            "checkpoint_errors": checkpoints["errors"],
+        }

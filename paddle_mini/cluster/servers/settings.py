@@ -37,14 +37,15 @@ class ServerSettings:
         if not all(number is None or isinstance(number, (int, float)) for number in (limit, self.alpha)):
             raise Malformed("stale_limit and alpha must be numbers, or None")
         for right, problem in (
-                (1 <= len(self.job) <= 200, f"job is {shown(self.job)}, it must have 1 to 200 characters"),
-                (self.servers >= 1, f"servers is {self.servers}, it must be at least 1"),
-                (self.trainers >= 1, f"trainers is {self.trainers}, it must be at least 1"),
-                (self.mode in MODES, f"mode is {shown(self.mode)}, it must be one of {', '.join(MODES)}"),
-                (self.mode != "elastic" or self.trainers > 1, "elastic mode needs at least 2 trainers"),
-                (limit is None or limit >= 0, f"stale_limit is {limit}, it must be at least 0"),
-                (self.alpha is None or 0 < self.alpha < 1, f"alpha is {self.alpha}, it must be between 0 and 1"),
-                (self.checkpoint_seconds > 0, f"checkpoint_seconds is {self.checkpoint_seconds}, it must be above 0")):
+            (1 <= len(self.job) <= 200, f"job is {shown(self.job)}, it must have 1 to 200 characters"),
+            (self.servers >= 1, f"servers is {self.servers}, it must be at least 1"),
+            (self.trainers >= 1, f"trainers is {self.trainers}, it must be at least 1"),
+            (self.mode in MODES, f"mode is {shown(self.mode)}, it must be one of {', '.join(MODES)}"),
+            (self.mode != "elastic" or self.trainers > 1, "elastic mode needs at least 2 trainers"),
+            (limit is None or limit >= 0, f"stale_limit is {limit}, it must be at least 0"),
+            (self.alpha is None or 0 < self.alpha < 1, f"alpha is {self.alpha}, it must be between 0 and 1"),
+            (self.checkpoint_seconds > 0, f"checkpoint_seconds is {self.checkpoint_seconds}, it must be above 0"),
+        ):
             if not right:
                 raise Malformed(problem)
 

@@ -25,7 +25,7 @@ class Updates:
         self.ledger, self.rounds = Ledger(settings.trainers), Rounds()
 
     def push(self, held: Mapping[Key, Held], asked: Header, arrays: Arrays) -> Reply:
-        """"trainer", "incarnation", "step" and "membership" say whose push this is; "blocks" are [name, number] pairs.
+        """ "trainer", "incarnation", "step" and "membership" say whose push this is; "blocks" are [name, number] pairs.
         Arrays: one for a dense block; rows and values for a table. "version": of the pull that it was made from.
         "pass": over the data; a step of several pushes is in the latest of theirs."""
         sender = Sender(*(field(asked, word, int) for word in ("trainer", "incarnation", "step")))
@@ -100,8 +100,10 @@ class Updates:
         bad = next((part for part in push.parts or [] if not part.is_finite()), None)
         if bad is not None:
             self.ledger.settle(push.sender, NotFinite.kind)
-            raise NotFinite(f"what trainer {push.sender.trainer} pushes for step {push.sender.step} is not finite in "
-                            f"'{bad.held.info.name}', block {bad.held.block.number}: none of it is applied")
+            raise NotFinite(
+                f"what trainer {push.sender.trainer} pushes for step {push.sender.step} is not finite in "
+                f"'{bad.held.info.name}', block {bad.held.block.number}: none of it is applied"
+            )
 
     def _apply(self, pushes: list[Push], version: int) -> None:
         """One step of each block's optimizer with the mean of the pushes."""
@@ -133,7 +135,7 @@ class Updates:
             part.update(pass_number)
 
     def set_members(self, asked: Header) -> bool:
-        """"membership" rises with every change, "trainers" are [number, incarnation] pairs. What a trainer that is gone
+        """ "membership" rises with every change, "trainers" are [number, incarnation] pairs. What a trainer that is gone
         has pushed for a step that is not made yet is taken out. False for a membership that is no newer."""
         if not self.ledger.set_members(field(asked, "membership", int), field(asked, "trainers", list)):
             return False

@@ -34,15 +34,20 @@ class CollectiveTrainer(Trainer):
     directory: of the job; the first of the trainers that made a step writes a checkpoint there when one is due.
     """
 
-    def __init__(self, number: int, link: Link, settings: JobSettings, directory: str, main: Program, exe: Executor,
-                 scope: Scope):
+    def __init__(
+        self, number: int, link: Link, settings: JobSettings, directory: str, main: Program, exe: Executor, scope: Scope
+    ):
         super().__init__(main, exe, scope)
         self.number, self.trainers = number, settings.trainers
         self._halves = halves(main)
         self._optimizing = Executor(exe.place, allow_cpu_fallback=exe.allow_cpu_fallback)
         self._state = TrainingState(main, exe, self._optimizing, scope, directory, settings.checkpoint_seconds)
-        gradients = Flat({gradient.name: (np.dtype(gradient.dtype), main.global_block().var(name).shape)
-                          for name, gradient in self._halves.gradients.items()})
+        gradients = Flat(
+            {
+                gradient.name: (np.dtype(gradient.dtype), main.global_block().var(name).shape)
+                for name, gradient in self._halves.gradients.items()
+            }
+        )
         self._pace = Pace()
         self._client = Client(link, **settings.of_clients())
         self._membership = Membership(number, 0, self._client, settings.beat_seconds, self._report)
@@ -55,8 +60,7 @@ class CollectiveTrainer(Trainer):
         self._membership.join()
         self._exchange.enter()
 
-    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None,
-            return_numpy: bool = True) -> list[Any]:
+    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         """As of Trainer. NotFinite, when this trainer's gradient is not: the step is made of the others' gradients."""
         self._come_back()
         fetches = [name_of(item) for item in fetch_list or ()]
@@ -70,22 +74,23 @@ class CollectiveTrainer(Trainer):
             if self._exchange.is_first:
                 self._state.save_if_due(self._step)
         if bad is not None:
-            raise NotFinite(f"what trainer {self.number} computes for step {self._step - 1} is not finite in '{bad}': "
-                            "the step is made of the others' gradients")
+            raise NotFinite(
+                f"what trainer {self.number} computes for step {self._step - 1} is not finite in '{bad}': "
+                "the step is made of the others' gradients"
+            )
         self._pace.steps += 1
         found = dict(zip(computed, values))
         return [found[name] if name in found else self._scope.get(name) for name in fetches]
 
-    def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str],
-                 return_numpy: bool) -> tuple[list[Any], str | None]:
+    def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:
         """The values of fetches; gradients are then in their place. And a gradient that is not finite, if there is one,
         and nothing in the program that deals with it."""
         gradients = self._exchange.gradients
         results = self._exe.run(self._halves.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
-        for view, result in zip(gradients.views.values(), results[len(fetches):]):
+        for view, result in zip(gradients.views.values(), results[len(fetches) :]):
             value = result.array if isinstance(result, LoDTensor) else result
             np.copyto(view, np.asarray(value).reshape(view.shape))
-        return results[:len(fetches)], None if self._halves.scales else next(gradients.not_finite(), None)
+        return results[: len(fetches)], None if self._halves.scales else next(gradients.not_finite(), None)
 
     @property
     def _step(self) -> int:

@@ -28,12 +28,15 @@ def held_of(main: Program) -> list[Held]:
     for name, (minimizer, gradient_name) in sorted(main.minimizers.items()):
         parameter, gradient = block.var(name), block.find_var(gradient_name)
         if gradient is not None and gradient.kind == dtypes.SELECTED_ROWS:
-            raise ProgramError(f"'{printable(name)}' is a table with a sparse gradient: modes delta and elastic compare whole "
-                               "parameters; make the embedding with is_sparse=False, or take mode async or sync")
+            raise ProgramError(
+                f"'{printable(name)}' is a table with a sparse gradient: modes delta and elastic compare whole "
+                "parameters; make the embedding with is_sparse=False, or take mode async or sync"
+            )
         assert isinstance(parameter, Parameter)
         averaging = minimizer.config_values(parameter).get("averaging", []) if isinstance(minimizer, Averaged) else []
-        config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0},
-                             "averaging": averaging})
+        config = new_config(
+            {"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}, "averaging": averaging}
+        )
         info = ParameterInfo(name, parameter.shape, parameter.dtype)
         held.append(Held(info, config.SerializeToString(), bool(averaging)))
     rest = sorted(var.name for var in main.all_parameters() if var.name not in main.minimizers)

@@ -107,13 +107,20 @@ class Exchange:
 
     def _add(self) -> None:
         fields = {**self._membership.who, "serial": next(self._asks), "at": self.at}
-        required(self._client.ask_all([Ask(f"server {index}", "add", fields, self.gradients.part(index, self._servers))
-                                       for index in range(self._servers)]))
+        required(
+            self._client.ask_all(
+                [
+                    Ask(f"server {index}", "add", fields, self.gradients.part(index, self._servers))
+                    for index in range(self._servers)
+                ]
+            )
+        )
 
     def _get_mean(self, of: list[list[int]]) -> bool:
         """False when a server does not have all parts any more; nothing has changed then."""
-        replies = required(self._client.ask_all([Ask(f"server {index}", "mean", {"at": self.at, "of": of})
-                                                 for index in range(self._servers)]))
+        replies = required(
+            self._client.ask_all([Ask(f"server {index}", "mean", {"at": self.at, "of": of}) for index in range(self._servers)])
+        )
         if any(header["missing"] for header, _ in replies):
             return False
         for index, (_, arrays) in enumerate(replies):
@@ -122,15 +129,21 @@ class Exchange:
 
     def _give(self) -> None:
         key, about = uuid.uuid4().hex, {**self._state.about(), "made": self._made}
-        required(self._client.ask_all([
-            Ask(f"server {index}", "put_state", {"key": key, "at": self.at, "about": about}, arrays)
-            for index, arrays in enumerate(self._state.given(self._servers))]))
+        required(
+            self._client.ask_all(
+                [
+                    Ask(f"server {index}", "put_state", {"key": key, "at": self.at, "about": about}, arrays)
+                    for index, arrays in enumerate(self._state.given(self._servers))
+                ]
+            )
+        )
         self._ask("given", at=self.at, key=key)
 
     def _take(self, key: str) -> bool:
         """False when a server does not have its part any more."""
-        replies = required(self._client.ask_all([Ask(f"server {index}", "get_state", {"key": key})
-                                                 for index in range(self._servers)]))
+        replies = required(
+            self._client.ask_all([Ask(f"server {index}", "get_state", {"key": key}) for index in range(self._servers)])
+        )
         if any(header["missing"] for header, _ in replies):
             return False
         about = replies[0][0]["about"]

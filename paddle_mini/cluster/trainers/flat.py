@@ -25,13 +25,13 @@ class Flat:
             words = np.zeros(-(-count * dtype.itemsize // _WORD), "<i8")
             buffer, begin = words.view(dtype)[:count], 0
             for name in names:
-                self.views[name] = buffer[begin:begin + sizes[name]].reshape(fields[name][1])
+                self.views[name] = buffer[begin : begin + sizes[name]].reshape(fields[name][1])
                 begin += sizes[name]
             self._sent.append(buffer if dtype in DTYPES else words)
 
     def part(self, index: int, count: int) -> Arrays:
         """Part `index` of `count`: of each dtype the elements, in place."""
-        return [buffer[_cut(len(buffer), index, count):_cut(len(buffer), index + 1, count)] for buffer in self._sent]
+        return [buffer[_cut(len(buffer), index, count) : _cut(len(buffer), index + 1, count)] for buffer in self._sent]
 
     def take(self, index: int, count: int, arrays: Arrays) -> None:
         """The values of a part; Malformed for what is none."""

@@ -35,8 +35,11 @@ def fixed(program: Program, names: Sequence[str]) -> list[Held]:
     """Parameters that nothing changes; those of other types than servers know are each trainer's own."""
     config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}})
     found = [program.global_block().var(name) for name in names]
-    return [Held(ParameterInfo(var.name, var.shape, var.dtype), config.SerializeToString(), fixed=True) for var in found
-            if var.dtype in ("float32", "float64")]
+    return [
+        Held(ParameterInfo(var.name, var.shape, var.dtype), config.SerializeToString(), fixed=True)
+        for var in found
+        if var.dtype in ("float32", "float64")
+    ]
 
 
 class Gradients:
@@ -56,8 +59,8 @@ class Gradients:
         fetches = [name_of(item) for item in fetch_list]
         gradients = [one.gradient for one in self._trained]
         results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
-        self._push(results[len(fetches):])
-        return results[:len(fetches)]
+        self._push(results[len(fetches) :])
+        return results[: len(fetches)]
 
     def _pull(self, feed: Mapping[str, Any]) -> None:
         sources = {table.source: table for table in self._tables.values()}

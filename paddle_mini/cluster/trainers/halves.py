@@ -39,8 +39,10 @@ def halves(main: Program) -> Halves:
         for op in (op for block in half.blocks for op in block.ops):
             name = next((name for name in op.input_names if name in missing - kept), None)
             if name is not None:
-                raise ProgramError(f"{op.type} reads '{printable(name)}': in collective mode what model and optimizer read of "
-                                   f"each other must be persistable, or a gradient{added_at(op.callstack)}")
+                raise ProgramError(
+                    f"{op.type} reads '{printable(name)}': in collective mode what model and optimizer read of "
+                    f"each other must be persistable, or a gradient{added_at(op.callstack)}"
+                )
     scales = any(isinstance(one, LossScaling) for minimizer, _ in main.minimizers.values() for one in chain(minimizer))
     changed = late & {var.name for var in optimizing.list_vars() if var.persistable}
     return Halves(model, optimizing, gradients, scales, changed)
@@ -50,11 +52,14 @@ def _gradient(main: Program, name: str) -> Variable:
     _, gradient = parameter_and_gradient(main, name)
     where = optimized_at(main, name)
     if gradient.kind == dtypes.SELECTED_ROWS:
-        raise ProgramError(f"'{printable(name)}' is a table with a sparse gradient: collective mode adds up dense ones; make the "
-                           f"embedding with is_sparse=False, or take mode async or sync{where}")
+        raise ProgramError(
+            f"'{printable(name)}' is a table with a sparse gradient: collective mode adds up dense ones; make the "
+            f"embedding with is_sparse=False, or take mode async or sync{where}"
+        )
     if gradient.dtype not in ("float32", "float64"):
-        raise ProgramError(f"collective mode adds up float32 and float64, the gradient of '{printable(name)}' is {gradient.dtype}"
-                           f"{where}")
+        raise ProgramError(
+            f"collective mode adds up float32 and float64, the gradient of '{printable(name)}' is {gradient.dtype}{where}"
+        )
     return gradient
 
 

@@ -26,8 +26,7 @@ class Membership:
     job goes on without it, so that it is to join again.
     """
 
-    def __init__(self, number: int, servers: int, client: Client, beat_seconds: float,
-                 report: Callable[[], dict[str, Any]]):
+    def __init__(self, number: int, servers: int, client: Client, beat_seconds: float, report: Callable[[], dict[str, Any]]):
         self.number, self.incarnation, self.membership, self.is_lost = number, 0, 0, False
         self._servers, self._client, self._beat_seconds, self._report = servers, client, beat_seconds, report
         self._beats: threading.Thread | None = None
@@ -49,8 +48,15 @@ class Membership:
         """The others do not wait for this trainer any more."""
         self.fall_silent()
         events = events_waiting()
-        self._client.ask("coordinator", "leave", part="trainer", number=self.number, incarnation=self.incarnation,
-                         report=self._report(), events=events)
+        self._client.ask(
+            "coordinator",
+            "leave",
+            part="trainer",
+            number=self.number,
+            incarnation=self.incarnation,
+            report=self._report(),
+            events=events,
+        )
         events_sent(events)
         self._announce()
 
@@ -116,8 +122,15 @@ class Membership:
     def _beat(self) -> None:
         incarnation, events = self.incarnation, events_waiting()
         try:
-            self._client.once("coordinator", "beat", part="trainer", number=self.number, incarnation=incarnation,
-                              report=self._report(), events=events)
+            self._client.once(
+                "coordinator",
+                "beat",
+                part="trainer",
+                number=self.number,
+                incarnation=incarnation,
+                report=self._report(),
+                events=events,
+            )
             events_sent(events)
             renewed = self._renewed
             if renewed is not None:

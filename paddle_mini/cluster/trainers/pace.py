@@ -15,5 +15,4 @@ class Pace:
         """Since the report before."""
         (before, steps), now = self._reported, time.monotonic()
         self._reported = now, self.steps
-        return {"steps": self.steps, "steps_per_second": (self.steps - steps) / max(now - before, 1e-9),
-                "saves": self.saves}
+        return {"steps": self.steps, "steps_per_second": (self.steps - steps) / max(now - before, 1e-9), "saves": self.saves}

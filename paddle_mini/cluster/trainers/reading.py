@@ -24,8 +24,7 @@ class Reading:
     def __init__(self, client: Client, membership: Membership, step_aside: Callable[[], None] | None):
         self._client, self._membership, self._step_aside, self._asks = client, membership, step_aside, count()
 
-    def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int,
-               set_pass: Callable[[int], None]) -> Iterator[Any]:
+    def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int, set_pass: Callable[[int], None]) -> Iterator[Any]:
         """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
         task. A task is done when the next chunk is asked for. set_pass(number) is called when chunks of a pass follow.
         """

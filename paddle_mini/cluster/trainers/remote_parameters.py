@@ -50,7 +50,7 @@ class RemoteParameters:
             blocks = self.blocks[index]
             asks = []
             for begin in range(0, len(blocks), _AT_ONCE):
-                some = blocks[begin:begin + _AT_ONCE]
+                some = blocks[begin : begin + _AT_ONCE]
                 arrays = [part(self._info(block), block, values[block.parameter]) for block in some]
                 fields = {"token": token, "blocks": [self._about(block) for block in some]}
                 asks.append(Ask(f"server {index}", "init", fields, [np.ascontiguousarray(array) for array in arrays]))
@@ -59,7 +59,7 @@ class RemoteParameters:
                 self._give_one(ask)
 
     def _give_one(self, ask: Ask) -> None:
-        result, = self._client.ask_all([ask])
+        (result,) = self._client.ask_all([ask])
         if not isinstance(result, AlreadyInitialised):  # by this trainer, which did not hear of it; or it is in use
             required([result])
 
@@ -68,14 +68,22 @@ class RemoteParameters:
         asks = []
         for index, blocks in enumerate(self.blocks):
             digests = [[block.parameter, block.number, digest(self.held[block.parameter].config)] for block in blocks]
-            asks += [Ask(f"server {index}", "compare", {"blocks": digests[begin:begin + _AT_ONCE]})
-                     for begin in range(0, len(digests), _AT_ONCE)]
+            asks += [
+                Ask(f"server {index}", "compare", {"blocks": digests[begin : begin + _AT_ONCE]})
+                for begin in range(0, len(digests), _AT_ONCE)
+            ]
         results = self._client.ask_all(asks)  # a server that died meanwhile will be given this trainer's
         replies = required([one for one in results if not isinstance(one, NotInitialised)])
         return sorted({name for header, _ in replies for name in header["other"]})
 
-    def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], min_version: int = 0,
-             average: int | None = None, on_wait: OnWait | None = None) -> Pulled:
+    def pull(
+        self,
+        names: Sequence[str],
+        rows: Mapping[str, np.ndarray],
+        min_version: int = 0,
+        average: int | None = None,
+        on_wait: OnWait | None = None,
+    ) -> Pulled:
         """Whole parameters, and some rows of tables: their numbers, int64, rising. Waits for min_version at all
         servers. average: one of the averages, of parameters that have one; None: the values."""
         wanted = [[block for block in blocks if block.parameter in names] for blocks in self.blocks]
@@ -91,11 +99,14 @@ class RemoteParameters:
             self.heard(index, header)
             for block, array in zip([*wanted[index], *tables[index]], arrays):
                 pieces[block.parameter].append((block.begin, block.end, array))
-        return ({name: join(self.held[name].info, pieces[name]) for name in names},
-                {name: (rows[name], _in_order(pieces[name])) for name in rows})
+        return (
+            {name: join(self.held[name].info, pieces[name]) for name in names},
+            {name: (rows[name], _in_order(pieces[name])) for name in rows},
+        )
 
-    def push(self, gradients: Mapping[str, Gradient], name: str, sender: Header,
-             servers: Sequence[int]) -> list[tuple[int, Result]]:
+    def push(
+        self, gradients: Mapping[str, Gradient], name: str, sender: Header, servers: Sequence[int]
+    ) -> list[tuple[int, Result]]:
         """Sends each of these servers its part, and returns what it said, with its number. name: "push" or
         "push_delta"."""
         asks = {}

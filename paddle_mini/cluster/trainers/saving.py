@@ -6,6 +6,7 @@
 
 ID is the trainer's. Trainers that both believe to be elected write to different folders, so that both models are whole.
 """
+
 from __future__ import annotations
 
 import os
@@ -35,8 +36,9 @@ Write = Callable[[str], None]
 Values = Callable[[], Mapping[str, np.ndarray]]
 
 
-def save_elected(directory: Path, trainer_id: str, ask: Ask, write: Write,
-                 elected: Callable[[][None]] = nullcontext) -> str | None:
+def save_elected(
+    directory: Path, trainer_id: str, ask: Ask, write: Write, elected: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> str | None:
     """Writes a model to directory/trainer_id if this trainer is elected; returns that path, or None for "not you".
 
     ask(): the token of the coordinator's approval, or None; it is asked once more when all is written, and if another
@@ -52,8 +54,10 @@ def save_elected(directory: Path, trainer_id: str, ask: Ask, write: Write,
     def still_elected() -> None:
         now = ask()
         if now != token:
-            raise StaleToken(f"saving to '{os.fspath(directory)}' took longer than trainer {trainer_id} was elected "
-                             "for, and another one was elected since")
+            raise StaleToken(
+                f"saving to '{os.fspath(directory)}' took longer than trainer {trainer_id} was elected "
+                "for, and another one was elected since"
+            )
 
     with elected():
         return _save(os.fspath(directory), trainer_id, write, still_elected)
@@ -72,6 +76,7 @@ def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Pro
     values(): the arrays of all persistable variables that this takes, by name: averages where parameters are averaged,
     and all rows of tables. They are in a scope of their own, so that training's stay what they are.
     """
+
     def write(folder: str) -> None:
         scope = Scope()
         for name, array in values().items():
@@ -150,7 +155,12 @@ def _sync_tree(folder: str) -> None:
 
 def _require_id(trainer_id: Any) -> None:
     """It becomes the name of a folder."""
-    if not isinstance(trainer_id, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", trainer_id) \
-            or trainer_id.endswith(".previous"):
-        raise Malformed(f"trainer id {shown(trainer_id)}: it must be letters, digits, '.', '_' and '-', at most 100, and "
-                        "begin with a letter or digit")
+    if (
+        not isinstance(trainer_id, str)
+        or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", trainer_id)
+        or trainer_id.endswith(".previous")
+    ):
+        raise Malformed(
+            f"trainer id {shown(trainer_id)}: it must be letters, digits, '.', '_' and '-', at most 100, and "
+            "begin with a letter or digit"
+        )

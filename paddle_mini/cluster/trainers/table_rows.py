@@ -24,8 +24,9 @@ class TableRows:
         block.create_var(table.name, shape=table.shape, dtype=table.dtype, persistable=True)
         block.create_var("rows", shape=[-1], dtype="int64", need_check_feed=True)
         block.create_var("values", shape=[-1, *table.shape[1:]], dtype=table.dtype, need_check_feed=True)
-        block.append_op("scatter", {"X": table.name, "Ids": "rows", "Updates": "values"}, {"Out": table.name},
-                        {"overwrite": True})
+        block.append_op(
+            "scatter", {"X": table.name, "Ids": "rows", "Updates": "values"}, {"Out": table.name}, {"overwrite": True}
+        )
 
     def rows_of(self, feed: Mapping[str, Any]) -> np.ndarray:
         """int64, rising. What is no row is left to the operator that will refuse it."""

@@ -45,8 +45,7 @@ class Trainer:
         self.number, self.trainers = 0, 1
         self._main, self._exe, self._scope = main, exe, scope
 
-    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None,
-            return_numpy: bool = True) -> list[Any]:
+    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         """One step on a batch, in place of Executor.run: with the parameters of the job, which it changes.
 
         Returns the values of fetch_list. NotFinite, when a gradient is not: it has changed nothing. Timeout, when the
@@ -91,7 +90,7 @@ class Trainer:
 
 def save_if_elected(membership: Membership, directory: Path, seconds: float, write: Write) -> str | None:
     """save_elected by the trainer that the coordinator elects, which stays elected while it writes."""
-    where = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
+    where: dict[str, Any] = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
 
     def ask() -> int | None:
         token: int | None = membership.ask("ask_save", **where)["token"]
@@ -111,8 +110,11 @@ class JobTrainer(Trainer):
         held = deltas.held_of(main) if transpiled is None else gradients.held_of(transpiled)
         self._held = {one.info.name: one for one in held}
         self._part = TrainerPart(number, link, settings, held, self._values)
-        self._way: Way = deltas.Deltas(self._part, main, exe, scope) if transpiled is None else \
-            gradients.Gradients(self._part, transpiled, exe, scope)
+        self._way: Way = (
+            deltas.Deltas(self._part, main, exe, scope)
+            if transpiled is None
+            else gradients.Gradients(self._part, transpiled, exe, scope)
+        )
         self.counts = self._part.counts
 
     def begin(self) -> None:
@@ -120,8 +122,7 @@ class JobTrainer(Trainer):
         self._part.begin()
         self._take([name for name, one in self._held.items() if one.fixed])
 
-    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None,
-            return_numpy: bool = True) -> list[Any]:
+    def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         results = self._way.run(feed or {}, list(fetch_list or ()), return_numpy)
         self._part.pace.steps += 1
         return results

@@ -27,8 +27,9 @@ class TrainerPart:
     one is lost if its server begins again from an older checkpoint. pass_number: of the data, from 0.
     """
 
-    def __init__(self, number: int, link: Link, settings: JobSettings, held: Sequence[Held],
-                 values: Callable[[], Mapping[str, np.ndarray]]):
+    def __init__(
+        self, number: int, link: Link, settings: JobSettings, held: Sequence[Held], values: Callable[[], Mapping[str, np.ndarray]]
+    ):
         self.settings, self._values = settings, values
         self.client = Client(link, **settings.of_clients())
         self.parameters = RemoteParameters(self.client, held, settings.servers)
@@ -43,9 +44,11 @@ class TrainerPart:
         self._initialise()
         otherwise = self.parameters.trained_otherwise()
         if otherwise:
-            _log.warning("the job goes on with the optimizer that it was begun with, which is not this program's, for "
-                         "%s: in a new directory it begins anew",
-                         ", ".join(otherwise[:5]) + ", …" * (len(otherwise) > 5))
+            _log.warning(
+                "the job goes on with the optimizer that it was begun with, which is not this program's, for "
+                "%s: in a new directory it begins anew",
+                ", ".join(otherwise[:5]) + ", …" * (len(otherwise) > 5),
+            )
 
     def _initialise(self) -> None:
         """Gives the servers their parameters, if this trainer is selected, or waits for who is."""
@@ -60,8 +63,14 @@ class TrainerPart:
             except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or began again
                 _log.warning("it initialises once more: %s", error)
 
-    def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], min_version: int = 0,
-             average: int | None = None, again: Again | None = None) -> Pulled:
+    def pull(
+        self,
+        names: Sequence[str],
+        rows: Mapping[str, np.ndarray],
+        min_version: int = 0,
+        average: int | None = None,
+        again: Again | None = None,
+    ) -> Pulled:
         """As of RemoteParameters. again(servers) is called while it waits for servers that do not have the last push,
         since they, or this trainer, began again."""
         begun, incarnation = list(self.parameters.lives), self.membership.incarnation
@@ -100,21 +109,20 @@ class TrainerPart:
         if self.membership.is_lost:
             self.membership.join()
 
-    def push_again(self, gradients: Mapping[str, Gradient], step: int, pass_number: int,
-                   servers: Sequence[int]) -> None:
+    def push_again(self, gradients: Mapping[str, Gradient], step: int, pass_number: int, servers: Sequence[int]) -> None:
         """What servers may not have any more; one that has it takes no notice."""
         for _, error in self._push(gradients, step, pass_number, servers):
             if error is not None and not isinstance(error, (Stale, Gone)):
                 raise error
 
-    def _push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int,
-              servers: Sequence[int]) -> list[tuple[int, ClusterError | None]]:
+    def _push(
+        self, gradients: Mapping[str, Gradient], step: int, pass_number: int, servers: Sequence[int]
+    ) -> list[tuple[int, ClusterError | None]]:
         name = "push_delta" if self.settings.by_trainers else "push"
         done: list[tuple[int, ClusterError | None]] = []
         left: Sequence[int] = servers
         while left:
-            sender = {**self.membership.who, "membership": self.membership.membership, "step": step,
-                      "pass": pass_number}
+            sender = {**self.membership.who, "membership": self.membership.membership, "step": step, "pass": pass_number}
             results, left = self.parameters.push(gradients, name, sender, left), []
             for index, result in results:
                 if isinstance(result, NotInitialised):
@@ -129,8 +137,10 @@ class TrainerPart:
         """Before a push: a server would drop its part, and the others would not. NotFinite."""
         for name, gradient in gradients.items():
             if not np.isfinite(gradient[1] if isinstance(gradient, tuple) else gradient).all():
-                raise NotFinite(f"what trainer {self.membership.number} would push for step {step} is not finite in "
-                                f"'{name}': nothing was sent")
+                raise NotFinite(
+                    f"what trainer {self.membership.number} would push for step {step} is not finite in "
+                    f"'{name}': nothing was sent"
+                )
 
     def finish(self) -> None:
         """The others do not wait for this trainer any more."""

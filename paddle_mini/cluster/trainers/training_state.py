@@ -32,13 +32,11 @@ class TrainingState:
     one to the next. errors: how many could not be written.
     """
 
-    def __init__(self, main: Program, exe: Executor, optimizing: Executor, scope: Scope, directory: str,
-                 seconds: float):
+    def __init__(self, main: Program, exe: Executor, optimizing: Executor, scope: Scope, directory: str, seconds: float):
         self._main, self._exe, self._optimizing, self._scope = main, exe, optimizing, scope
         tensors, rows = held_names(main, scope)
         if rows:
-            raise Malformed(f"'{rows[0]}' keeps selected rows, which collective mode does not hand on: take mode async "
-                            "or sync")
+            raise Malformed(f"'{rows[0]}' keeps selected rows, which collective mode does not hand on: take mode async or sync")
         self._fields = {name: (value.dtype, value.shape) for name, value in self._values(tensors).items()}
         self._checkpoints = CheckpointManager(os.path.join(directory, FOLDER), keep=2, every_seconds=seconds)
         self.errors = 0

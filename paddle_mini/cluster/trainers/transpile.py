@@ -12,8 +12,9 @@ from ...roles import LR_SCHEDULE, OPTIMIZE
 from ...variable import Parameter, Variable
 
 # Operators that give the numbers that they take, in another shape or type.
-_SAME_NUMBERS = frozenset(("assign", "cast", "flatten2", "flatten_contiguous_range", "reshape", "reshape2", "squeeze2",
-                           "unsqueeze2"))
+_SAME_NUMBERS = frozenset(
+    ("assign", "cast", "flatten2", "flatten_contiguous_range", "reshape", "reshape2", "squeeze2", "unsqueeze2")
+)
 _LOOKUPS = frozenset(("lookup_table", "lookup_table_v2"))
 
 
@@ -74,8 +75,10 @@ def _require_known(main: Program) -> None:
     changed = {name: op for op in _optimizing(main) for name in op.output("ParamOut")}
     missing = sorted(changed.keys() - main.minimizers.keys())
     if missing:  # the operators were read from a file, or appended by hand
-        raise ProgramError(f"nothing says which optimizer changes '{printable(missing[0])}': give the program on which minimize() "
-                           f"was called, not one made from its bytes{added_at(changed[missing[0]].callstack)}")
+        raise ProgramError(
+            f"nothing says which optimizer changes '{printable(missing[0])}': give the program on which minimize() "
+            f"was called, not one made from its bytes{added_at(changed[missing[0]].callstack)}"
+        )
     require_trained(main)
 
 
@@ -86,8 +89,10 @@ def _require_complete(main: Program, program: Program) -> None:
     for op in _ops(program):
         lost = next((name for name in op.input_names if name in gone), None)
         if lost is not None:
-            raise ProgramError(f"{op.type} reads '{lost}', which the optimizer or its learning-rate schedule computes: "
-                               f"in a cluster servers do that, and trainers do not have it{added_at(op.callstack)}")
+            raise ProgramError(
+                f"{op.type} reads '{lost}', which the optimizer or its learning-rate schedule computes: "
+                f"in a cluster servers do that, and trainers do not have it{added_at(op.callstack)}"
+            )
 
 
 def _trained(main: Program, program: Program, name: str) -> Trained:
@@ -100,8 +105,16 @@ def _trained(main: Program, program: Program, name: str) -> Trained:
     except ProgramError as error:
         raise ProgramError(f"servers can't train '{printable(name)}' as this program does: {error}{where}") from None
     sparse = gradient.kind == dtypes.SELECTED_ROWS
-    return Trained(name, parameter.shape, parameter.dtype, gradient.name, sparse, _looks_at_all(config), config,
-                   row_feeds(program, name) if sparse else None)
+    return Trained(
+        name,
+        parameter.shape,
+        parameter.dtype,
+        gradient.name,
+        sparse,
+        _looks_at_all(config),
+        config,
+        row_feeds(program, name) if sparse else None,
+    )
 
 
 def parameter_and_gradient(main: Program, name: str) -> tuple[Parameter, Variable]:
@@ -109,8 +122,10 @@ def parameter_and_gradient(main: Program, name: str) -> tuple[Parameter, Variabl
     block, gradient_name = main.global_block(), main.minimizers[name][1]
     parameter, gradient = block.var(name), block.find_var(gradient_name)
     if not isinstance(parameter, Parameter) or gradient is None:
-        raise ProgramError(f"'{printable(name)}' and its gradient '{printable(gradient_name)}' must be variables of the global block"
-                           f"{optimized_at(main, name)}")
+        raise ProgramError(
+            f"'{printable(name)}' and its gradient '{printable(gradient_name)}' must be variables of the global block"
+            f"{optimized_at(main, name)}"
+        )
     return parameter, gradient
 
 
@@ -122,8 +137,7 @@ def optimized_at(main: Program, name: str) -> str:
 def _looks_at_all(config: Any) -> bool:
     """Whether a step depends on a norm, or draws one number for all elements."""
     kinds = type(config).Optimizer
-    return config.HasField("clip_norm") or config.optimizer in (kinds.Value("Lamb"), kinds.Value("Lars"),
-                                                                kinds.Value("Dpsgd"))
+    return config.HasField("clip_norm") or config.optimizer in (kinds.Value("Lamb"), kinds.Value("Lars"), kinds.Value("Dpsgd"))
 
 
 def row_feeds(program: Program, table: str) -> frozenset[str] | None:

@@ -40,11 +40,14 @@ def line(now: Snapshot) -> str:
     """All of the job in one line; what servers are behind is the mean of theirs."""
     servers, behind = now.servers, [one.behind for one in now.servers if one.behind is not None]
     present = [one for one in now.trainers if one.silent is not None]
-    said = [f"{now.seconds:.0f} s", f"{len(present)} trainer" + "s" * (len(present) != 1),
-            f"{sum(one.steps for one in now.trainers)} steps",
-            f"{sum(one.steps_per_second for one in present):.1f} steps/s",
-            f"{size(sum(one.received_per_second for one in servers))}/s in",
-            f"{size(sum(one.given_per_second for one in servers))}/s out"]
+    said = [
+        f"{now.seconds:.0f} s",
+        f"{len(present)} trainer" + "s" * (len(present) != 1),
+        f"{sum(one.steps for one in now.trainers)} steps",
+        f"{sum(one.steps_per_second for one in present):.1f} steps/s",
+        f"{size(sum(one.received_per_second for one in servers))}/s in",
+        f"{size(sum(one.given_per_second for one in servers))}/s out",
+    ]
     said += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
     said += events(now)
     return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
@@ -58,14 +61,16 @@ def last_line(now: Snapshot) -> str:
 
 def events(now: Snapshot) -> list[str]:
     """What did not go smoothly, counted."""
-    counts = ((sum(one.dropped for one in now.trainers), "dropped"),
-              (sum(one.restarts for one in now.trainers) + sum(one.restarts for one in now.servers) + now.restarts, "restarts"),
-              (sum(one.checkpoint_errors for one in now.servers), "checkpoint errors"))
+    counts = (
+        (sum(one.dropped for one in now.trainers), "dropped"),
+        (sum(one.restarts for one in now.trainers) + sum(one.restarts for one in now.servers) + now.restarts, "restarts"),
+        (sum(one.checkpoint_errors for one in now.servers), "checkpoint errors"),
+    )
     return [f"{count} {word}" for count, word in counts if count]
 
 
 def tasks(now: Snapshot) -> str:
-    """"pass 0: 3 of 20 tasks done, 1 failed", or "" where there are none."""
+    """ "pass 0: 3 of 20 tasks done, 1 failed", or "" where there are none."""
     ended = {word: now.tasks[word] for word in ("todo", "pending", "done", "failed")}
     if not sum(ended.values()):
         return ""
@@ -74,7 +79,7 @@ def tasks(now: Snapshot) -> str:
 
 
 def savers(now: Snapshot) -> str:
-    """"trainer 1 saves to models", or "" where no one does."""
+    """ "trainer 1 saves to models", or "" where no one does."""
     return ", ".join(f"trainer {trainer} saves to {directory}" for directory, trainer in now.saving.items())
 
 
@@ -88,21 +93,37 @@ def size(count: float) -> str:
 
 
 def seconds(count: float) -> str:
-    """"0.2 s", "12 s" or "5 min"."""
+    """ "0.2 s", "12 s" or "5 min"."""
     return f"{count:.1f} s" if count < 10 else f"{count:.0f} s" if count < 120 else f"{count / 60:.0f} min"
 
 
 def _trainer(one: TrainerStatus) -> list[str]:
-    return [str(one.number), f"{one.steps:,}", "–" if one.silent is None else f"{one.steps_per_second:.1f}",
-            f"{one.applied:,}", f"{one.dropped:,}", str(one.saves), str(one.restarts), _silent(one.silent)]
+    return [
+        str(one.number),
+        f"{one.steps:,}",
+        "–" if one.silent is None else f"{one.steps_per_second:.1f}",
+        f"{one.applied:,}",
+        f"{one.dropped:,}",
+        str(one.saves),
+        str(one.restarts),
+        _silent(one.silent),
+    ]
 
 
 def _server(one: ServerStatus) -> list[str]:
     behind = "–" if one.behind is None else f"{one.behind:.1f}"
     checkpoint = "–" if one.checkpoint_age is None else f"#{one.checkpoint}, {seconds(one.checkpoint_age)}"
-    return [str(one.number), f"{one.version:,}", f"{size(one.received_per_second)}/s",
-            f"{size(one.given_per_second)}/s", f"{behind} ({one.worst_behind})", checkpoint,
-            str(one.checkpoint_errors), str(one.restarts), _silent(one.silent)]
+    return [
+        str(one.number),
+        f"{one.version:,}",
+        f"{size(one.received_per_second)}/s",
+        f"{size(one.given_per_second)}/s",
+        f"{behind} ({one.worst_behind})",
+        checkpoint,
+        str(one.checkpoint_errors),
+        str(one.restarts),
+        _silent(one.silent),
+    ]
 
 
 def _silent(silent: float | None) -> str:

@@ -9,8 +9,16 @@ from ..errors import ClusterError
 from .watch import ServerStatus, Snapshot, TrainerStatus
 
 TRAINER_SCALARS = ("steps_per_second", "steps", "dropped", "restarts", "saves")
-SERVER_SCALARS = ("version", "received_per_second", "given_per_second", "behind", "worst_behind", "checkpoint_seconds",
-                  "checkpoint_errors", "restarts")
+SERVER_SCALARS = (
+    "version",
+    "received_per_second",
+    "given_per_second",
+    "behind",
+    "worst_behind",
+    "checkpoint_seconds",
+    "checkpoint_errors",
+    "restarts",
+)
 
 
 class TensorBoard:
@@ -46,6 +54,5 @@ class TensorBoard:
     def __enter__(self) -> TensorBoard:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self._writer.close()

@@ -73,10 +73,15 @@ OnStatus = Callable[[Snapshot], Any]
 
 def snapshot(status: Mapping[str, Any], seconds: float) -> Snapshot:
     """From what a coordinator replies to "status"."""
-    saving = {right[len(_SAVE):]: int(lease["trainer"]) for right, lease in status["leases"].items()
-              if right.startswith(_SAVE)}
-    return Snapshot(seconds, tuple(_rows(TrainerStatus, status["trainers"])),
-                    tuple(_rows(ServerStatus, status["servers"])), status["tasks"], saving, status["restarts"])
+    saving = {right[len(_SAVE) :]: int(lease["trainer"]) for right, lease in status["leases"].items() if right.startswith(_SAVE)}
+    return Snapshot(
+        seconds,
+        tuple(_rows(TrainerStatus, status["trainers"])),
+        tuple(_rows(ServerStatus, status["servers"])),
+        status["tasks"],
+        saving,
+        status["restarts"],
+    )
 
 
 def _rows(kind: Any, members: Mapping[str, Any]) -> Iterator[Any]:

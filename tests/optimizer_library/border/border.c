@@ -88,9 +88,15 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*ask)(void);
-  } all[] = {{"arguments", arguments}, {"gradients", gradients}, {"small_parameters", small_parameters},
-             {"handles", handles},     {"configurations", configurations}, {"states", states},
-             {"threads", threads},     {"forks", forks},     {"endurance", endurance}};
+  } all[] = {{"arguments", arguments},
+             {"gradients", gradients},
+             {"small_parameters", small_parameters},
+             {"handles", handles},
+             {"configurations", configurations},
+             {"states", states},
+             {"threads", threads},
+             {"forks", forks},
+             {"endurance", endurance}};
   if (argc > 2) divisor = atoi(argv[2]);
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     if (argc > 1 && strcmp(argv[1], all[i].name) == 0) {
