@@ -51,8 +51,11 @@ def test_each_type_is_defined_in_one_file():
 
 
 def source_of(path):
-    """The source of an object file. None for files that CMake makes of several."""
-    folder, name = re.fullmatch(r"(.*?)CMakeFiles/[^/]+\.dir/(.*)\.o", path).groups()
+    """The source of an object file. None for files that CMake makes of several, or to learn what a compiler is."""
+    parts = re.fullmatch(r"(.*?)CMakeFiles/[^/]+\.dir/(.*)\.o", path)
+    if parts is None:
+        return None
+    folder, name = parts.groups()
     name = (
         re.sub(r"_on_host\.cc$", ".cu", name)
         if folder == "cuda/" and "/" not in name and not (ROOT / "cpp/cuda" / name).exists()
@@ -63,6 +66,11 @@ def source_of(path):
         if source.exists():
             return source
     return None
+
+
+def test_objects_that_cmake_makes_for_itself_have_no_source():
+    assert source_of("CMakeFiles/4.4.4/CompilerIdCUDA/tmp/CMakeCUDACompilerId.o") is None
+    assert source_of("CMakeFiles/paddle_mini.dir/cpp/core/op_spec.cc.o") == ROOT / "cpp/core/op_spec.cc"
 
 
 def conflicts(build):
