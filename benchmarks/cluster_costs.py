@@ -27,13 +27,15 @@ from measuring import HERE
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
-from paddle_mini.cluster.engine import Answer, Link, Request
-from paddle_mini.cluster.servers.held import Part, mean
+from paddle_mini.cluster.engine import Answer, Envelope, Link
+from paddle_mini.cluster.messages import Request, decode_reply, encode
+from paddle_mini.cluster.protocol import AskSave, Checkpoint, GetTask, Heartbeat, Join, Push, SetData
+from paddle_mini.cluster.servers.parameter_shard import ShardUpdate, mean
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo
-from paddle_mini.cluster.trainers.remote_parameters import Held, RemoteParameters
-from paddle_mini.cluster.wire import request
+from paddle_mini.cluster.trainers.remote_parameters import RemoteParameter, RemoteParameters
+from paddle_mini.cluster.values import Role
 from run import processor_facts
 from worker import ONE_THREAD
 
@@ -65,7 +67,7 @@ class DirectLink(Link):
     def __init__(self, server: ParameterServer):
         self._server, self.inside = server, 0.0
 
-    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
+    def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
         begin = time.perf_counter()
         answers: list[Answer] = [self._server.handle(one.header, one.arrays) for one in requests]
         self.inside += time.perf_counter() - begin
@@ -81,10 +83,11 @@ class OneServer:
         infos = [ParameterInfo(f"small {i}", (16,), "float32") for i in range(BLOCKS - 1)]
         infos += [ParameterInfo("large", (ELEMENTS,), "float32")]
         infos += [ParameterInfo(name, (TABLE, width), "float32", sparse=True) for name, width in TABLES.items()]
-        held = [Held(info, ftrl if info.name == "wide" else adagrad) for info in infos]
+        held = [RemoteParameter(info, ftrl if info.name == "wide" else adagrad) for info in infos]
         self.server = ParameterServer(0, ServerSettings("job", 1, 1, checkpoint_seconds=1e6), directory)
         self.link = DirectLink(self.server)
-        self.parameters = RemoteParameters(Client(self.link, "job"), held, 1)
+        self._client = Client(self.link, "job")
+        self.parameters = RemoteParameters(self._client, held, 1)
         self.values = {info.name: np.full(info.shape, 0.5, info.dtype) for info in infos}
         self.parameters.give([0], 1, self.values)
         self._draw, self._step = np.random.default_rng(0), 0
@@ -103,8 +106,8 @@ class OneServer:
             if name == "pull":
                 self.parameters.pull(names, numbers)
             else:
-                who = {"trainer": 0, "incarnation": 0, "step": self._step, "membership": 0}
-                self.parameters.push(gradients, "push", who, [0])
+                blocks, arrays = self.parameters.share(0, gradients)
+                self._client.ask("server 0", Push(0, 0, self._step, blocks, arrays=arrays))
                 self._step += 1
             samples.append((time.perf_counter() - begin - self.link.inside, self.link.inside))
         client, server = zip(*samples)
@@ -113,13 +116,13 @@ class OneServer:
     def checkpoint_byte(self) -> float:
         """Seconds of a core, without those of the disk."""
         begin = time.process_time()
-        reply, _ = self.server.handle(request("job", "checkpoint"), [])
-        return (time.process_time() - begin) / json.loads(reply)["checkpoint"]["bytes"]
+        written = self._client.ask("server 0", Checkpoint()).checkpoint
+        return (time.process_time() - begin) / written["bytes"]
 
     def sum_byte(self) -> float:
-        held = self.server._held["large", 0]
+        held = self.server._shards["large", 0]
         values = np.ones(ELEMENTS, np.float32)
-        parts = [Part(held, values, None)] * 8
+        parts = [ShardUpdate(held, values, None)] * 8
         seconds = least_seconds(lambda: mean([part.copied() for part in parts], len(parts)))
         return seconds / (len(parts) * values.nbytes)
 
@@ -213,20 +216,19 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
         coordinator = Coordinator(CoordinatorSettings("job", trainers + 1, 1, lease=1e9), directory)
         for number in range(trainers):
             coordinator._trainers.join(str(number), number, {})
-        who, other = ({"trainer": number, "incarnation": coordinator._trainers.present[number].incarnation} for number in (0, 1))
+        who, other = ((number, coordinator._trainers.present[number].incarnation) for number in (0, 1))
 
-        def ask(name: str, **fields: Any) -> None:
-            reply, _ = coordinator.handle(request("job", name, **fields), [])
-            assert json.loads(reply)["ok"]
+        def ask(request: Request[Any]) -> None:
+            decode_reply(request.reply, *coordinator.handle(*encode("job", request)))
 
-        ask("ask_save", **other, directory="models", seconds=1e4)
-        ask("set_data", chunks=list(range(10 * trainers)), chunks_per_task=1)
+        ask(AskSave(*other, directory="models", seconds=1e4))
+        ask(SetData(list(range(10 * trainers)), 1))
         joins = iter(range(trainers, trainers + 2 * TIMES))
         return {
-            "beat": least_seconds(lambda: ask("beat", part="trainer", number=0, incarnation=who["incarnation"])),
-            "ask_save": least_seconds(lambda: ask("ask_save", **who, directory="models", seconds=60.0)),
-            "get_task": least_seconds(lambda: ask("get_task", **who, **{"pass": 0})),
-            "join": least_seconds(lambda: ask("join", key=f"new {next(joins)}")),
+            "beat": least_seconds(lambda: ask(Heartbeat(Role.TRAINER, *who))),
+            "ask_save": least_seconds(lambda: ask(AskSave(*who, directory="models", seconds=60.0))),
+            "get_task": least_seconds(lambda: ask(GetTask(*who, pass_number=0))),
+            "join": least_seconds(lambda: ask(Join(f"new {next(joins)}"))),
         }
 
 

@@ -85,18 +85,18 @@ def train(steps: int, computes: bool) -> Timing:
     exe.run(pm.default_startup_program())
     trainer = pm.cluster.join(exe=exe)
     joined = time.monotonic()
-    way = trainer._way  # its parts are timed from here, so that a step need not know of clocks
+    train_step = trainer._train_step  # its parts are timed from here, so that a step need not know of clocks
     if not computes:
-        way._exe = _Remembering(exe)
+        train_step._exe = _Remembering(exe)
     messages: list[list[Message]] = []
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     ends = []
     for step in range(WARM + steps):
         if step == WARM - 1:
-            way._part.client._link = _Recording(way._part.client._link, messages)
+            train_step._part.client._link = _Recording(train_step._part.client._link, messages)
         elif step == WARM:
-            way._part.client._link = way._part.client._link.link
-            _time_parts(way, parts)
+            train_step._part.client._link = train_step._part.client._link.link
+            _time_parts(train_step, parts)
         trainer.run(batches[step % POOL], [loss])
         ends.append(time.monotonic())
     return Timing(ends[WARM - 1 :], {name: values[-steps:] for name, values in parts.items()}, messages, joined)
@@ -146,7 +146,7 @@ def _shapes(arrays: Arrays) -> Shapes:
     return [(array.shape, array.dtype.str) for array in arrays]
 
 
-def _time_parts(way: Any, parts: dict[str, list[float]]) -> None:
+def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> None:
     """Every call is timed; of a step's tables, all together."""
 
     def timed(owner: Any, name: str, part: str, first: bool = True) -> None:
@@ -162,12 +162,12 @@ def _time_parts(way: Any, parts: dict[str, list[float]]) -> None:
 
         setattr(owner, name, wrapped)
 
-    timed(way._part, "pull", "pull")
-    timed(way._part, "push", "push")
-    for number, table in enumerate(way._tables.values()):
+    timed(train_step._part, "pull", "pull")
+    timed(train_step._part, "push", "push")
+    for number, table in enumerate(train_step._tables.values()):
         timed(table, "write", "write rows", first=number == 0)
-    way._exe = _Called(way._exe)
-    timed(way._exe, "run", "forward and backward")
+    train_step._exe = _Called(train_step._exe)
+    timed(train_step._exe, "run", "forward and backward")
 
 
 class _Called:

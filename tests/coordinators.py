@@ -3,7 +3,8 @@ from fake_clock import Clock
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.engine import Link
-from paddle_mini.cluster.wire import request, understood
+from paddle_mini.cluster.messages import decode_reply, encode
+from raw_messages import request, understood
 
 
 class Asked:
@@ -22,17 +23,21 @@ class Asked:
         assert arrays == []
         return reply
 
+    def typed(self, request):
+        """The reply as an object."""
+        return decode_reply(request.reply, *self.service.handle(*encode("job", request)))
+
     def trainer(self, key, number=None):
         """A trainer that has joined: what its requests say of it."""
         reply = self.ask("join", key=key, trainer=number)
-        return {"trainer": reply["trainer"], "incarnation": reply["incarnation"]}
+        return {"trainer": reply["number"], "incarnation": reply["incarnation"]}
 
     def server(self, key, number=None, token=None):
         reply = self.ask("register", key=key, server=number, address=f"at {key}", token=token)
-        return [reply["server"], reply["incarnation"]]
+        return [reply["number"], reply["incarnation"]]
 
     def beat(self, part, number, incarnation, **report):
-        return self.ask("beat", part=part, number=number, incarnation=incarnation, report=report)
+        return self.ask("heartbeat", part=part, number=number, incarnation=incarnation, report=report)
 
 
 class ToService(Link):

@@ -4,12 +4,11 @@ import base64
 import numpy as np
 
 from one_parameter import KINDS
-from paddle_mini.cluster.servers.held import about
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo, join, part, plan_shards
-from paddle_mini.cluster.wire import request, understood
 from paddle_mini.optimizer.config import config_class
+from raw_messages import request, understood
 
 JOB = "job"
 
@@ -56,6 +55,11 @@ def train(group, begin, end):
         group.push(gradients(step), step=step)
 
 
+def new_block(info, block, config):
+    """A block as "init" has it."""
+    return {"info": list(info), "block": list(block), "config": base64.b64encode(config).decode()}
+
+
 class Group:
     """Servers of one job, and the plan for their parameters: {name: (value, config, sparse)}."""
 
@@ -85,10 +89,7 @@ class Group:
     def init(self, values, token=1, finish=True):
         for index, server in enumerate(self.servers):
             mine = self.blocks(index)
-            described = [
-                {**about(self.infos[block.parameter], block), "config": base64.b64encode(self.configs[block.parameter]).decode()}
-                for block in mine
-            ]
+            described = [new_block(self.infos[block.parameter], block, self.configs[block.parameter]) for block in mine]
             arrays = [part(self.infos[block.parameter], block, values[block.parameter]) for block in mine]
             call(server, "init", arrays, token=token, blocks=described)
         if finish:

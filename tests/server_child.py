@@ -9,4 +9,4 @@ if not group.status()["initialised"]:
 while True:
     version = group.status()["version"]
     train(group, version, version + 1)
-    print(call(group.servers[0], "checkpoint")[0]["version"], flush=True)
+    print(call(group.servers[0], "checkpoint")[0]["checkpoint"]["version"], flush=True)

@@ -71,11 +71,22 @@ def test_the_readmes_error_is_what_is_printed(tmp_path):
     assert found.strip().splitlines() == shown.strip().splitlines()
 
 
-def test_the_list_of_operators_is_new():
-    spec = importlib.util.spec_from_file_location("make_operators", ROOT / "docs/make_operators.py")
+def docs_module(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs/operators.md").read_text() == module.text(), "run .venv/bin/python docs/make_operators.py"
+    return module
+
+
+def test_the_list_of_operators_is_new():
+    assert (ROOT / "docs/operators.md").read_text() == docs_module("make_operators").text(), (
+        "run .venv/bin/python docs/make_operators.py"
+    )
+
+
+def test_the_list_of_messages_is_new():
+    text = (ROOT / "docs/cluster.md").read_text()
+    assert docs_module("make_messages").page(text) == text, "run .venv/bin/python docs/make_messages.py"
 
 
 def test_versions_agree():

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from paddle_mini.cluster.coordinator.meeting import Meeting
+from paddle_mini.cluster.messages import REQUESTS
 from test_floors import BELOW, MODULES, SOURCES, module_imports, name_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -26,22 +26,10 @@ def test_the_diagram_of_cpp_is_what_may_be_included():
     assert edges("Folders of C++") == {(folder, other) for folder, below in BELOW.items() for other in below - {folder}}
 
 
-def requests_of(module):
-    """The names in the table `self._requests` of a service's class."""
-    tree = ast.parse((ROOT / "paddle_mini/cluster" / module).read_text())
-    tables = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute) and node.target.attr == "_requests"
-    ]
-    return {key.value for table in tables for key in table.keys if key is not None}
-
-
 def test_the_messages_of_a_job_are_all_named():
     section = (DOCS / "architecture.md").read_text().split("\n## The messages of a job\n")[1].split("\n## ")[0]
-    services = [requests_of(f"{name}.py") for name in ("coordinator/coordinator", "servers/server", "servers/reducer")]
-    assert all(services)
-    assert set.union({*Meeting.REQUESTS}, *services) - set(re.findall(r"\w+", section)) == set()
+    names = {name for requests in REQUESTS.values() for name in requests}
+    assert names - set(re.findall(r"\w+", section)) == set()
 
 
 def folder_of(module):
@@ -127,7 +115,7 @@ def test_what_is_not_there_is_found_missing():
     assert defines(run, "Plan::run") and not defines(run, "Plan::unbind") and not defines(run, "Session::run")
     assert defines(ROOT / "python/executor.cc", "Executor::run") and not defines(ROOT / "python/executor.cc", "Executor::apply")
     wire = ROOT / "paddle_mini/cluster/wire.py"
-    assert defines(wire, "answer") and not defines(wire, "Client.ask") and not defines(wire, "stamp")
+    assert defines(wire, "unpack") and not defines(wire, "Client.ask") and not defines(wire, "stamp")
     assert sum(1 for _, name in NAMED.findall((DOCS / "architecture.md").read_text()) if name) > 50
 
 

@@ -2,34 +2,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .engine import Link, Request
+from .engine import Envelope, Link
 from .errors import ClusterError, StorageError, Timeout
+from .messages import R, Request, Wait, decode_reply, encode
 from .part_log import PartLogger
-from .wire import Header, Reply, request, understood
 
-OnWait = Callable[[int, Header], None]
-Result = Reply | ClusterError
+OnWait = Callable[[int, Wait], None]
+Result = Any | ClusterError
+"""The reply, or the error."""
 _log = PartLogger(__name__)
 
 
 class Ask(NamedTuple):
-    """A request before it is a message."""
+    """A request for a service."""
 
     service: str
-    name: str
-    fields: Mapping[str, Any] = MappingProxyType({})
-    arrays: Sequence[Any] = ()
+    request: Request[Any]
 
 
 class _Open:
     """An Ask that has no result yet."""
 
-    def __init__(self, index: int, message: Request, now: float):
-        self.index, self.message = index, message
+    def __init__(self, index: int, ask: Ask, job: str, now: float):
+        self.index, self.ask = index, ask
+        self.message = Envelope(ask.service, *encode(job, ask.request))
         self.since, self.next, self.pause = now, now, 0.0
         self.waits = False
 
@@ -65,15 +64,16 @@ class Client:
         self._clock, self._sleep = clock, sleep
         self._logged: dict[str, float] = {}
 
-    def ask(self, service: str, name: str, arrays: Sequence[Any] = (), **fields: Any) -> Reply:
+    def ask(self, service: str, request: Request[R]) -> R:
         """The reply of one service; an error in it is raised, and says where it is from."""
-        return required(self.ask_all([Ask(service, name, fields, arrays)]))[0]
+        reply: R = required(self.ask_all([Ask(service, request)]))[0]
+        return reply
 
     def ask_all(self, asks: Sequence[Ask], on_wait: OnWait | None = None) -> list[Result]:
-        """The reply, or the error, of each service, in their order. on_wait(index, header) is called for each reply
+        """The reply, or the error, of each service, in their order. on_wait(index, reply) is called for each reply
         that says that it is to be asked again."""
         now = self._clock()
-        open_ones = [_Open(index, self._message(ask), now) for index, ask in enumerate(asks)]
+        open_ones = [_Open(index, ask, self._job, now) for index, ask in enumerate(asks)]
         results: list[Any] = [None] * len(asks)
         while open_ones:
             now = self._clock()
@@ -91,22 +91,20 @@ class Client:
 
     def tell_all(self, asks: Sequence[Ask], timeout: float = 1.0) -> None:
         """Sends each once: for what services would come to know by themselves, a little later."""
-        self._link.send([self._message(ask) for ask in asks], timeout)
+        self._link.send([Envelope(ask.service, *encode(self._job, ask.request)) for ask in asks], timeout)
 
-    def once(self, service: str, name: str, timeout: float = 1.0, **fields: Any) -> Header:
-        """The reply's header, of one message: for what is asked again and again. Timeout where there is no reply."""
-        (answer,) = self._link.send([self._message(Ask(service, name, fields))], timeout)
+    def once(self, service: str, request: Request[R], timeout: float = 1.0) -> R:
+        """The reply to one message: for what is asked again and again. Timeout where there is no reply."""
+        (answer,) = self._link.send([Envelope(service, *encode(self._job, request))], timeout)
         if isinstance(answer, ClusterError):
             raise Timeout(f"{service}: {answer}")
-        return required([_understood(service, answer)])[0][0]
-
-    def _message(self, ask: Ask) -> Request:
-        return Request(ask.service, request(self._job, ask.name, **ask.fields), list(ask.arrays))
+        reply: R = required([_understood(Ask(service, request), answer)])[0]
+        return reply
 
     def _result(self, one: _Open, answer: Any, on_wait: OnWait | None) -> Result | None:
         """None while the service is to be asked again."""
-        service, now = one.message.service, self._clock()
-        result = answer if isinstance(answer, ClusterError) else _understood(service, answer)
+        service, now = one.ask.service, self._clock()
+        result = answer if isinstance(answer, ClusterError) else _understood(one.ask, answer)
         # A coordinator does nothing that it can't write down; a server goes on without its checkpoint.
         if result is answer or (isinstance(result, StorageError) and service == "coordinator"):
             one.again(now, False, 0.01, 0.5)
@@ -114,13 +112,13 @@ class Client:
             if now - one.since < self._timeout:
                 return None
             return Timeout(f"{service}: no answer in {self._timeout:g} s: {answer}") if result is answer else result
-        if isinstance(result, ClusterError) or "wait" not in result[0]:
+        if not isinstance(result, Wait):
             return result
         one.again(now, True, 0.001, 0.02)
         if now - one.since >= self._wait_timeout:
             return Timeout(f"{service}: what it was asked for is not there after {self._wait_timeout:g} s")
         if on_wait is not None:
-            on_wait(one.index, result[0])
+            on_wait(one.index, result)
         return None
 
     def _log_once(self, service: str, seconds: float, error: ClusterError) -> None:
@@ -130,7 +128,7 @@ class Client:
             _log.warning("%s does not do what it is asked for, since %.1f s: %s", service, seconds, error)
 
 
-def required(results: Sequence[Result]) -> list[Reply]:
+def required(results: Sequence[Result]) -> list[Any]:
     """The replies; the first error among them is raised."""
     replies = []
     for result in results:
@@ -140,8 +138,8 @@ def required(results: Sequence[Result]) -> list[Reply]:
     return replies
 
 
-def _understood(service: str, answer: Any) -> Result:
+def _understood(ask: Ask, answer: Any) -> Result:
     try:
-        return understood(*answer)
+        return decode_reply(ask.request.reply, *answer)
     except ClusterError as error:
-        return type(error)(f"{service}: {error}")
+        return type(error)(f"{ask.service}: {error}")

@@ -27,9 +27,9 @@ def read_parameters(directory: str, average: int | None = None) -> dict[str, np.
     infos: dict[str, ParameterInfo] = {}
     all_facts: dict[int, Header] = {}
     for index in sorted({checkpoint.server for checkpoint in found(path_of(directory))}):
-        facts, held = _newest_whole(directory, index, average)
+        facts, shards = _newest_whole(directory, index, average)
         all_facts[index] = facts
-        for info, begin, end, values in held:
+        for info, begin, end, values in shards:
             if infos.setdefault(info.name, info) != info:
                 raise StorageError(f"servers in '{directory}' do not agree about '{info.name}'")
             pieces.setdefault(info.name, []).append((begin, end, values))
@@ -42,13 +42,13 @@ def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Head
     for checkpoint in found(directory, index):
         try:
             with verified(checkpoint.path) as (file, facts):
-                held = [(one.info, one.block.begin, one.block.end, one.values(average)) for one in blocks(file, facts)]
+                shards = [(one.info, one.block.begin, one.block.end, one.values(average)) for one in blocks(file, facts)]
         except StorageError as error:
             damaged.append(str(error))
             continue
         for problem in damaged:
             warnings.warn(f"{printable(problem, 2000)}; '{printable(checkpoint.path)}' is taken", stacklevel=4)
-        return facts, held
+        return facts, shards
     raise StorageError(f"no checkpoint of server {index} in '{directory}' is whole: {'; '.join(damaged)}")
 
 

@@ -11,8 +11,8 @@ from .wire import Arrays
 Answer = tuple[bytes, Arrays] | ClusterError
 
 
-class Request(NamedTuple):
-    """For a service, by its name: "coordinator", "server 0", …"""
+class Envelope(NamedTuple):
+    """A request as bytes, for a service, by its name: "coordinator", "server 0", …"""
 
     service: str
     header: bytes
@@ -32,7 +32,7 @@ class Link(ABC):
     """The way from one part of a job to the services."""
 
     @abstractmethod
-    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
+    def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
         """What became of each request, in their order: the reply; Gone: there is no such service, at the moment;
         Timeout, after so many seconds. Whether a request without a reply was done is not known."""
 

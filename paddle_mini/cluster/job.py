@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from .engine import Engine, Link, Service
 from .errors import Malformed, NotInitialised, StorageError, told_storage
 from .job_settings import COLLECTIVE, JobSettings
 from .part_log import speaking
+from .protocol import Checkpoint, GetReducerStatus, GetServerStatus
 from .servers.reducer import Reducer
 from .servers.server_part import ServerPart
 from .thread_engine import ThreadEngine
@@ -51,7 +53,7 @@ class JobResult(NamedTuple):
     servers: list[dict[str, Any]]
 
 
-class _Place:
+class _TrainerContext:
     """Where a thread or process is in a job, and its Trainer when it has joined."""
 
     def __init__(self, number: int, link: Link, settings: JobSettings, folder: str):
@@ -64,12 +66,12 @@ class _Place:
         return JobTrainer(self.number, self.link, self.settings, main, exe, scope)
 
 
-class _Here(threading.local):
-    place: _Place | None = None
+class _ThreadContext(threading.local):
+    job: _TrainerContext | None = None
     alone: Trainer | None = None
 
 
-_here = _Here()
+_thread = _ThreadContext()
 
 
 def run(
@@ -113,9 +115,9 @@ def run(
     TrainerFailed, from what the function raised, when it does so in a trainer; StorageError for a directory that can't
     be used, or in which a job runs. Ctrl-C and SIGTERM end a job, with checkpoints as at its end.
     """
-    if _here.place is not None:
+    if _thread.job is not None:
         raise Malformed(
-            f"this is trainer {_here.place.number} of a job, which can't run() another one: a script that "
+            f"this is trainer {_thread.job.number} of a job, which can't run() another one: a script that "
             "calls run() is started by itself, one that only calls join() by `paddle-mini launch`"
         )
     if servers is None:
@@ -144,7 +146,7 @@ def run(
             raise
         if keeps:
             _checkpoint(begun.link(), facts)
-        return _result(client, servers, ended)
+        return _result(client, facts, ended)
 
 
 def join(main_program: Program | None = None, exe: Executor | None = None, scope: Scope | None = None) -> Trainer:
@@ -158,15 +160,15 @@ def join(main_program: Program | None = None, exe: Executor | None = None, scope
     """
     main = default_main_program() if main_program is None else main_program
     own_exe, own_scope = Executor() if exe is None else exe, global_scope() if scope is None else scope
-    place = _here.place
-    if place is None:
-        _here.alone = Trainer(main, own_exe, own_scope)
-        return _here.alone
-    if place.trainer is not None:
+    context = _thread.job
+    if context is None:
+        _thread.alone = Trainer(main, own_exe, own_scope)
+        return _thread.alone
+    if context.trainer is not None:
         raise Malformed("join() was called before: a trainer trains one program")
-    place.trainer = place.join(main, own_exe, own_scope)
-    place.trainer.begin()
-    return place.trainer
+    context.trainer = context.join(main, own_exe, own_scope)
+    context.trainer.begin()
+    return context.trainer
 
 
 def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
@@ -179,7 +181,7 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     after join(). Who saves stays elected while it saves. StaleToken: the coordinator did not hear of it for `seconds`, and
     another trainer was elected since, whose model is the one to use.
     """
-    trainer = _here.place.trainer if _here.place is not None else _here.alone
+    trainer = _thread.job.trainer if _thread.job is not None else _thread.alone
     if trainer is None:
         raise Malformed("save_model() saves what a Trainer trains: call join() first")
     return trainer.save_model(directory, feed_vars, fetch_vars, seconds)
@@ -189,23 +191,23 @@ def _train(
     train_fn: Callable[..., Any], args: tuple[Any, ...], settings: JobSettings, folder: str, number: int, link: Link
 ) -> Any:
     """A trainer's life; returns what its function returns, and its counts."""
-    place = _Place(number, link, settings, folder)
+    context = _TrainerContext(number, link, settings, folder)
     with speaking(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
-        _here.place = place
+        _thread.job = context
         try:
             returned = train_fn(*args)
-            if place.trainer is not None:
-                place.trainer.finish()
-            return returned, dict(place.trainer.counts) if place.trainer is not None else {}
+            if context.trainer is not None:
+                context.trainer.finish()
+            return returned, dict(context.trainer.counts) if context.trainer is not None else {}
         except Exception as error:
             vars(error)["raised_at"] = raised_at(error)  # it goes to where a traceback does not
-            if place.trainer is not None:
-                place.trainer.fail()
+            if context.trainer is not None:
+                context.trainer.fail()
             raise
         finally:
-            _here.place = None
-            if place.trainer is not None:
-                place.trainer.abandon()
+            _thread.job = None
+            if context.trainer is not None:
+                context.trainer.kill()
 
 
 def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
@@ -219,17 +221,21 @@ def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Servi
 def _checkpoint(link: Link, settings: JobSettings) -> None:
     """Of all servers, with the same timestamp. A large one is written for minutes, and then must not be asked again."""
     client = Client(link, **{**settings.of_clients(), "attempt": settings.wait_timeout})
-    now = {"timestamp": time.time_ns()}
-    written = client.ask_all([Ask(f"server {index}", "checkpoint", now) for index in range(settings.servers)])
+    request = Checkpoint(time.time_ns())
+    written = client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)])
     required([one for one in written if not isinstance(one, NotInitialised)])  # where no trainer has joined
 
 
-def _result(client: Client, servers: int, ended: Sequence[Any]) -> JobResult:
-    replies = required(client.ask_all([Ask(f"server {index}", "status") for index in range(servers)]))
-    said = [{word: value for word, value in header.items() if word != "ok"} for header, _ in replies]
-    counts = {word: sum(one["pushes"][word] for one in said) for word in ("sent", "applied", "dropped", "repeated")}
+def _result(client: Client, settings: JobSettings, ended: Sequence[Any]) -> JobResult:
+    request = GetReducerStatus() if settings.is_collective else GetServerStatus()
+    said = required(client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)]))
+    counts = {word: sum(getattr(one.pushes, word) for one in said) for word in ("sent", "applied", "dropped", "repeated")}
     trained = sum(counts_of.get("applied", 0) for _, counts_of in ended)
-    return JobResult([returned for returned, _ in ended], {**counts, "lost": max(0, trained - counts["applied"])}, said)
+    return JobResult(
+        [returned for returned, _ in ended],
+        {**counts, "lost": max(0, trained - counts["applied"])},
+        [asdict(one) for one in said],
+    )
 
 
 def _engine(engine: str | Engine, address: str | None) -> Engine:

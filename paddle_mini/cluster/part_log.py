@@ -12,9 +12,7 @@ from collections import deque
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
-
-from .errors import Malformed
+from typing import Any, NamedTuple
 
 LOGGER = "paddle_mini.cluster"
 TEXT_LIMIT = 500
@@ -23,8 +21,14 @@ AT_ONCE = 50
 """Events in one message: with all characters escaped they are still less than a header may have."""
 _KEPT = 200
 
-Event = list[Any]
-"""[level, text], as JSON."""
+
+class Event(NamedTuple):
+    """A record of the log."""
+
+    level: int
+    text: str
+
+
 _part: ContextVar[str] = ContextVar("part", default="")
 
 
@@ -58,7 +62,7 @@ class _Waiting(logging.Handler):
         self.events: deque[Event] = deque(maxlen=_KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.events.append([record.levelno, _short(self.format(record))])
+        self.events.append(Event(record.levelno, _short(self.format(record))))
 
 
 _waiting = _Waiting()
@@ -93,10 +97,7 @@ class Board:
         self.count = 0
         """Of all that ever came."""
 
-    def add(self, events: list[Any]) -> None:
-        """Malformed for what events_waiting() does not give."""
-        if len(events) > AT_ONCE or not all(_is_event(event) for event in events):
-            raise Malformed(f"events are at most {AT_ONCE} pairs of level and text, of {TEXT_LIMIT} characters at most")
+    def add(self, events: list[Event]) -> None:
         self._events.extend(events)
         self.count += len(events)
 
@@ -107,15 +108,6 @@ class Board:
         first = gone if number > self.count else max(number, gone)
         events = list(self._events)[first - gone :][:AT_ONCE]
         return first + len(events), events
-
-
-def _is_event(event: Any) -> bool:
-    return (
-        isinstance(event, list)
-        and [type(one) for one in event] == [int, str]
-        and 0 <= event[0] <= 1000
-        and len(event[1]) <= TEXT_LIMIT
-    )
 
 
 def _short(text: str) -> str:

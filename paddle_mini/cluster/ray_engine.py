@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..environment import value_of
-from .engine import Answer, Engine, Link, Request, Service
+from .engine import Answer, Engine, Envelope, Link, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 from .part_log import PartLogger, forward_log
 
@@ -220,7 +220,7 @@ class _RayLink(Link):
         self._prefix = prefix
         self._actors: dict[str, Any] = {}
 
-    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
+    def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
         sent = [self._begin(request) for request in requests]
         refs = [one for one in sent if not isinstance(one, ClusterError)]
         end = time.monotonic() + timeout
@@ -231,7 +231,7 @@ class _RayLink(Link):
             ray.wait(refs, num_returns=len(refs), timeout=max(0.0, end - time.monotonic()))
             return [one if isinstance(one, ClusterError) else _answer(one, timeout) for one in sent]
 
-    def _begin(self, request: Request) -> Any:
+    def _begin(self, request: Envelope) -> Any:
         actor = self._actors.get(request.service)
         if actor is None:
             try:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._core import printable
 from ..errors import shown
 from .errors import Malformed, WrongShape
 
@@ -73,6 +74,16 @@ def check_info(info: ParameterInfo) -> None:
         raise Malformed(f"'{info.name}' has shape {shown(list(info.shape))}: at most 9 dimensions, and 2^48 elements")
     if info.sparse and not info.shape:
         raise Malformed(f"'{info.name}' is a table of shape []: it has no rows")
+
+
+def check_block(info: ParameterInfo, block: Block) -> None:
+    """Malformed for a block that its parameter does not have, and for what no parameter can be."""
+    check_info(info)
+    if block.parameter != info.name or not block.begin <= block.end <= info.units:
+        raise Malformed(
+            f"block {block.number} of '{printable(block.parameter)}' is {block.begin} to {block.end} of "
+            f"{info.units} of '{printable(info.name)}'"
+        )
 
 
 def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> list[Block]:

@@ -9,7 +9,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from .engine import Answer, Engine, Killed, Link, Request, Service
+from .engine import Answer, Engine, Envelope, Killed, Link, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 
 TICK = 0.1
@@ -111,7 +111,7 @@ class ThreadEngine(Engine):
             served.service = served.make()
             served.service.tick()
 
-    def call(self, request: Request, timeout: float) -> Answer:
+    def call(self, request: Envelope, timeout: float) -> Answer:
         """One request of a link."""
         served = self._served.get(request.service)
         if served is None or served.service is None:
@@ -144,7 +144,7 @@ class _ThreadLink(Link):
     def __init__(self, engine: ThreadEngine):
         self._engine, self.killed = engine, False
 
-    def send(self, requests: Sequence[Request], timeout: float) -> list[Answer]:
+    def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
         answers = []
         for request in requests:
             self._require_alive()

@@ -1,40 +1,29 @@
-# Messages between the parts of a cluster: a header of JSON and a list of arrays, checked before anyone looks at them.
-"""
-A request's header has "protocol", "job", "request" and what the request needs. A reply's has "ok": true, with
-"wait": true when it is to be asked again later, or "error": {"kind", "text"}. Arrays are C-contiguous, little-endian
-float32, float64 or int64, and travel beside the header as they are.
-"""
-
+# Headers and arrays as the bytes and memory that go between the parts of a cluster: limits, and JSON without surprises.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import printable_lines, shown
-from .errors import ERRORS, ClusterError, Malformed, WrongDtype, WrongJob, WrongVersion
-from .part_log import PartLogger
+from ..errors import shown
+from .errors import Malformed, WrongDtype
 
-PROTOCOL = 1
 HEADER_LIMIT = 1 << 20
 """Bytes of a header."""
 DTYPES = tuple(np.dtype(code) for code in ("<f4", "<f8", "<i8"))
-KINDS = tuple(ERRORS)
 
 Header = dict[str, Any]
 Arrays = list[np.ndarray]
-Reply = tuple[Header, Arrays]
-_TEXT_LIMIT = 2000
 _REQUIRED = object()
-_log = PartLogger(__name__)
+JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-def pack(header: Mapping[str, Any]) -> bytes:
+def pack(header: Mapping[str, Any], encoder: json.JSONEncoder = JSON) -> bytes:
     """The bytes of a header; Malformed for what JSON has no word for, NaN included, and for more than HEADER_LIMIT."""
     try:
-        data = json.dumps(header, allow_nan=False, separators=(",", ":")).encode("ascii")
+        data = encoder.encode(header).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
         raise Malformed(f"the header is no JSON: {error}") from None
     _require_small(data)
@@ -47,7 +36,7 @@ def unpack(data: bytes) -> Header:
         raise Malformed(f"the header is {type(data).__name__}, it must be bytes")
     _require_small(data)
     try:
-        header = json.loads(data.decode("utf-8"), object_pairs_hook=_no_repeats, parse_constant=_no_constant)
+        header = _DECODER.decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Malformed(f"the header is no JSON: {error}") from None
     if not isinstance(header, dict):
@@ -65,46 +54,6 @@ def check_arrays(arrays: Sequence[Any]) -> Arrays:
         if array.dtype not in DTYPES:
             raise WrongDtype(f"array {number} is {array.dtype.str}, it must be one of {[d.str for d in DTYPES]}")
     return [np.asarray(array) for array in arrays]
-
-
-def request(job: str, name: str, **fields: Any) -> bytes:
-    """The bytes of a request's header."""
-    return pack({"protocol": PROTOCOL, "job": job, "request": name, **fields})
-
-
-def answer(
-    job: str,
-    call: Callable[[str, Header, Arrays], Reply],
-    header: bytes,
-    arrays: Sequence[Any],
-    stamp: Callable[[], Header] | None = None,
-) -> tuple[bytes, Arrays]:
-    """What a service replies: call(name, header, arrays) does a request of this job and protocol, stamp() is what
-    each reply says too. Never raises: what is refused, and a failure inside, are replies."""
-    try:
-        asked, given = unpack(header), check_arrays(arrays)
-        if field(asked, "protocol", int) != PROTOCOL:
-            raise WrongVersion(f"the request has protocol {asked['protocol']}, this part has {PROTOCOL}")
-        if field(asked, "job", str) != job:
-            raise WrongJob(f"the request is of job {shown(asked['job'])}, this part is of {shown(job)}")
-        reply, results = call(field(asked, "request", str), asked, given)
-        return pack({**(stamp() if stamp else {}), "ok": True, **reply}), results
-    except ClusterError as error:
-        return _refusal(error.kind, str(error), stamp), []
-    except Exception as error:  # a service outlives whatever one request meets
-        _log.exception("a request failed")
-        return _refusal(ClusterError.kind, f"{type(error).__name__}: {error}", stamp), []
-
-
-def understood(header: bytes, arrays: Sequence[Any]) -> Reply:
-    """A reply's header and arrays; an error in it is raised, of the class of its kind."""
-    reply = unpack(header)
-    if "error" in reply:
-        error = field(reply, "error", dict)
-        raise ERRORS.get(field(error, "kind", str), ClusterError)(printable_lines(field(error, "text", str)))
-    if reply.get("ok") is not True:
-        raise Malformed("the reply is neither ok nor an error")
-    return reply, check_arrays(arrays)
 
 
 def field(header: Mapping[str, Any], name: str, kind: type, default: Any = _REQUIRED) -> Any:
@@ -125,10 +74,6 @@ def field(header: Mapping[str, Any], name: str, kind: type, default: Any = _REQU
     return value
 
 
-def _refusal(kind: str, text: str, stamp: Callable[[], Header] | None) -> bytes:
-    return pack({**(stamp() if stamp else {}), "error": {"kind": kind, "text": text[:_TEXT_LIMIT]}})
-
-
 def _require_small(data: bytes) -> None:
     if len(data) > HEADER_LIMIT:
         raise Malformed(f"the header has {len(data)} bytes, {HEADER_LIMIT} are the most")
@@ -142,4 +87,7 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> Header:
 
 
 def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_no_repeats, parse_constant=_no_constant)

@@ -8,8 +8,12 @@ import pytest
 from fake_clock import Clock
 from paddle_mini.cluster.client import Ask, Client, required
 from paddle_mini.cluster.engine import Killed, Link
-from paddle_mini.cluster.errors import Gone, Malformed, StorageError, Timeout, UnknownParameter
-from paddle_mini.cluster.wire import answer, unpack
+from paddle_mini.cluster.errors import ClusterError, Gone, Malformed, StorageError, Timeout, UnknownParameter
+from paddle_mini.cluster.messages import PROTOCOL, Wait, encode_error, encode_reply
+from paddle_mini.cluster.protocol import Checkpoint, Heartbeat, Join, Pull
+from paddle_mini.cluster.replies import Checkpointed, Heard, Pulled, Welcome
+from paddle_mini.cluster.values import Role
+from paddle_mini.cluster.wire import unpack
 
 
 class Scripted(Link):
@@ -27,19 +31,11 @@ class Scripted(Link):
         said = script.pop(0) if len(script) > 1 else script[0]
         if isinstance(said, (Gone, Timeout)):
             return said
-        if isinstance(said, BaseException) and not isinstance(said, Exception):
+        if isinstance(said, Killed):
             raise said
-
-        def reply(name, header, arrays):
-            if isinstance(said, Exception):
-                raise said
-            return said, arrays
-
-        return answer("job", reply, request.header, request.arrays)
-
-
-class Refusing(Exception):
-    pass
+        if isinstance(said, ClusterError):
+            return encode_error(said.kind, str(said))
+        return encode_reply(said)
 
 
 def made(link, **settings):
@@ -47,37 +43,45 @@ def made(link, **settings):
     return Client(link, "job", clock=clock, sleep=clock.pass_by, **settings), clock
 
 
-AWAY, SLOW, WAIT = Gone("it is not there"), Timeout("no reply"), {"wait": True}
+AWAY, SLOW, WAIT = Gone("it is not there"), Timeout("no reply"), Wait()
+
+
+HEARTBEAT = Heartbeat(Role.TRAINER, 0, 1)
+
+
+def pulled(*values):
+    return Pulled([np.array(values)], version=len(values))
 
 
 def test_a_request_is_sent_until_there_is_a_reply():
-    link = Scripted(server_0=[AWAY, SLOW, AWAY, {"x": 1}])
+    link = Scripted(server_0=[AWAY, SLOW, AWAY, pulled(0, 1, 2)])
     client, clock = made(link)
-    reply, arrays = client.ask("server 0", "pull", [np.arange(3)], step=7)
-    assert reply["x"] == 1 and arrays[0].tolist() == [0, 1, 2]
-    assert [header for _, header in link.sent] == [{"protocol": 1, "job": "job", "request": "pull", "step": 7}] * 4
+    reply = client.ask("server 0", Pull(min_version=7))
+    assert reply.version == 3 and reply.arrays[0].tolist() == [0, 1, 2]
+    header = {"protocol": PROTOCOL, "job": "job", "request": "pull", "blocks": [], "rows": [], "min_version": 7, "average": None}
+    assert [sent for _, sent in link.sent] == [header] * 4
     assert clock.now == pytest.approx(1000 + 0.01 + 0.02 + 0.04)
 
 
 def test_waiting_has_pauses_and_an_end_of_its_own():
-    client, clock = made(Scripted(server_0=[WAIT] * 8 + [AWAY, WAIT, {}]), timeout=0.005, wait_timeout=1)
+    client, clock = made(Scripted(server_0=[WAIT] * 8 + [AWAY, WAIT, pulled()]), timeout=0.005, wait_timeout=1)
     with pytest.raises(Timeout, match="server 0: no answer"):
-        made(Scripted(server_0=[WAIT, AWAY]), timeout=0.5)[0].ask("server 0", "pull")
+        made(Scripted(server_0=[WAIT, AWAY]), timeout=0.5)[0].ask("server 0", Pull())
     with pytest.raises(Timeout, match="server 0: what it was asked for is not there after 1 s"):
-        made(Scripted(server_0=[WAIT]), wait_timeout=1)[0].ask("server 0", "pull")
-    assert client.ask("server 0", "pull")[0]["ok"]
+        made(Scripted(server_0=[WAIT]), wait_timeout=1)[0].ask("server 0", Pull())
+    assert client.ask("server 0", Pull()).arrays
     assert clock.now - 1000 == pytest.approx(0.001 + 0.002 + 0.004 + 0.008 + 0.016 + 3 * 0.02 + 0.01 + 0.001)
 
 
 def test_only_those_that_did_not_answer_are_asked_again():
-    link = Scripted(server_0=[{"x": 0}], server_1=[AWAY, WAIT, {"x": 1}], server_2=[UnknownParameter("no 'w'")])
+    link = Scripted(server_0=[pulled(0)], server_1=[AWAY, Wait(version=5), pulled(0, 1)], server_2=[UnknownParameter("no 'w'")])
     client, _ = made(link)
     waits = []
     results = client.ask_all(
-        [Ask(f"server {index}", "pull") for index in range(3)], lambda index, header: waits.append((index, header["wait"]))
+        [Ask(f"server {index}", Pull()) for index in range(3)], lambda index, reply: waits.append((index, reply.version))
     )
     assert [name for name, _ in link.sent] == ["server 0", "server 1", "server 2", "server 1", "server 1"]
-    assert (results[0][0]["x"], results[1][0]["x"]) == (0, 1) and waits == [(1, True)]
+    assert (results[0].version, results[1].version) == (1, 2) and waits == [(1, 5)]
     with pytest.raises(UnknownParameter, match="server 2: no 'w'"):
         required(results)
 
@@ -85,43 +89,43 @@ def test_only_those_that_did_not_answer_are_asked_again():
 def test_one_line_an_interval_says_who_is_away(caplog):
     client, clock = made(Scripted(server_1=[AWAY]), timeout=20)
     with caplog.at_level(logging.WARNING), pytest.raises(Timeout, match="server 1: no answer in 20 s: it is not there"):
-        client.ask("server 1", "push")
+        client.ask("server 1", Pull())
     assert 3 <= len(caplog.messages) <= 5 and all("server 1 does not do" in line for line in caplog.messages)
     assert clock.now - 1000 == pytest.approx(20, abs=0.6)
 
 
 def test_a_coordinator_whose_disk_is_full_is_asked_again():
     """It has done nothing. A server's refusal of a checkpoint is its answer."""
-    full = StorageError("no space")
-    link = Scripted(coordinator=[full, full, {"x": 1}, full], server_0=[full, {}])
+    full, welcome = StorageError("no space"), Welcome(0, 1, 1, 10.0, {})
+    link = Scripted(coordinator=[full, full, welcome, full], server_0=[full, Checkpointed({})])
     client, clock = made(link, timeout=5)
-    assert client.ask("coordinator", "join")[0]["x"] == 1 and clock.now == pytest.approx(1000 + 0.01 + 0.02)
+    assert client.ask("coordinator", Join("a")) == welcome and clock.now == pytest.approx(1000 + 0.01 + 0.02)
     with pytest.raises(StorageError, match="coordinator: no space"):
-        client.ask("coordinator", "join")
+        client.ask("coordinator", Join("a"))
     assert clock.now - 1000 == pytest.approx(5, abs=0.6)
     with pytest.raises(StorageError, match="server 0: no space"):
-        client.ask("server 0", "checkpoint")
+        client.ask("server 0", Checkpoint())
     assert [name for name, _ in link.sent].count("server 0") == 1
 
 
 def test_one_message_is_all_that_once_sends():
-    link = Scripted(coordinator=[AWAY, {"x": 1}, Malformed("no")])
+    link = Scripted(coordinator=[AWAY, Heard(3), Malformed("no")])
     client, _ = made(link)
     with pytest.raises(Timeout, match="coordinator: it is not there"):
-        client.once("coordinator", "beat")
-    assert client.once("coordinator", "beat")["x"] == 1
+        client.once("coordinator", HEARTBEAT)
+    assert client.once("coordinator", HEARTBEAT).membership == 3
     with pytest.raises(Malformed, match="coordinator: no"):
-        client.once("coordinator", "beat")
+        client.once("coordinator", HEARTBEAT)
     assert len(link.sent) == 3
 
 
 def test_nothing_keeps_a_killed_trainer():
     client, _ = made(Scripted(server_0=[Killed()]))
     with pytest.raises(Killed):
-        client.ask("server 0", "pull")
+        client.ask("server 0", Pull())
 
 
-def test_a_failure_inside_a_service_is_told_too(caplog):
-    client, _ = made(Scripted(server_0=[Refusing("a bug")]))
-    with pytest.raises(Exception, match="server 0: Refusing: a bug"):
-        client.ask("server 0", "pull")
+def test_a_reply_of_another_kind_is_refused():
+    client, _ = made(Scripted(server_0=[Heard(3)]))
+    with pytest.raises(Malformed, match="server 0: there is no field 'membership' in Pulled"):
+        client.ask("server 0", Pull())

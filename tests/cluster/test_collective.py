@@ -9,6 +9,7 @@ import pytest
 import paddle_mini as pm
 from cluster_jobs import INPUTS, alone, batch, begun, classifier, everything, train
 from paddle_mini.cluster import Malformed, TrainerFailed
+from paddle_mini.cluster.protocol import GetJobStatus
 from small_model import assert_same_bits
 
 OPTIMIZERS = {
@@ -233,7 +234,7 @@ def test_the_coordinator_shows_how_far_trainers_are():
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
         report = {}
         while report.get("steps") != 3:
-            report = trainer._client.ask("coordinator", "status")[0]["trainers"][str(trainer.number)]["report"]
+            report = trainer._client.ask("coordinator", GetJobStatus()).trainers[str(trainer.number)].report
             time.sleep(0.01)
         return sorted(report)
 
@@ -253,7 +254,7 @@ def test_what_can_not_be_is_refused():
         begun()
 
     def of_other_sizes():
-        rows = 3 + pm.cluster.job._here.place.number
+        rows = 3 + pm.cluster.job._thread.job.number
         pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([rows], "float32")))
         begun().run()
 

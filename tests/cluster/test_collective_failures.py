@@ -124,7 +124,7 @@ def test_the_others_go_on_without_one_that_is_silent_and_it_takes_their_state(mi
         trainer = begun()
         for step in range(count):
             if step == 2 and trainer.number == 1:
-                trainer._membership.fall_silent()
+                trainer._membership.stop_heartbeat()
                 assert gone_on.wait(20)
             if step == 2 + missed and trainer.number == 0:
                 gone_on.set()

@@ -45,7 +45,7 @@ def test_a_trainer_that_begins_again_is_counted_once(job):
     new = job.trainer("b", 0)
     assert trainers(job) == [(0, 2)] and new["incarnation"] == 2
     with pytest.raises(Gone, match="another one has its number"):
-        job.ask("get_task", **old, **{"pass": 0})
+        job.ask("get_task", **old, pass_number=0)
     with pytest.raises(Gone):
         job.beat("trainer", 0, 1)
     job.ask("leave", part="trainer", number=0, incarnation=1)  # of the one before: too late to mean anything
@@ -146,10 +146,10 @@ def test_reports_are_small(job, report):
 def test_tasks_of_a_lost_trainer_are_read_by_others(job):
     a, b = job.trainer("a"), job.trainer("b")
     job.ask("set_data", chunks=["one"], chunks_per_task=1)
-    got = job.ask("get_task", **a, **{"pass": 0})
-    assert job.ask("get_task", **b, **{"pass": 0})["answer"] == "none_now"
+    got = job.ask("get_task", **a, pass_number=0)
+    assert job.ask("get_task", **b, pass_number=0)["answer"] == "none_now"
     job.trainer("c", a["trainer"])
-    again = job.ask("get_task", **b, **{"pass": 0})
+    again = job.ask("get_task", **b, pass_number=0)
     assert again["task"] == got["task"] and again["chunks"] == ["one"]
     assert job.ask("end_task", **b, task=again["task"], epoch=got["epoch"])["counted"] is False
     assert job.ask("end_task", **b, task=again["task"], epoch=again["epoch"])["counted"] is True
@@ -159,9 +159,9 @@ def test_queues_are_the_same_after_a_restart(job):
     a = job.trainer("a")
     job.ask("set_data", chunks=list(range(8)), chunks_per_task=2)
     for failed in (False, True):
-        got = job.ask("get_task", **a, **{"pass": 0})
+        got = job.ask("get_task", **a, pass_number=0)
         job.ask("end_task", **a, task=got["task"], epoch=got["epoch"], failed=failed)
-    held = job.ask("get_task", **a, **{"pass": 0})
+    held = job.ask("get_task", **a, pass_number=0)
     before = job.ask("status")["tasks"]
     job.restart()
     assert job.ask("status")["tasks"] == before == {"pass": 0, "todo": 2, "pending": 1, "done": 1, "failed": 0}
@@ -203,7 +203,7 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
         for name, fields in [
             ("join", {"key": "b"}),
             ("register", {"key": "s", "address": "here"}),
-            ("get_task", {**a, "pass": 0}),
+            ("get_task", {**a, "pass_number": 0}),
             ("set_data", {"chunks": [1, 2], "chunks_per_task": 1}),
             ("ask_save", {**a, "directory": "out", "seconds": 1}),
             ("leave", {"part": "trainer", "number": 0, "incarnation": 1}),
@@ -217,7 +217,7 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
         job.beat("trainer", 0, 1, steps=3)
     assert job.ask("status")["storage_errors"] == 5
     assert sorted(os.listdir(job.directory)) == ["coordinator.json"]
-    assert job.ask("get_task", **a, **{"pass": 0})["answer"] == "task"
+    assert job.ask("get_task", **a, pass_number=0)["answer"] == "task"
     job.restart()
     assert job.ask("status")["tasks"]["pending"] == 1
 
@@ -233,13 +233,9 @@ def test_an_initialisation_whose_end_can_not_be_written_has_not_ended(job, monke
     with monkeypatch.context() as patch:
         patch.setattr(coordinator_file.os, "replace", refuse)
         with pytest.raises(StorageError):
-            job.ask("finish_init", **a, token=token, servers=servers)
+            job.ask("end_init", **a, token=token, servers=servers)
     assert job.service._snapshot() == before and not job.ask("view")["initialised"]
-    assert job.ask("finish_init", **a, token=token, servers=servers) == {
-        "ok": True,
-        "repeated": False,
-        "membership": job.ask("view")["membership"],
-    }
+    assert job.ask("end_init", **a, token=token, servers=servers) == {"ok": True, "repeated": False}
     assert job.ask("view")["initialised"]
 
 

@@ -25,18 +25,18 @@ def ask_save(job, trainer, seconds=60, directory="out"):
 
 def test_one_saver_a_directory(job):
     a, b = job.trainer("a"), job.trainer("b")
-    assert ask_save(job, a) == {**ask_save(job, a), "approved": True, "token": 1}
-    assert ask_save(job, b)["approved"] is False and ask_save(job, b)["token"] is None
-    assert ask_save(job, b, directory="./out//")["approved"] is False  # the same one
-    assert ask_save(job, b, directory="other")["approved"] is True
+    assert ask_save(job, a) == {"ok": True, "token": 1} == ask_save(job, a)
+    assert ask_save(job, b)["token"] is None
+    assert ask_save(job, b, directory="./out//")["token"] is None  # the same one
+    assert ask_save(job, b, directory="other")["token"] == 2
 
 
 def test_a_saver_that_dies_is_followed_by_another_after_its_lease(job):
     a, b = job.trainer("a"), job.trainer("b")
-    assert ask_save(job, a, seconds=15)["approved"]
+    assert ask_save(job, a, seconds=15)["token"] == 1
     for _ in range(3):
         job.clock.pass_by(4.75)
-        assert not ask_save(job, b)["approved"]
+        assert ask_save(job, b)["token"] is None
     job.clock.pass_by(0.75)
     assert ask_save(job, b)["token"] == 2
     with pytest.raises(Gone):
@@ -47,12 +47,12 @@ def test_the_holder_outlives_a_restart_of_the_coordinator(job):
     a, b = job.trainer("a"), job.trainer("b")
     ask_save(job, a)
     job.restart()
-    assert not ask_save(job, b)["approved"] and ask_save(job, a)["token"] == 1
+    assert ask_save(job, b)["token"] is None and ask_save(job, a)["token"] == 1
     job.clock.pass_by(9)
     job.restart()
     job.beat("trainer", 1, 1)
     job.clock.pass_by(9)
-    assert not ask_save(job, b)["approved"]
+    assert ask_save(job, b)["token"] is None
 
 
 def test_an_hour_that_passes_at_once(job):
@@ -62,7 +62,7 @@ def test_an_hour_that_passes_at_once(job):
     b = job.trainer("b")
     assert ask_save(job, b)["token"] == 2
     job.clock.now -= 7200  # and a clock that goes back stands still
-    assert not ask_save(job, job.trainer("c"))["approved"]
+    assert ask_save(job, job.trainer("c"))["token"] is None
 
 
 @pytest.mark.parametrize("fields", [{"seconds": 0}, {"seconds": -1}, {"seconds": 1e9}, {"directory": ""}, {"seconds": "1"}])
@@ -79,7 +79,7 @@ def begin(job, trainer):
 
 
 def finish(job, trainer, token, servers=((0, 1), (1, 1))):
-    return job.ask("finish_init", **trainer, token=token, servers=[list(one) for one in servers])
+    return job.ask("end_init", **trainer, token=token, servers=[list(one) for one in servers])
 
 
 def test_one_initialises_and_the_rest_wait_for_its_end(job):
@@ -87,15 +87,15 @@ def test_one_initialises_and_the_rest_wait_for_its_end(job):
     assert begin(job, a).get("wait")  # trainers may be there before servers
     job.server("s"), job.server("t")
     chosen = begin(job, b)
-    assert chosen["selected"] and [row["server"] for row in chosen["servers"]] == [0, 1]
+    assert chosen["token"] == 1 and [row["server"] for row in chosen["servers"]] == [0, 1]
     assert begin(job, a).get("wait") and begin(job, c).get("wait")
     assert job.ask("view")["initialised"] is False
     assert finish(job, b, chosen["token"])["repeated"] is False
     for trainer in (a, b, c, job.trainer("d")):
-        assert begin(job, trainer)["selected"] is False
+        assert begin(job, trainer)["token"] is None
     assert finish(job, b, chosen["token"])["repeated"] is True
     job.restart()
-    assert job.ask("view")["initialised"] is True and begin(job, a)["selected"] is False
+    assert job.ask("view")["initialised"] is True and begin(job, a)["token"] is None
 
 
 @pytest.mark.parametrize("end", ["lost", "left", "began again", "slow"])
@@ -115,7 +115,7 @@ def test_an_initialiser_that_does_not_finish_is_followed_by_another(job, end):
     if end == "began again":
         job.trainer("x", 0)
     second = begin(job, b)
-    assert second["selected"] and second["token"] > first
+    assert second["token"] > first
     with pytest.raises(StaleToken if end == "slow" else Gone):
         finish(job, a, first)
     finish(job, b, second["token"])
@@ -146,11 +146,11 @@ def test_a_server_that_comes_back_with_its_parameters_needs_none(job):
     assert [row["server"] for row in begin(job, a)["servers"]] == [0, 1]
     finish(job, a, token, [(0, 1), (1, 2)])
     job.server("v", 1, token)
-    assert job.ask("view")["initialised"] is True and begin(job, a)["selected"] is False
+    assert job.ask("view")["initialised"] is True and begin(job, a)["token"] is None
     job.server("w", 0)  # its checkpoints are lost
     assert job.ask("view")["initialised"] is False
     again = begin(job, a)
-    assert again["selected"] and again["token"] > token and [row["server"] for row in again["servers"]] == [0]
+    assert again["token"] > token and [row["server"] for row in again["servers"]] == [0]
     finish(job, a, again["token"], [(0, 2)])
     job.server("x", 1, token), job.server("y", 0, again["token"])
     assert job.ask("view")["initialised"] is True
@@ -200,7 +200,7 @@ class Electing(RuleBasedStateMachine):
         except Gone:
             return
         held = self.promised.get(directory)
-        if not reply["approved"]:
+        if reply["token"] is None:
             return
         if held is not None and held[:2] != (number, life):
             assert reply["token"] > held[2], "a later holder has no higher token"

@@ -13,9 +13,11 @@ from cluster_jobs import ByPasses, alone, batch, begun, classifier, train, value
 from cluster_meetings import at, die, note, notes, reach, ticket, wait_for
 from paddle_mini.cluster import Timeout, TrainerFailed
 from paddle_mini.cluster.client import Client
-from paddle_mini.cluster.engine import Request
+from paddle_mini.cluster.engine import Envelope
+from paddle_mini.cluster.protocol import Checkpoint
 from paddle_mini.cluster.thread_engine import ThreadEngine
-from paddle_mini.cluster.wire import pack, request, unpack
+from paddle_mini.cluster.wire import pack, unpack
+from raw_messages import PROTOCOL, request
 from small_model import assert_same_bits
 
 
@@ -40,7 +42,7 @@ def test_a_server_goes_on_from_its_checkpoint_as_if_nothing_had_been(mode, engin
     begun_engine = engine()
 
     def happens():
-        Client(begun_engine.link(), "job").ask("server 1", "checkpoint")
+        Client(begun_engine.link(), "job").ask("server 1", Checkpoint())
         die(begun_engine, "server 1")
 
     expected = alone(train, 8, adam)
@@ -119,7 +121,7 @@ GARBAGE = [
     b"{}",
     request("another", "push"),
     request("job", "no such thing"),
-    pack({"protocol": 2, "job": "job", "request": "view"}),
+    pack({"protocol": PROTOCOL + 1, "job": "job", "request": "view"}),
     b" " * (2 << 20),
 ]
 
@@ -132,7 +134,7 @@ def test_garbage_for_services_of_a_job(engine, tmp_path):
         for service in ("coordinator", "server 0", "server 1"):
             for header in GARBAGE:
                 for arrays in ([], [np.zeros(3, "int8")], [np.array(["x", None])], None):
-                    ((reply, _),) = job_engine.link().send([Request(service, header, arrays)], 10.0)
+                    ((reply, _),) = job_engine.link().send([Envelope(service, header, arrays)], 10.0)
                     kinds.add(unpack(reply)["error"]["kind"])
 
     with at(tmp_path / "moment", send):
@@ -168,7 +170,7 @@ def test_in_sync_mode_the_others_go_on_without_one_that_is_silent(engine, tmp_pa
         trainer = begun()
         for step in range(6):
             if step == 3 and trainer.number == 1:
-                trainer._part.membership.fall_silent()
+                trainer._part.membership.stop_heartbeat()
                 wait_for(tmp_path / "gone on")
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
             note(tmp_path / "steps", trainer.number)

@@ -16,6 +16,7 @@ from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.convert import read_parameters
 from paddle_mini.cluster.coordinator import coordinator_file
+from paddle_mini.cluster.protocol import GetJobStatus
 from paddle_mini.cluster.servers.server_checkpoint import blocks, found, verified
 from small_model import assert_same_bits
 
@@ -45,8 +46,8 @@ def fill(disk):
 
 def errors(engine):
     """How many checkpoints the disk has refused to each server, as the job's coordinator shows."""
-    servers = Client(engine.link(), "job").once("coordinator", "status")["servers"].values()
-    return [row["report"].get("checkpoint_errors", 0) for row in servers]
+    servers = Client(engine.link(), "job").once("coordinator", GetJobStatus()).servers.values()
+    return [row.report.get("checkpoint_errors", 0) for row in servers]
 
 
 def adam():

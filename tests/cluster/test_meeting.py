@@ -30,10 +30,14 @@ class Rank:
     def again(self):
         name, fields = self.asked
         reply = self.job.ask(name, **self.who, **fields)
-        reply = {word: value for word, value in reply.items() if word not in ("ok", "membership")}
+        reply = {
+            word: value
+            for word, value in reply.items()
+            if word not in ("ok", "life", "version", "repeated") and (word, value) not in NOTHING
+        }
         if name == "enter" and "at" in reply:
             self.at = reply["at"]
-        if "made" in reply:
+        if reply.get("answer") == "made":
             self.at = [self.at[0], fields["at"][1] + 1]
         return reply
 
@@ -53,6 +57,13 @@ class Rank:
 
 
 WAIT = {"wait": True}
+NOTHING = [("key", ""), ("made", [])]
+"""Fields of replies whose answers have no use for them."""
+
+
+def made(*pairs):
+    """The reply to those who have come to a step, when it is made."""
+    return {"answer": "made", **({"made": list(pairs)} if pairs else {})}
 
 
 @pytest.fixture
@@ -101,26 +112,26 @@ def test_the_first_step_waits_for_all_that_the_job_begins_with(job):
     assert a.again() == WAIT
     assert b.enter()["answer"] == "take" and b.at == a.at and b.at[1] == 7
     assert a.again() == WAIT
-    assert b.meet() == {"made": [[0, 1], [1, 1]]} == a.again()
+    assert b.meet() == made([0, 1], [1, 1]) == a.again()
 
 
 def test_a_decision_is_the_same_for_all_whatever_becomes_of_them(job):
     a, b = begun(job)
     assert a.meet() == WAIT
-    made = b.meet()
+    decided = b.meet()
     job.ask("leave", part="trainer", number=0, incarnation=1)
     with pytest.raises(Gone):
         a.again()
-    assert b.again() == made == {"made": [[0, 1], [1, 1]]}
-    assert b.meet() == {"made": [[1, 1]]}
+    assert b.again() == decided == made([0, 1], [1, 1])
+    assert b.meet() == made([1, 1])
 
 
 def test_one_without_a_gradient_is_there_and_no_part_of_the_mean(job):
     a, b = begun(job)
     assert a.meet(full=False) == WAIT
-    assert b.meet() == {"made": [[1, 1]]} == a.again()
+    assert b.meet() == made([1, 1]) == a.again()
     assert a.meet(full=False) == WAIT
-    assert b.meet(full=False) == {"made": []} == a.again()
+    assert b.meet(full=False) == made() == a.again()
     assert a.at == b.at
 
 
@@ -136,7 +147,7 @@ def test_one_that_comes_later_gets_the_state_of_the_first_before_the_next_step_i
     reply = c.again()
     assert (reply["answer"], reply["key"], c.at) == ("take", "later", a.at)
     assert a.again() == WAIT
-    assert c.meet() == {"made": [[0, 1], [1, 1], [2, 1]]} == a.again() == b.again()
+    assert c.meet() == made([0, 1], [1, 1], [2, 1]) == a.again() == b.again()
 
 
 def test_the_next_gives_where_the_first_dies_before_it_has(job):
@@ -173,14 +184,14 @@ def test_one_that_was_taken_for_lost_goes_on_where_the_others_have_waited(job):
     b.join(1)
     assert b.meet() == {"answer": "enter"}
     assert b.enter() == {"answer": "go on", "at": a.at}
-    assert b.meet() == {"made": [[0, 1], [1, 2]]} == a.again()
+    assert b.meet() == made([0, 1], [1, 2]) == a.again()
 
 
 def test_one_that_was_taken_for_lost_takes_the_state_where_the_others_have_not_waited(job):
     a, b = begun(job)
     assert a.meet() == WAIT
     job.ask("leave", part="trainer", number=1, incarnation=1)
-    assert a.again() == {"made": [[0, 1]]}, "one that dies before a decision is no part of it"
+    assert a.again() == made([0, 1]), "one that dies before a decision is no part of it"
     b.join(1)
     assert b.meet() == {"answer": "enter"} and b.enter() == WAIT
     assert a.meet() == {"answer": "give"}
@@ -215,8 +226,8 @@ def test_a_coordinator_that_begins_again_hears_all_and_lets_the_furthest_go_on(j
     assert c.enter()["answer"] == "take"
     step(a, b, c)
     assert a.meet() == b.meet() == WAIT
-    made = c.meet()  # and the others are not told
-    assert len(made["made"]) == 3
+    decided = c.meet()  # and the others are not told
+    assert len(decided["made"]) == 3
     job.restart()
     assert a.again() == b.again() == c.meet() == {"answer": "enter"}
     assert a.enter() == WAIT and b.enter() == WAIT
@@ -235,7 +246,7 @@ def test_two_states_of_the_same_step_are_not_taken_for_one_where_all_were_lost(j
         job.ask("leave", part="trainer", number=number, incarnation=1)
     b.at = [b.at[0], 0]  # it never got the mean
     b.join(1)
-    assert b.enter()["answer"] == "go on" and b.meet() == {"made": [[1, 2]]}
+    assert b.enter()["answer"] == "go on" and b.meet() == made([1, 2])
     assert b.at[1] == a.at[1]
     a.join(0)
     assert a.enter() == WAIT
@@ -251,7 +262,7 @@ def test_the_last_one_leaves_its_state(job):
     assert a.depart() == {"answer": "last"}
     assert b.enter() == {"answer": "go on", "at": a.at}  # it comes back, while a writes a checkpoint
     assert a.depart(done=True) == {"answer": "left"}
-    assert b.meet() == {"made": [[1, 1]]}
+    assert b.meet() == made([1, 1])
     assert a.enter() == WAIT
 
 
@@ -284,7 +295,7 @@ def test_requests_that_come_late_do_nothing_and_repeated_ones_get_the_same_reply
     assert b.again() == WAIT  # of long ago: nobody reads it
     b.asked = now
     assert b.again()["made"] == [[0, 1], [1, 1]]
-    assert b.meet() == a.again() == {"made": [[0, 1], [1, 1]]}
+    assert b.meet() == a.again() == made([0, 1], [1, 1])
 
 
 def test_what_makes_no_sense_is_refused(job):

@@ -14,7 +14,8 @@ from paddle_mini.cluster import Malformed, StorageError
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.coordinator import coordinator
 from paddle_mini.cluster.job_settings import JobSettings
-from paddle_mini.cluster.part_log import AT_ONCE, Board
+from paddle_mini.cluster.part_log import AT_ONCE, Board, Event
+from paddle_mini.cluster.protocol import GetServerStatus
 from paddle_mini.cluster.servers.server_part import ServerPart
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.view.watch import Watch
@@ -38,7 +39,7 @@ def test_on_threads_it_is_said_once_with_its_origin(caplog):
 
 def test_a_failure_inside_a_server_says_which(caplog, monkeypatch, tmp_path):
     part = ServerPart(1, JobSettings("job", 1, 2), None, ToService(None))
-    monkeypatch.setattr(part.server, "_do", lambda *given: 1 // 0)
+    monkeypatch.setitem(part.server.handlers, GetServerStatus, lambda request: 1 // 0)
     with pytest.raises(pm.cluster.ClusterError, match="ZeroDivisionError"):
         call(part, "status")
     assert caplog.messages == ["server 1: a request failed"]
@@ -64,12 +65,12 @@ def test_who_is_lost(tmp_path, caplog):
 def test_the_board_gives_each_event_once():
     board = Board()
     assert board.after(0) == (0, [])
-    board.add([[30, "a"], [40, "b"]])
-    assert board.after(0) == (2, [[30, "a"], [40, "b"]]) and board.after(1) == (2, [[40, "b"]])
+    board.add([Event(30, "a"), Event(40, "b")])
+    assert board.after(0) == (2, [(30, "a"), (40, "b")]) and board.after(1) == (2, [(40, "b")])
     assert board.after(2) == (2, [])
-    assert board.after(100) == (2, [[30, "a"], [40, "b"]]), "of a coordinator before this one"
+    assert board.after(100) == (2, [(30, "a"), (40, "b")]), "of a coordinator before this one"
     for number in range(10):
-        board.add([[30, f"{number}.{one}"] for one in range(AT_ONCE)])
+        board.add([Event(30, f"{number}.{one}") for one in range(AT_ONCE)])
     given, end = [], 0
     while end < board.count:
         end, events = board.after(end)
@@ -97,8 +98,8 @@ def test_a_request_that_is_refused_has_told_nothing(tmp_path, monkeypatch):
 def test_events_that_are_none(tmp_path, events):
     job = Asked(tmp_path)
     job.trainer("a")
-    with pytest.raises(Malformed, match="events are at most 50"):
-        job.ask("beat", part="trainer", number=0, incarnation=1, events=events)
+    with pytest.raises(Malformed, match="events are at most 50|'events' is .*, it must be a list, each"):
+        job.ask("heartbeat", part="trainer", number=0, incarnation=1, events=events)
 
 
 def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
@@ -108,7 +109,7 @@ def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
     watch = Watch(Client(link, "job"), [])
 
     def say(*texts):
-        job.ask("beat", part="trainer", number=0, incarnation=1, events=[[logging.WARNING, text] for text in texts])
+        job.ask("heartbeat", part="trainer", number=0, incarnation=1, events=[[logging.WARNING, text] for text in texts])
         watch.look()
 
     say("trainer 0: 1", "trainer 0: 2")
@@ -118,7 +119,7 @@ def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
     link.service = job.service
     say("trainer 0: 4", "trainer 0: 5", "trainer 0: 6", "trainer 0: 7")
     for number in range(8, 8 + 2 * AT_ONCE):
-        job.ask("beat", part="trainer", number=0, incarnation=1, events=[[logging.ERROR, f"trainer 0: {number}"]])
+        job.ask("heartbeat", part="trainer", number=0, incarnation=1, events=[[logging.ERROR, f"trainer 0: {number}"]])
     watch.look()
     assert caplog.messages == [f"trainer 0: {number}" for number in range(1, 8 + 2 * AT_ONCE)]
     assert [record.levelno for record in caplog.records][6:8] == [logging.WARNING, logging.ERROR]
@@ -135,7 +136,7 @@ def test_a_part_in_a_process_of_its_own_sends_what_it_logs():
         log.warning("%d%%", 1)
         logging.getLogger("paddle_mini.cluster.other").error("server 1: two")
         first = events_waiting()
-        assert first == events_waiting() == [[30, "server 1: 1%"], [40, "server 1: two"]]
+        assert first == events_waiting() == [(30, "server 1: 1%"), (40, "server 1: two")]
         try:
             1 // 0
         except ZeroDivisionError:
@@ -149,7 +150,7 @@ def test_a_part_in_a_process_of_its_own_sends_what_it_logs():
         for number in range(300):
             log.warning("%d", number)
         events_sent(sent)
-        assert events_waiting()[0] == [30, "server 1: 100"] and len(events_waiting()) == 50
+        assert events_waiting()[0] == (30, "server 1: 100") and len(events_waiting()) == 50
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")

@@ -16,7 +16,7 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini.cluster import Gone, Malformed, StorageError, Timeout, TrainerFailed
-from paddle_mini.cluster.engine import Request
+from paddle_mini.cluster.engine import Envelope
 from paddle_mini.cluster.part_log import PartLogger
 
 ray = pytest.importorskip("ray")
@@ -45,12 +45,12 @@ class Echo:
 
     def handle(self, header, arrays):
         if header == b"ask the other":
-            return self._link.send([Request("other", b"", arrays)], 10.0)[0]
+            return self._link.send([Envelope("other", b"", arrays)], 10.0)[0]
         return header + b"!", [array + 1 for array in arrays]
 
 
 def echo(engine, name="echo", header=b"", arrays=(), timeout=10.0):
-    (answer,) = engine.link().send([Request(name, header, list(arrays))], timeout)
+    (answer,) = engine.link().send([Envelope(name, header, list(arrays))], timeout)
     return answer
 
 
@@ -131,11 +131,11 @@ def test_each_request_has_its_own_answer(engine):
             return header, arrays
 
     engine.serve({"late": Sleepy, "soon": Sleepy})
-    requests = [Request(name, header, []) for name, header in (("late", b"9"), ("soon", b"0"), ("nobody", b"0"))]
+    requests = [Envelope(name, header, []) for name, header in (("late", b"9"), ("soon", b"0"), ("nobody", b"0"))]
     late, soon, nobody = engine.link().send(requests, 2.0)
     assert isinstance(late, Timeout) and soon == (b"0", []) and isinstance(nobody, Gone)
     engine.serve({"dies": Sleepy})
-    gone, soon = engine.link().send([Request("dies", b"die", []), Request("soon", b"1", [])], 20.0)
+    gone, soon = engine.link().send([Envelope("dies", b"die", []), Envelope("soon", b"1", [])], 20.0)
     assert isinstance(gone, Gone) and soon == (b"1", [])
 
 

@@ -7,7 +7,8 @@ from paddle_mini.cluster.errors import Malformed, WrongJob, WrongShape
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.servers.reducer import Reducer
 from paddle_mini.cluster.trainers.flat import Flat
-from paddle_mini.cluster.wire import check_arrays, request, understood
+from paddle_mini.cluster.wire import check_arrays
+from raw_messages import request, understood
 from small_model import assert_same_bits
 
 
@@ -27,7 +28,7 @@ class Asked:
             serial=step if serial is None else serial,
             at=[era, step],
         )
-        return "repeated" not in header
+        return not header["repeated"]
 
     def mean(self, of, step=0, era="era"):
         header, arrays = self.ask("mean", at=[era, step], of=[[trainer, 1] for trainer in of])
@@ -91,28 +92,33 @@ def test_what_is_replaced_before_it_was_part_of_a_mean_is_dropped(server):
     assert server.pushes() == {"sent": 2, "applied": 1, "dropped": 1, "repeated": 0, "waiting": 0}
 
 
+STATE = {"schedules": {"rate": {"state": 1}}, "random": "7", "made": [[0, 1]]}
+
+
 def test_a_state_is_there_until_a_later_step(server):
     state = np.arange(5)
-    server.ask("put_state", [state], key="k", at=["era", 3], about={"a": 1})
+    server.ask("put_state", [state], key="k", at=["era", 3], state=STATE)
     for _ in range(2):
         header, arrays = server.ask("get_state", key="k")
-        assert header["about"] == {"a": 1} and not header["missing"] and arrays[0].tolist() == state.tolist()
+        assert header["state"] == STATE and arrays[0].tolist() == state.tolist()
         server.add(0, [1.0], step=3)
     server.add(0, [1.0], step=4)
-    assert server.ask("get_state", key="k")[0]["missing"] and server.ask("get_state", key="other")[0]["missing"]
+    assert [server.ask("get_state", key=key)[0]["state"] for key in ("k", "other")] == [None, None]
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing(server):
     server.add(0, [1.0, 2.0])
     with pytest.raises(WrongShape, match="trainer 1 sends arrays of .*3.*, others of .*2"):
         server.add(1, [1.0, 2.0, 3.0])
-    for of in ([], [0], [[0]], [["0", 1]], [[0, 1, 2]], "all"):
+    for of in ([0], [[0]], [["0", 1]], [[0, 1, 2]], "all"):
         with pytest.raises(Malformed, match="'of' is"):
             server.ask("mean", at=["era", 0], of=of)
+    with pytest.raises(Malformed, match="'of' is empty"):
+        server.ask("mean", at=["era", 0], of=[])
     for at in ([], ["era"], [1, 2], 3):
         with pytest.raises(Malformed, match="'at' is"):
             server.ask("mean", at=at, of=[[0, 1]])
-    with pytest.raises(Malformed, match="knows no request 'push'"):
+    with pytest.raises(Malformed, match="no request 'push'"):
         server.ask("push")
     with pytest.raises(WrongJob):
         understood(*server.service.handle(request("other", "status"), []))

@@ -142,12 +142,12 @@ def test_who_saves_stays_elected_while_it_writes(tmp_path):
         saver.join()
         other.join()
         assert save_if_elected(saver, tmp_path / "out", 60, slow)
-        saver.fall_silent()  # a beat may still be on its way
+        saver.stop_heartbeat()  # a beat may still be on its way
         job.clock.pass_by(60)
         assert save_if_elected(other, tmp_path / "out", 60, writing("b"))
     finally:
-        saver.fall_silent()
-        other.fall_silent()
+        saver.stop_heartbeat()
+        other.stop_heartbeat()
     assert model_in(tmp_path / "out" / "0") == "a" and model_in(tmp_path / "out" / "1") == "b"
 
 

@@ -1,6 +1,4 @@
 # Servers that one trainer asks: beginning, pushes, pulls.
-import base64
-
 import numpy as np
 import pytest
 
@@ -15,8 +13,7 @@ from paddle_mini.cluster import (
     WrongRow,
     plan_shards,
 )
-from paddle_mini.cluster.servers.held import about
-from server_calls import OTHER, ROWS, SMALL, Group, call, config, generator, untouched
+from server_calls import OTHER, ROWS, SMALL, Group, call, config, generator, new_block, untouched
 
 
 def random(shape, seed, dtype="float32"):
@@ -51,7 +48,7 @@ def test_another_initialiser():
     """The second one's values, all of them, count; the first one's token is over."""
     group = Group(1, SMALL, begin=False)
     group.init({"w": OTHER, "t": np.ones((5, 2), "float32")}, token=1, finish=False)
-    described = {**about(group.infos["w"], group.blocks(0)[1]), "config": base64.b64encode(config()).decode()}
+    described = new_block(group.infos["w"], group.blocks(0)[1], config())
     call(group.servers[0], "init", [3 * OTHER], token=5, blocks=[described])
     with pytest.raises(StaleToken):
         group.init({"w": OTHER, "t": np.ones((5, 2), "float32")}, token=1)
@@ -181,7 +178,7 @@ def test_a_push_counts_once():
     group = Group(2, MANY)
     group.push(gradients_of(0), step=0, only=[1])
     first, second = group.push(gradients_of(0), step=0)
-    assert "repeated" not in first and second["repeated"]
+    assert not first["repeated"] and second["repeated"]
     for _ in range(3):
         assert all(reply["repeated"] for reply in group.push(gradients_of(0), step=0))
     group.push(gradients_of(1), step=7)
@@ -190,7 +187,7 @@ def test_a_push_counts_once():
     found = group.pull()
     assert [name for name in MANY if found[name].tobytes() != expected[name].parameter().tobytes()] == []
     assert group.status(0)["pushes"] == {"sent": 2, "applied": 2, "dropped": 0, "repeated": 4, "waiting": 0}
-    assert "repeated" not in group.push({}, step=0, incarnation=1)[0], "a trainer that was started again counts anew"
+    assert not group.push({}, step=0, incarnation=1)[0]["repeated"], "a trainer that was started again counts anew"
     with pytest.raises(Gone, match="at incarnation 1, this is 0"):
         group.push({}, step=8, incarnation=0)
 
@@ -227,7 +224,7 @@ def test_passes():
         for step, passes in enumerate([(0, 1), (1, 0)]):
             for _ in range(2):
                 for trainer, number in enumerate(passes):
-                    group.push({"w": OTHER}, trainer, step, **{"pass": number})
+                    group.push({"w": OTHER}, trainer, step, pass_number=number)
         assert np.array_equal(group.pull()["w"], np.full(6, -moved, "float32"))
 
 
@@ -242,7 +239,7 @@ def test_a_table_that_refuses_comes_before_all_else(monkeypatch):
     """Whatever the order in the push: then nothing has changed."""
     group = Group(1, SMALL)
     before = untouched(group)[0]
-    table = group.servers[0]._held["t", 0].native
+    table = group.servers[0]._shards["t", 0].native
     monkeypatch.setattr(table, "update_rows", failing(pm.ProgramError("too high a rate")))
     for blocks, arrays in ((["t", "w"], [*ROWS, OTHER]), (["w", "t"], [OTHER, *ROWS])):
         with pytest.raises(ClusterError, match="'t': too high a rate; 0 of 2 blocks were changed"):
@@ -261,8 +258,8 @@ def test_a_table_that_refuses_comes_before_all_else(monkeypatch):
 def test_an_optimizer_that_fails_midway(monkeypatch):
     """The push is told of, counted as dropped, and not applied again; how much of it was, is said."""
     group = Group(1, {"a": SMALL["w"], "b": SMALL["w"], "c": SMALL["w"]})
-    held = group.servers[0]._held
-    monkeypatch.setattr(held["b", 0].native, "update", failing(pm.DeviceError("no memory")))
+    shards = group.servers[0]._shards
+    monkeypatch.setattr(shards["b", 0].native, "update", failing(pm.DeviceError("no memory")))
     gradients = {name: OTHER for name in "abc"}
     with pytest.raises(ClusterError, match="block 0 of 'b': no memory; 1 of 3 blocks were changed"):
         group.push(gradients)

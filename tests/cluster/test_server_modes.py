@@ -20,7 +20,7 @@ def test_a_push_of_a_newer_membership_waits():
     assert counts(group)["applied"] == 1
 
 
-PUSHES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["push", "again", "old", "nan", "restart"])), max_size=30)
+PUSHES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["push", "again", "old", "restart"])), max_size=30)
 
 
 @settings(max_examples=100)
@@ -43,7 +43,7 @@ def test_any_order_of_async_pushes(events, limit):
         step[trainer] += 1
         if event != "old":
             pulled[trainer] = group.status()["version"]
-        given = gradient(trainer, step[trainer]) * np.float32("nan" if event == "nan" else 1)
+        given = gradient(trainer, step[trainer])
         last[trainer] = (
             ({"w": given}, trainer, step[trainer]),
             {"incarnation": incarnation[trainer], "version": pulled[trainer]},
@@ -57,8 +57,6 @@ def test_any_order_of_async_pushes(events, limit):
         except Stale:
             told["dropped"] += 1
             assert limit is not None and behind > 3 * limit
-        except NotFinite:
-            told["dropped"] += 1
     found = counts(group)
     assert (found["applied"], found["dropped"]) == (told["applied"], told["dropped"])
     assert found["sent"] == sum(step.values())
@@ -131,9 +129,9 @@ def test_what_trainers_that_optimize_can_not_have():
     for mode in ("delta", "elastic"):
         with pytest.raises(Malformed, match=f"'t' is a table: in {mode} mode there are none"):
             Group(1, BOTH, 2, mode=mode)
-        with pytest.raises(Malformed, match=f"in {mode} mode a server takes push_delta"):
+        with pytest.raises(Malformed, match="there is no request 'push' here"):
             Group(1, ONE, 2, mode=mode).push({"w": VALUE})
-    with pytest.raises(Malformed, match="in async mode a server takes push"):
+    with pytest.raises(Malformed, match="there is no request 'push_delta' here"):
         Group(1, ONE).push({"w": VALUE}, name="push_delta")
     with pytest.raises(NotFinite):
         Group(1, ONE, mode="delta").push({"w": VALUE * np.float32("nan")}, name="push_delta")

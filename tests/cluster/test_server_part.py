@@ -7,8 +7,10 @@ from paddle_mini.cluster import Gone
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.job_settings import JobSettings
+from paddle_mini.cluster.protocol import View
 from paddle_mini.cluster.servers.server_part import ServerPart
-from paddle_mini.cluster.wire import request, unpack
+from paddle_mini.cluster.wire import unpack
+from raw_messages import request
 
 
 class Direct(Link):
@@ -93,4 +95,4 @@ def test_it_hears_of_trainers_when_the_job_has_started(job):
     served.tick()
     header, _ = served.handle(request("job", "status"), [])
     assert unpack(header)["members"] == [[0, trainer["incarnation"]]]
-    assert Client(Direct(job.service), "job").once("coordinator", "view")["started"]
+    assert Client(Direct(job.service), "job").once("coordinator", View()).started

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from fake_clock import Clock
-from paddle_mini.cluster.coordinator.tasks import ALL_FAILED, EARLIER, LATER, NONE_NOW, OVER, TASK, Tasks
+from paddle_mini.cluster.coordinator.tasks import Tasks
 from paddle_mini.cluster.errors import AlreadyInitialised, Malformed, NotInitialised
+from paddle_mini.cluster.replies import Task
+from paddle_mini.cluster.values import TaskAnswer
 
 
 def some(chunks=3, per_task=1, **given):
@@ -20,7 +22,7 @@ def some(chunks=3, per_task=1, **given):
 
 
 def answer(tasks, pass_number=0, trainer="0"):
-    return tasks.get(trainer, pass_number)["answer"]
+    return tasks.get(trainer, pass_number).answer
 
 
 def test_each_chunk_once_a_pass():
@@ -29,69 +31,69 @@ def test_each_chunk_once_a_pass():
         read = []
         while True:
             got = tasks.get("0", pass_number)
-            if got["answer"] == OVER:
+            if got.answer == TaskAnswer.OVER:
                 break
-            read += got["chunks"]
-            assert tasks.finish(got["task"], got["epoch"])
+            read += got.chunks
+            assert tasks.finish(got.task, got.epoch)
         assert read == [f"part-{i}" for i in range(25)]
 
 
 def test_answers():
     tasks, _ = some(chunks=2)
-    assert answer(tasks, 1) == LATER
+    assert answer(tasks, 1) == TaskAnswer.LATER
     one, two = tasks.get("0", 0), tasks.get("1", 0)
-    assert one["answer"] == two["answer"] == TASK and one["task"] != two["task"]
-    assert answer(tasks) == NONE_NOW
-    assert tasks.finish(one["task"], one["epoch"])
-    assert answer(tasks) == NONE_NOW and answer(tasks, 1) == LATER
-    assert tasks.finish(two["task"], two["epoch"])
-    assert answer(tasks) == OVER and answer(tasks, 2) == LATER
-    assert answer(tasks, 1) == TASK
-    assert answer(tasks, 0) == EARLIER
+    assert one.answer == two.answer == TaskAnswer.TASK and one.task != two.task
+    assert answer(tasks) == TaskAnswer.NONE_NOW
+    assert tasks.finish(one.task, one.epoch)
+    assert answer(tasks) == TaskAnswer.NONE_NOW and answer(tasks, 1) == TaskAnswer.LATER
+    assert tasks.finish(two.task, two.epoch)
+    assert answer(tasks) == TaskAnswer.OVER and answer(tasks, 2) == TaskAnswer.LATER
+    assert answer(tasks, 1) == TaskAnswer.TASK
+    assert answer(tasks, 0) == TaskAnswer.EARLIER
 
 
 def test_a_request_that_comes_again_takes_no_further_task():
     tasks, _ = some(chunks=3)
     first = tasks.get("0", 0, (1, 0))
-    assert tasks.get("0", 0, (1, 0)) == first and tasks.get("1", 0, (1, 0))["task"] != first["task"]
+    assert tasks.get("0", 0, (1, 0)) == first and tasks.get("1", 0, (1, 0)).task != first.task
     tasks.restore(json.loads(json.dumps(tasks.snapshot())))
     assert tasks.get("0", 0, (1, 0)) == first
-    assert tasks.finish(first["task"], first["epoch"])
-    assert tasks.get("0", 0, (1, 0)) == {"answer": NONE_NOW} and tasks.counts()["todo"] == 1
+    assert tasks.finish(first.task, first.epoch)
+    assert tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW) and tasks.counts()["todo"] == 1
     last = tasks.get("0", 0, (1, 1))
-    assert last["answer"] == TASK and tasks.get("0", 0, (1, 0)) == {"answer": NONE_NOW}
+    assert last.answer == TaskAnswer.TASK and tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW)
     tasks.give_back("0", failed=True)
-    assert tasks.get("0", 0, (2, 0))["task"] == last["task"]  # of its next life
+    assert tasks.get("0", 0, (2, 0)).task == last.task  # of its next life
 
 
 def test_a_task_comes_back_at_exactly_its_timeout():
     tasks, clock = some(chunks=1, timeout=20.0)
     first = tasks.get("0", 0)
     clock.pass_by(19.999)
-    assert answer(tasks, trainer="1") == NONE_NOW
+    assert answer(tasks, trainer="1") == TaskAnswer.NONE_NOW
     clock.now = 1020.0
     again = tasks.get("1", 0)
-    assert again["task"] == first["task"] and again["epoch"] == first["epoch"] + 1
+    assert again.task == first.task and again.epoch == first.epoch + 1
 
 
 def test_what_comes_late_is_ignored():
     tasks, clock = some(chunks=1, timeout=20.0)
     first = tasks.get("0", 0)
     clock.pass_by(20.0)
-    assert not tasks.finish(first["task"], first["epoch"])  # nobody has it yet
+    assert not tasks.finish(first.task, first.epoch)  # nobody has it yet
     again = tasks.get("1", 0)
-    assert not tasks.finish(first["task"], first["epoch"]) and not tasks.fail(first["task"], first["epoch"])
+    assert not tasks.finish(first.task, first.epoch) and not tasks.fail(first.task, first.epoch)
     assert tasks.counts()["pending"] == 1
-    assert tasks.finish(again["task"], again["epoch"])
-    assert not tasks.finish(again["task"], again["epoch"])  # said twice
+    assert tasks.finish(again.task, again.epoch)
+    assert not tasks.finish(again.task, again.epoch)  # said twice
 
 
 def test_a_finish_of_an_earlier_pass_is_ignored():
     tasks, _ = some(chunks=1)
     first = tasks.get("0", 0)
-    assert tasks.finish(first["task"], first["epoch"])
-    assert answer(tasks, 1) == TASK
-    assert not tasks.finish(first["task"], first["epoch"])
+    assert tasks.finish(first.task, first.epoch)
+    assert answer(tasks, 1) == TaskAnswer.TASK
+    assert not tasks.finish(first.task, first.epoch)
 
 
 def test_a_bad_task_is_left_out_after_the_limit_and_holds_nobody_up():
@@ -99,21 +101,21 @@ def test_a_bad_task_is_left_out_after_the_limit_and_holds_nobody_up():
     order = []
     while True:
         got = tasks.get("0", 0)
-        if got["answer"] == OVER:
+        if got.answer == TaskAnswer.OVER:
             break
-        order.append(got["task"])
-        (tasks.fail if got["task"] == 0 else tasks.finish)(got["task"], got["epoch"])
+        order.append(got.task)
+        (tasks.fail if got.task == 0 else tasks.finish)(got.task, got.epoch)
     assert order == [0, 1, 2, 0, 0]
     assert tasks.counts() == {"pass": 0, "todo": 0, "pending": 0, "done": 2, "failed": 1}
-    assert [tasks.get("0", 1)["task"] for _ in range(3)] == [0, 1, 2]  # the next pass tries it again
+    assert [tasks.get("0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass tries it again
 
 
 def test_all_failed():
     tasks, _ = some(chunks=2, failure_limit=1)
     for _ in range(2):
         got = tasks.get("0", 0)
-        assert tasks.fail(got["task"], got["epoch"])
-    assert answer(tasks, 0) == answer(tasks, 1) == ALL_FAILED
+        assert tasks.fail(got.task, got.epoch)
+    assert answer(tasks, 0) == answer(tasks, 1) == TaskAnswer.ALL_FAILED
 
 
 @pytest.mark.parametrize("lost, left_out", [(True, 1), (False, 0)])
@@ -123,7 +125,7 @@ def test_who_is_not_there_any_more_gives_back(lost, left_out):
     mine = tasks.get("1", 0)
     tasks.give_back("0", failed=lost)
     assert tasks.counts() == {"pass": 0, "todo": 2 - left_out, "pending": 1, "done": 0, "failed": left_out}
-    assert tasks.finish(mine["task"], mine["epoch"])
+    assert tasks.finish(mine.task, mine.epoch)
 
 
 def test_the_data_set_is_what_the_first_one_says():
@@ -174,25 +176,25 @@ class Reading(RuleBasedStateMachine):
     def get(self, trainer, ahead):
         asked = self.pass_number + ahead
         got = self.tasks.get(trainer, asked)
-        if got["answer"] == TASK:
+        if got.answer == TaskAnswer.TASK:
             assert asked in (self.pass_number, self.pass_number + 1)
             if asked > self.pass_number:
                 assert not self.held
                 self.pass_number = asked
                 self.finished[asked] = []
-            assert got["task"] not in [task for task, _, _ in self.held], "one task is with two trainers"
-            assert got["task"] not in self.finished[self.pass_number]
-            assert got["chunks"] == list(range(7))[2 * got["task"] : 2 * got["task"] + 2]
-            self.held[got["task"], got["epoch"], trainer] = self.clock.now + 10
+            assert got.task not in [task for task, _, _ in self.held], "one task is with two trainers"
+            assert got.task not in self.finished[self.pass_number]
+            assert got.chunks == list(range(7))[2 * got.task : 2 * got.task + 2]
+            self.held[got.task, got.epoch, trainer] = self.clock.now + 10
         else:
             expected = {
-                EARLIER: asked < self.pass_number,
-                LATER: asked > self.pass_number,
-                NONE_NOW: asked == self.pass_number and bool(self.held),
-                OVER: asked == self.pass_number and not self.held,
-                ALL_FAILED: not self.held,
+                TaskAnswer.EARLIER: asked < self.pass_number,
+                TaskAnswer.LATER: asked > self.pass_number,
+                TaskAnswer.NONE_NOW: asked == self.pass_number and bool(self.held),
+                TaskAnswer.OVER: asked == self.pass_number and not self.held,
+                TaskAnswer.ALL_FAILED: not self.held,
             }
-            assert expected[got["answer"]]
+            assert expected[got.answer]
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), failed=st.booleans())

@@ -5,6 +5,7 @@ import pytest
 from coordinators import Asked
 from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.job_settings import JobSettings
+from paddle_mini.cluster.messages import Wait
 from paddle_mini.cluster.trainers.trainer_part import TrainerPart
 
 SERVERS = 3
@@ -25,7 +26,7 @@ def job(tmp_path):
     """A coordinator of a job whose servers have their parameters."""
     asked = Asked(tmp_path, 1, SERVERS, lease=4.0)
     first, servers = asked.trainer("first", 7), [asked.server(f"s{number}") for number in range(SERVERS)]
-    asked.ask("finish_init", **first, token=asked.ask("begin_init", **first)["token"], servers=servers)
+    asked.ask("end_init", **first, token=asked.ask("begin_init", **first)["token"], servers=servers)
     return asked
 
 
@@ -42,7 +43,7 @@ def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
     def pull(names, rows, min_version, average, on_wait):
         for _ in range(2):
             for index in range(SERVERS):
-                on_wait(index, {"life": "another" if died and index == 1 else "", "version": 0})
+                on_wait(index, Wait(life="another" if died and index == 1 else "", version=0))
 
     monkeypatch.setattr(part.parameters, "pull", pull)
     if lost:
@@ -56,4 +57,4 @@ def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
         assert asked == all_of_them
     else:
         assert asked == one
-    part.membership.fall_silent()
+    part.membership.stop_heartbeat()

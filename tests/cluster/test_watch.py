@@ -8,6 +8,7 @@ from coordinators import Asked, ToService
 from paddle_mini.cluster import Malformed, TrainerStatus
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.job_settings import JobSettings
+from paddle_mini.cluster.protocol import GetJobStatus
 from paddle_mini.cluster.servers.server_part import ServerPart
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.view.watch import Watch, snapshot, watching
@@ -49,7 +50,7 @@ def test_a_server_reports_what_it_does(tmp_path):
     group.pull()
     job.clock.pass_by(settings.beat_seconds)
     part.tick()
-    (seen,) = snapshot(job.ask("status"), 5.0).servers
+    (seen,) = snapshot(job.typed(GetJobStatus()), 5.0).servers
     assert seen.version == 4 and seen.received == 5 * W.nbytes and seen.given == W.nbytes
     assert seen.received_per_second == 4 * W.nbytes and seen.given_per_second == W.nbytes
     assert seen.behind == (0 + 1 + 2 + 3) / 4 and seen.worst_behind == 3
@@ -57,7 +58,7 @@ def test_a_server_reports_what_it_does(tmp_path):
     assert seen.silent == 0 and seen.restarts == 0
     job.clock.pass_by(settings.beat_seconds)
     part.tick()
-    (seen,) = snapshot(job.ask("status"), 5.0).servers
+    (seen,) = snapshot(job.typed(GetJobStatus()), 5.0).servers
     assert seen.behind is None and seen.worst_behind == 3 and seen.given_per_second == 0
 
 
@@ -67,10 +68,10 @@ def test_the_last_report_stays(tmp_path):
     job.beat("trainer", 0, 1, steps=3)
     with pytest.raises(Malformed):
         job.ask("ask_save", trainer=0, incarnation=1, directory="", seconds=1)
-    assert snapshot(job.ask("status"), 0.0).trainers == (TrainerStatus(0, 0.0, 0, steps=3),)
+    assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, 0.0, 0, steps=3),)
     job.ask("leave", part="trainer", number=0, incarnation=1, report={"steps": 5})
     job.ask("leave", part="trainer", number=0, incarnation=1, report={"steps": 7})  # of one who is not there
-    assert snapshot(job.ask("status"), 0.0).trainers == (TrainerStatus(0, None, 0, steps=5),)
+    assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, None, 0, steps=5),)
 
 
 def test_beats_are_often_enough_to_watch_and_to_be_alive():

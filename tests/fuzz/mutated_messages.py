@@ -1,6 +1,5 @@
 """Messages of jobs: requests to a parameter server and to the coordinator, and replies. A part never ends, and answers each."""
 
-import base64
 import json
 import tempfile
 from pathlib import Path
@@ -13,7 +12,10 @@ from properties import Violation, accepted, check_message, require
 from coordinators import Asked
 from paddle_mini.cluster import wire
 from paddle_mini.cluster.errors import ClusterError
-from server_calls import JOB, SMALL, Group, config
+from paddle_mini.cluster.messages import PROTOCOL, Wait, decode_reply
+from paddle_mini.cluster.replies import Pushed
+from paddle_mini.cluster.shards import Block, ParameterInfo
+from server_calls import JOB, SMALL, Group, config, new_block
 
 F6, F22 = np.ones(6, "float32"), np.ones((2, 2), "float32")
 SERVER = [
@@ -27,39 +29,37 @@ SERVER = [
         {
             "request": "init",
             "token": 2,
-            "blocks": [
-                {
-                    "parameter": "w",
-                    "number": 0,
-                    "begin": 0,
-                    "end": 6,
-                    "shape": [6],
-                    "dtype": "float32",
-                    "sparse": False,
-                    "config": base64.b64encode(config()).decode(),
-                }
-            ],
+            "blocks": [new_block(ParameterInfo("w", (6,), "float32"), Block("w", 0, 0, 6, 0), config())],
         },
         [F6],
     ),
+    ({"request": "members", "membership": 1, "trainers": [[0, 1]]}, []),
     ({"request": "finish_init", "token": 2, "count": 2}, []),
     ({"request": "checkpoint"}, []),
 ]
 COORDINATOR = [
     {"request": "join", "key": "a"},
     {"request": "register", "key": "s", "server": 0, "address": "server 0", "token": 1},
-    {"request": "beat", "part": "trainer", "number": 0, "incarnation": 1, "report": {"steps": 3}, "events": []},
+    {"request": "heartbeat", "part": "trainer", "number": 0, "incarnation": 1, "report": {"steps": 3}, "events": []},
     {"request": "leave", "part": "trainer", "number": 0, "incarnation": 1},
     {"request": "view"},
     {"request": "status", "after": 0},
     {"request": "begin_init", "trainer": 0, "incarnation": 1},
     {"request": "ask_save", "trainer": 0, "incarnation": 1, "directory": "d", "seconds": 5.0},
-    {"request": "finish_init", "trainer": 0, "incarnation": 1, "token": 1, "servers": [[0, 1]]},
-    {"request": "set_data", "trainer": 0, "incarnation": 1, "chunks": ["a", "b", "c"], "chunks_per_task": 1},
-    {"request": "get_task", "trainer": 0, "incarnation": 1, "pass": 0},
+    {"request": "end_init", "trainer": 0, "incarnation": 1, "token": 1, "servers": [[0, 1]]},
+    {"request": "set_data", "chunks": ["a", "b", "c"], "chunks_per_task": 1},
+    {"request": "get_task", "trainer": 0, "incarnation": 1, "pass_number": 0, "ask": 1},
+    {"request": "enter", "trainer": 0, "incarnation": 1, "ask": 1, "layout": "x", "has": ["era", 1], "lost": "key"},
+    {"request": "given", "trainer": 0, "incarnation": 1, "ask": 2, "at": ["era", 1], "key": "key"},
+    {"request": "meet", "trainer": 0, "incarnation": 1, "ask": 3, "at": ["era", 1], "full": True},
+    {"request": "depart", "trainer": 0, "incarnation": 1, "ask": 4, "at": ["era", 1], "done": False},
     {"request": "end_task", "trainer": 0, "incarnation": 1, "task": 0, "epoch": 0, "failed": True},
 ]
-REPLIES = [{"ok": True, "version": 3, "wait": True}, {"error": {"kind": "stale", "text": "too late"}}]
+REPLIES = [
+    {"wait": True, "life": "x", "version": 3},
+    {"ok": True, "life": "x", "version": 3, "repeated": False},
+    {"error": {"kind": "stale", "text": "too late"}},
+]
 ARRAYS = [
     F6,
     F22,
@@ -98,7 +98,7 @@ class Mutants:
             return self.reply(rng)
         to_server = rng.random() < 0.6
         header, arrays = rng.choice(SERVER) if to_server else (rng.choice(COORDINATOR), [])
-        header = json.loads(json.dumps({"protocol": wire.PROTOCOL, "job": JOB, **header}))
+        header = json.loads(json.dumps({"protocol": PROTOCOL, "job": JOB, **header}))
         if rng.random() < 0.75:
             for _ in range(rng.choice((1, 1, 2))):
                 header = odd_json(rng, header)
@@ -125,6 +125,7 @@ class Mutants:
         data = json.dumps(odd_json(rng, json.loads(json.dumps(rng.choice(REPLIES))))).encode()
         if rng.random() < 0.3:
             data = mutations.damaged(rng, data)
-        fine, found = accepted(lambda: wire.understood(data, [rng.choice(ARRAYS)]))
-        require(not fine or found[0]["ok"] is True, "a reply that is not ok")
+        arrays = [rng.choice(ARRAYS)] if rng.random() < 0.3 else []
+        fine, found = accepted(lambda: decode_reply(Pushed, data, arrays))
+        require(not fine or isinstance(found, (Pushed, Wait)), "a reply of another class")
         return fine

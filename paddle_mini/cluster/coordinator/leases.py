@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..errors import Malformed
+from ..values import Holder
 
 LONGEST = 86400.0
 """Seconds of one lease: a mistaken number must not stop a job for good."""
@@ -74,14 +75,10 @@ class Leases:
             del self._leases[right]
             self.changes += 1
 
-    def holders(self) -> dict[str, dict[str, Any]]:
+    def holders(self) -> dict[str, Holder]:
         """By right: the trainer that has it now, and the seconds that it has left."""
         now = self._clock()
-        return {
-            right: {"trainer": one.trainer, "seconds": one.deadline - now}
-            for right, one in self._leases.items()
-            if now < one.deadline
-        }
+        return {right: Holder(one.trainer, one.deadline - now) for right, one in self._leases.items() if now < one.deadline}
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as JSON values; of each lease the seconds that are left."""

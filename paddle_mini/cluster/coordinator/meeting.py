@@ -1,12 +1,7 @@
 # Meeting: in collective mode, whose gradients make a step, and where trainers get the state that a step begins with.
 """
-A part of the coordinator. "at" is [era, step]: which state a trainer has, and which step it makes with that; two that
-have the same "at" have the same bits. In an era each step is made once.
-
-    enter    has: at?, lost?, layout   answer: first, go on, take; at, key?; or wait
-    given    at, key                   (nothing)
-    meet     at, full                  made: [[number, incarnation], …]; or answer: give, enter; or wait
-    depart   at, done                  answer: left, last, give, enter
+A part of the coordinator, which answers enter, given, meet and depart. "at" is era and step: which state a trainer has,
+and which step it makes with that; two that have the same "at" have the same bits. In an era each step is made once.
 
 A trainer enters, which gives it the state of the others, and then meets them at each step, when servers have all of its
 gradient; "full" says that it has one. When all inside have come, the step is made of those that are here now: the reply
@@ -25,20 +20,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
 
-from ...errors import shown
 from ..errors import Malformed
-from ..wire import Header, field
+from ..messages import Wait
+from ..protocol import Depart, Enter, Given, Meet
+from ..replies import Departed, Done, Entered, Met
+from ..values import At, DepartAnswer, EnterAnswer, Life, MeetAnswer
 
-FIRST, GO_ON, TAKE, GIVE, ENTER, LAST, LEFT = "first", "go on", "take", "give", "enter", "last", "left"
-
-
-class At(NamedTuple):
-    """A state, and the step that begins with it."""
-
-    era: str
-    step: int
+_Reply = Entered | Done | Met | Departed | Wait
 
 
 class Meeting:
@@ -48,8 +37,6 @@ class Meeting:
     overtaken does nothing.
     """
 
-    REQUESTS = ("enter", "given", "meet", "depart")
-
     def __init__(self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool]):
         self._present, self._started = present, started
         self._at = At("", 0)  # the step that is not made yet
@@ -57,23 +44,28 @@ class Meeting:
         self._waiting: dict[int, At | None] = {}  # who is to get a state, and what it has
         self._first: int | None = None  # who was told to begin
         self._given: tuple[At, str] | None = None  # the state that servers have, and its key
-        self._made: tuple[At, list[list[int]]] | None = None  # the step before
+        self._made: tuple[At, list[Life]] | None = None  # the step before
         self._begun = False
         self._layout: str | None = None
-        self._last: dict[int, tuple[int, Header | None]] = {}
+        self._last: dict[int, tuple[int, _Reply | None]] = {}
 
-    def handle(self, name: str, number: int, header: Header) -> Header:
+    def handle(self, request: Enter | Given | Meet | Depart) -> _Reply:
         """A request of a trainer that is present."""
-        ask = field(header, "ask", int)
+        number, ask = request.trainer, request.ask
         last, reply = self._last.get(number, (-1, None))
         if ask < last:
-            return {"wait": True}
+            return Wait()
         if ask == last and reply is not None:
             return reply
-        if name == "enter" and ask > last:  # else it may have been admitted since it asked first
-            self._inside.pop(number, None)
-        reply = {"enter": self._enter, "given": self._give, "meet": self._meet, "depart": self._depart}[name](number, header)
-        self._last[number] = ask, None if "wait" in reply else reply
+        if isinstance(request, Enter):
+            if ask > last:  # else it may have been admitted since it asked first
+                self._inside.pop(number, None)
+            reply = self._enter(number, request)
+        elif isinstance(request, Given):
+            reply = self._give(number, request)
+        else:
+            reply = self._meet(number, request) if isinstance(request, Meet) else self._depart(number, request)
+        self._last[number] = ask, None if isinstance(reply, Wait) else reply
         return reply
 
     def end(self, number: int) -> None:
@@ -84,10 +76,10 @@ class Meeting:
         if self._first == number:
             self._first = None
 
-    def _enter(self, number: int, header: Header) -> Header:
-        has = None if header.get("has") is None else _at(header, "has")
-        self._require_layout(number, field(header, "layout", str))
-        if self._given is not None and self._given[1] == header.get("lost"):
+    def _enter(self, number: int, request: Enter) -> Entered | Wait:
+        has = request.has
+        self._require_layout(number, request.layout)
+        if self._given is not None and self._given[1] == request.lost:
             self._given = None
         if number not in self._inside:
             self._waiting[number] = has
@@ -95,13 +87,13 @@ class Meeting:
                 self._begin_anew()
         if number in self._inside or (has == self._at and (self._inside or self._is_given)):
             self._admit(number)
-            return {"answer": GO_ON, "at": self._at}
+            return Entered(EnterAnswer.GO_ON, self._at)
         if number == self._first:
-            return {"answer": FIRST, "at": self._at}
+            return Entered(EnterAnswer.FIRST, self._at)
         if self._given is not None and self._is_given:
             self._admit(number)
-            return {"answer": TAKE, "at": self._at, "key": self._given[1]}
-        return {"wait": True}
+            return Entered(EnterAnswer.TAKE, self._at, self._given[1])
+        return Wait()
 
     def _begin_anew(self) -> None:
         """Nobody makes steps. Those whose state has come furthest begin; if there is none, the first trainer does."""
@@ -120,28 +112,28 @@ class Meeting:
         self._waiting.pop(number, None)
         self._inside[number] = None
 
-    def _give(self, number: int, header: Header) -> Header:
-        at, key = _at(header, "at"), field(header, "key", str)
+    def _give(self, number: int, request: Given) -> Done:
+        at = request.at
         if number == self._first and at.era == self._at.era:
             self._first, self._at = None, at
             self._admit(number)
         if number in self._inside and at == self._at:
-            self._given = at, key
-        return {}
+            self._given = at, request.key
+        return Done()
 
-    def _meet(self, number: int, header: Header) -> Header:
-        at, full = _at(header, "at"), field(header, "full", bool)
+    def _meet(self, number: int, request: Meet) -> Met | Wait:
+        at = request.at
         if number in self._inside and at == self._at:
-            self._inside[number] = full
+            self._inside[number] = request.full
             if not self._is_complete:
-                return {"wait": True}
+                return Wait()
             if self._waiting:
                 to_give = number == min(self._inside) and not self._is_given
-                return {"answer": GIVE} if to_give else {"wait": True}
+                return Met(MeetAnswer.GIVE) if to_give else Wait()
             self._make()
         if number in self._inside and self._made is not None and self._made[0] == at:
-            return {"made": self._made[1]}
-        return {"answer": ENTER}
+            return Met(MeetAnswer.MADE, self._made[1])
+        return Met(MeetAnswer.ENTER)
 
     @property
     def _is_complete(self) -> bool:
@@ -151,23 +143,22 @@ class Meeting:
 
     def _make(self) -> None:
         incarnations = self._present()
-        made = [[number, incarnations[number]] for number in sorted(self._inside) if self._inside[number]]
+        made = [Life(number, incarnations[number]) for number in sorted(self._inside) if self._inside[number]]
         self._made, self._begun = (self._at, made), True
         self._at = At(self._at.era, self._at.step + 1)
         self._inside = dict.fromkeys(self._inside)
 
-    def _depart(self, number: int, header: Header) -> Header:
+    def _depart(self, number: int, request: Depart) -> Departed:
         """The last one inside leaves its state at the servers, for those who may come yet, and does what is to be done
         with it; whoever comes meanwhile waits for that."""
-        at, done = _at(header, "at"), field(header, "done", bool)
-        if number not in self._inside or at != self._at:
-            return {"answer": ENTER}
+        if number not in self._inside or request.at != self._at:
+            return Departed(DepartAnswer.ENTER)
         if len(self._inside) == 1 and not self._is_given:
-            return {"answer": GIVE}
-        if len(self._inside) == 1 and not done:
-            return {"answer": LAST}
+            return Departed(DepartAnswer.GIVE)
+        if len(self._inside) == 1 and not request.done:
+            return Departed(DepartAnswer.LAST)
         del self._inside[number]
-        return {"answer": LEFT}
+        return Departed(DepartAnswer.LEFT)
 
     @property
     def _is_given(self) -> bool:
@@ -181,10 +172,3 @@ class Meeting:
                 f"the program of trainer {number} keeps other variables than those of the others, or of "
                 "other shapes: all trainers of a job train one program"
             )
-
-
-def _at(header: Header, name: str) -> At:
-    at: Any = field(header, name, list)
-    if [type(word) for word in at] != [str, int] or at[1] < 0:
-        raise Malformed(f"'{name}' is {shown(at)}, it must be an era and a step")
-    return At(*at)

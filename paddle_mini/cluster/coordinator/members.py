@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import Gone, Malformed, NotElected
 from ..part_log import PartLogger
+from ..values import MemberStatus
 
 _log = PartLogger(__name__)
 
@@ -112,18 +113,15 @@ class Members:
             self._end(number, lost=True)
         self._nobody_lost_before = min((member.deadline for member in self.present.values()), default=math.inf)
 
-    def status(self) -> dict[str, dict[str, Any]]:
-        """By number, of all that ever were there: what it last reported, and how often it came back after it was lost,
-        or another life of it came."""
-        rows: dict[str, dict[str, Any]] = {}
+    def status(self) -> dict[str, MemberStatus]:
+        """By number, of all that ever were there."""
+        rows: dict[str, MemberStatus] = {}
         for number in sorted(self._incarnations):
             member = self.present.get(number)
-            rows[str(number)] = {
-                "present": member is not None,
-                "restarts": self._restarts.get(number, 0),
-                "silent": None if member is None else self._clock() + self._lease - member.deadline,
-                "report": self._reports.get(number, {}),
-            }
+            silent = None if member is None else self._clock() + self._lease - member.deadline
+            rows[str(number)] = MemberStatus(
+                member is not None, self._restarts.get(number, 0), silent, self._reports.get(number, {})
+            )
         return rows
 
     def snapshot(self) -> dict[str, Any]:

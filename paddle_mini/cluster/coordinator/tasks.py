@@ -8,12 +8,8 @@ from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..errors import AlreadyInitialised, Malformed, NotInitialised
-
-TASK, NONE_NOW, OVER, EARLIER, LATER, ALL_FAILED = "task", "none_now", "over", "earlier", "later", "all_failed"
-"""What get() answers: a task; all of them are with others, ask again; the pass that was asked for is over; it was
-over before another one began; it has not begun, since the one before is not over; every task of a pass failed, so
-there is nothing more to read."""
-
+from ..replies import Task
+from ..values import TaskAnswer
 
 Ask = tuple[int, int]
 
@@ -75,9 +71,9 @@ class Tasks:
         self._begin_with(_tasks_of(copy, chunks_per_task))
         self.changes += 1
 
-    def get(self, trainer: str, pass_number: int, ask: Ask | None = None) -> dict[str, Any]:
-        """{"answer": …} for a trainer that reads pass pass_number, from 0. With a TASK: "task", its number, "epoch"
-        and "chunks". Whoever asks first for the pass after one that is over begins it. NotInitialised: no data yet.
+    def get(self, trainer: str, pass_number: int, ask: Ask | None = None) -> Task:
+        """For a trainer that reads pass pass_number, from 0. Whoever asks first for the pass after one that is over
+        begins it. NotInitialised: no data yet.
 
         ask: life and number of the request, which rise. One that comes twice gets the task that it got, as long as the
         trainer has it, and else NONE_NOW: whoever waits for that asks again, and perhaps nobody does."""
@@ -86,22 +82,22 @@ class Tasks:
         self._expire()
         if ask is not None and ask <= self._asked.get(trainer, (-1, -1)):
             same = [number for number, one in self._pending.items() if (one.trainer, one.ask) == (trainer, ask)]
-            return self._task(same[0]) if same else {"answer": NONE_NOW}
+            return self._task(same[0]) if same else Task(TaskAnswer.NONE_NOW)
         if ask is not None:
             self._asked[trainer] = ask
         if pass_number < self._pass:
-            return {"answer": EARLIER}
+            return Task(TaskAnswer.EARLIER)
         if len(self._failed) == len(self._tasks):
-            return {"answer": ALL_FAILED}
+            return Task(TaskAnswer.ALL_FAILED)
         over = not self._todo and not self._pending
         if pass_number == self._pass + 1 and over:
             self._begin_pass()
         elif pass_number > self._pass:
-            return {"answer": LATER}
+            return Task(TaskAnswer.LATER)
         elif over:
-            return {"answer": OVER}
+            return Task(TaskAnswer.OVER)
         if not self._todo:
-            return {"answer": NONE_NOW}
+            return Task(TaskAnswer.NONE_NOW)
         number = self._todo.popleft()
         self._epochs[number] += 1
         given = (0, 0) if ask is None else ask
@@ -109,8 +105,8 @@ class Tasks:
         self.changes += 1
         return self._task(number)
 
-    def _task(self, number: int) -> dict[str, Any]:
-        return {"answer": TASK, "task": number, "epoch": self._epochs[number], "chunks": self._tasks[number]}
+    def _task(self, number: int) -> Task:
+        return Task(TaskAnswer.TASK, number, self._epochs[number], self._tasks[number])
 
     def finish(self, task: int, epoch: int) -> bool:
         """A task was trained on. False: too late, the task was taken back before; nothing changed."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...errors import shown
-from ..errors import ERRORS, Gone, Malformed
+from ..errors import ERRORS, Gone
+from ..values import Life
 from ..wire import field
 
 APPLIED = "applied"
@@ -29,15 +29,11 @@ class Ledger:
         self.sent = self.applied = self.dropped = self.repeated = 0
         self._last: dict[int, tuple[int, int, str]] = {}  # of each trainer: incarnation, step, and what became of it
 
-    def set_members(self, membership: int, trainers: Sequence[Any]) -> bool:
-        """From now on the members are these (number, incarnation) pairs; False for a membership that is no newer."""
-        pairs = [pair for pair in trainers if isinstance(pair, list) and [type(word) for word in pair] == [int, int]]
-        members = {number: incarnation for number, incarnation in pairs if min(number, incarnation) >= 0}
-        if len(members) != len(trainers):
-            raise Malformed(f"members are {shown(trainers)}, not [number, incarnation] pairs, each number once")
+    def set_members(self, membership: int, trainers: Sequence[Life]) -> bool:
+        """From now on the members are these; False for a membership that is no newer."""
         if membership <= self.membership:
             return False
-        self.membership, self.members = membership, members
+        self.membership, self.members = membership, {one.number: one.incarnation for one in trainers}
         return True
 
     def admits(self, sender: Sender, membership: int) -> bool:

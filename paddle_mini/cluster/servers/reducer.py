@@ -1,147 +1,119 @@
 # Reducer: in collective mode, a server adds up its part of all trainers' gradients, and hands on states.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import shown
-from ..errors import Malformed, WrongShape
+from ..errors import WrongShape
 from ..job_settings import JobSettings
-from ..wire import Arrays, Header, Reply, answer, field
+from ..protocol import Add, GetMean, GetReducerStatus, GetState, PutState
+from ..replies import Done, HeldState, Mean, ReducerStatus
+from ..service import Answering
+from ..values import At, Life, PushCounts
+from ..wire import Arrays
 
 _KEPT = 2
 """Means: a trainer may still ask for that of a step when another one has that of the next."""
 
-Step = tuple[str, int]
-"""Era and number, as of Meeting."""
 
-
-class _Part(NamedTuple):
+class _Contribution(NamedTuple):
     """What a trainer sent last. serial: rises in a trainer's life. arrays: None when a mean was made of them; applied:
     whether one ever was."""
 
     incarnation: int
     serial: int
-    step: Step
+    at: At
     arrays: Arrays | None
     applied: bool
 
 
-class Reducer:
-    """The service "server N" of a collective job. It decides nothing: whoever asks for a mean says whose. Requests:
-
-        add        trainer, incarnation, serial, at; arrays   repeated?
-        mean       at, of: [[trainer, incarnation], …]        missing; arrays
-        put_state  key, at, about; arrays                     (nothing)
-        get_state  key                                        missing, about; arrays
-        status                                                what it is and has done
-
-    What it had is lost when it dies: "missing" says so.
-    """
+class Reducer(Answering):
+    """The service "server N" of a collective job. It decides nothing: the sender of a request for a mean says whose.
+    What it had is lost when it dies, and its replies say so."""
 
     def __init__(self, index: int, settings: JobSettings):
         self.index, self._settings = index, settings
-        self._parts: dict[int, _Part] = {}
+        self._contributions: dict[int, _Contribution] = {}
         self._means: dict[tuple[Any, ...], Arrays] = {}
-        self._state: tuple[str, Step, Header, Arrays] = "", ("", 0), {}, []
+        self._state: PutState | None = None
         self._sent = self._applied = self._repeated = 0
-        self._requests: dict[str, Callable[[Header, Arrays], Reply]] = {
-            "add": self._add,
-            "mean": self._mean,
-            "put_state": self._put_state,
-            "get_state": self._get_state,
-            "status": self._status,
-        }
-
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
-        """Does one request and returns the reply; never raises."""
-        return answer(self._settings.job, self._do, header, arrays)
+        super().__init__(
+            settings.job,
+            {
+                Add: self._add,
+                GetMean: self._mean,
+                PutState: self._put_state,
+                GetState: self._get_state,
+                GetReducerStatus: self._status,
+            },
+        )
 
     def tick(self) -> None:
         """Nothing is due here by itself."""
 
-    def _do(self, name: str, asked: Header, arrays: Arrays) -> Reply:
-        if name not in self._requests:
-            raise Malformed(f"in collective mode a server knows no request {shown(name)}")
-        return self._requests[name](asked, arrays)
-
-    def _add(self, asked: Header, arrays: Arrays) -> Reply:
+    def _add(self, request: Add) -> Done:
         """The arrays are used until the mean that they are part of is made; their sender leaves them alone."""
-        trainer, incarnation, serial = (field(asked, word, int) for word in ("trainer", "incarnation", "serial"))
-        step, before = _step(asked), self._parts.get(trainer)
-        if before is not None and (incarnation, serial) <= (before.incarnation, before.serial):
+        trainer, at, before = request.trainer, request.at, self._contributions.get(request.trainer)
+        life = request.incarnation, request.serial
+        if before is not None and life <= (before.incarnation, before.serial):
             self._repeated += 1
-            return {"repeated": True}, []
-        for part in self._parts.values():
-            if part.arrays is not None and _sizes(part.arrays) != _sizes(arrays):
-                raise WrongShape(f"trainer {trainer} sends arrays of {_sizes(arrays)}, others of {_sizes(part.arrays)}")
+            return Done(repeated=True)
+        sizes = _sizes(request.arrays)
+        for other in self._contributions.values():
+            if other.arrays is not None and _sizes(other.arrays) != sizes:
+                raise WrongShape(f"trainer {trainer} sends arrays of {sizes}, others of {_sizes(other.arrays)}")
         # The same gradient once more, as another server had lost its part: it counts as one.
-        again = before if before is not None and (before.incarnation, before.step) == (incarnation, step) else None
+        again = before if before is not None and (before.incarnation, before.at) == (request.incarnation, at) else None
         self._repeated += again is not None
         self._sent += again is None
-        self._parts[trainer] = _Part(incarnation, serial, step, arrays, again is not None and again.applied)
-        _, (era, number), _, _ = self._state
-        if era == step[0] and number < step[1]:
-            self._state = "", ("", 0), {}, []  # whoever was to take it has
-        return {}, []
+        self._contributions[trainer] = _Contribution(*life, at, request.arrays, again is not None and again.applied)
+        if self._state is not None and self._state.at.era == at.era and self._state.at.step < at.step:
+            self._state = None  # the trainer that was to take it has
+        return Done()
 
-    def _mean(self, asked: Header, arrays: Arrays) -> Reply:
+    def _mean(self, request: GetMean) -> Mean:
         """The sum in the order of the trainers, which gives the same bits whoever came first, over their number."""
-        step, of = _step(asked), field(asked, "of", list)
-        if not of or not all(isinstance(pair, list) and [type(word) for word in pair] == [int, int] for pair in of):
-            raise Malformed(f"'of' is {shown(of)}, it must be a list of [trainer, incarnation]")
-        key = (step, *map(tuple, of))
+        key = (request.at, *request.of)
         if key not in self._means:
-            parts = self._parts_of(step, of)
+            parts = self._arrays_of(request.at, request.of)
             if parts is None:
-                return {"missing": True}, []
+                return Mean(missing=True)
             self._means[key] = [_mean_of(arrays) for arrays in zip(*parts)]
-            for trainer, _ in of:
-                self._applied += not self._parts[trainer].applied
-                self._parts[trainer] = self._parts[trainer]._replace(arrays=None, applied=True)
+            for trainer, _ in request.of:
+                self._applied += not self._contributions[trainer].applied
+                self._contributions[trainer] = self._contributions[trainer]._replace(arrays=None, applied=True)
             while len(self._means) > _KEPT:
                 del self._means[next(iter(self._means))]
-        return {"missing": False}, self._means[key]
+        return Mean(missing=False, arrays=self._means[key])
 
-    def _parts_of(self, step: Step, of: list[Any]) -> list[Arrays] | None:
+    def _arrays_of(self, at: At, of: Sequence[Life]) -> list[Arrays] | None:
         found = []
         for trainer, incarnation in of:
-            part = self._parts.get(trainer)
-            if part is None or (part.incarnation, part.step) != (incarnation, step) or part.arrays is None:
+            one = self._contributions.get(trainer)
+            if one is None or (one.incarnation, one.at) != (incarnation, at) or one.arrays is None:
                 return None
-            found.append(part.arrays)
+            found.append(one.arrays)
         return found
 
-    def _put_state(self, asked: Header, arrays: Arrays) -> Reply:
-        self._state = field(asked, "key", str), _step(asked), field(asked, "about", dict), arrays
-        return {}, []
+    def _put_state(self, request: PutState) -> Done:
+        self._state = request
+        return Done()
 
-    def _get_state(self, asked: Header, arrays: Arrays) -> Reply:
-        key, _, about, state = self._state
-        if field(asked, "key", str) != key:
-            return {"missing": True, "about": {}}, []
-        return {"missing": False, "about": about}, state
+    def _get_state(self, request: GetState) -> HeldState:
+        if self._state is None or request.key != self._state.key:
+            return HeldState()
+        return HeldState(self._state.state, self._state.arrays)
 
-    def _status(self, asked: Header, arrays: Arrays) -> Reply:
+    def _status(self, request: GetReducerStatus) -> ReducerStatus:
         """sent: gradients that came; those that are no part of a mean, as their trainer died, were dropped."""
-        waiting = sum(part.arrays is not None for part in self._parts.values())
-        pushes = {
-            "sent": self._sent,
-            "applied": self._applied,
-            "dropped": self._sent - self._applied,
-            "repeated": self._repeated,
-            "waiting": waiting,
-        }
-        return {"index": self.index, "mode": self._settings.mode, "pushes": pushes}, []
-
-
-def _step(asked: Header) -> Step:
-    at = field(asked, "at", list)
-    if [type(word) for word in at] != [str, int]:
-        raise Malformed(f"'at' is {shown(at)}, it must be an era and a step")
-    return at[0], at[1]
+        waiting = sum(one.arrays is not None for one in self._contributions.values())
+        return ReducerStatus(
+            self.index,
+            self._settings.mode,
+            PushCounts(self._sent, self._applied, self._sent - self._applied, self._repeated, waiting),
+        )
 
 
 def _sizes(arrays: Arrays) -> list[Any]:

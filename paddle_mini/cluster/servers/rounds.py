@@ -4,17 +4,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .held import Part
 from .ledger import Sender
+from .parameter_shard import ShardUpdate
 
 
-class Push(NamedTuple):
-    """Who pushes what. parts: None when it was dropped, and only its being there counts. pass_number: the pass over
-    the data that it was made in."""
+class WaitingPush(NamedTuple):
+    """Who pushes what. pass_number: the pass over the data that it was made in."""
 
     sender: Sender
-    parts: list[Part] | None
-    pass_number: int = 0
+    updates: list[ShardUpdate]
+    pass_number: int
 
 
 class Rounds:
@@ -25,25 +24,25 @@ class Rounds:
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[int, Push] = {}
+        self._waiting: dict[int, WaitingPush] = {}
 
     def __len__(self) -> int:
         """How many gradients wait."""
-        return sum(push.parts is not None for push in self._waiting.values())
+        return len(self._waiting)
 
-    def of(self, trainer: int) -> Push | None:
+    def of(self, trainer: int) -> WaitingPush | None:
         return self._waiting.get(trainer)
 
-    def add(self, push: Push) -> None:
+    def add(self, push: WaitingPush) -> None:
         self._waiting[push.sender.trainer] = push
 
-    def remove(self, trainer: int) -> Push:
+    def remove(self, trainer: int) -> WaitingPush:
         return self._waiting.pop(trainer)
 
-    def pushes(self) -> list[Push]:
+    def pushes(self) -> list[WaitingPush]:
         return list(self._waiting.values())
 
-    def complete(self, members: Iterable[int]) -> list[Push]:
+    def complete(self, members: Iterable[int]) -> list[WaitingPush]:
         """The pushes of the earliest step, in the order of trainers, when every member has pushed that step or a later
         one; they are taken out."""
         if not self._waiting or not all(member in self._waiting for member in members):

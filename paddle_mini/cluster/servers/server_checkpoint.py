@@ -27,7 +27,7 @@ from ...io.regular_files import open_regular, sync_directory
 from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, told_storage
 from ..part_log import PartLogger
 from ..wire import Header, field, pack, unpack
-from .held import Held, about, from_about, told_of
+from .parameter_shard import ParameterShard, about, from_about, translate_errors
 
 MAGIC = b"paddle_mini server checkpoint 1\n"
 _ANY_VERSION = re.compile(rb"paddle_mini server checkpoint \d")
@@ -77,12 +77,12 @@ def verified(path: str) -> Iterator[tuple[BinaryIO, Header]]:
         yield file, facts
 
 
-def blocks(file: BinaryIO, facts: Mapping[str, Any]) -> Iterator[Held]:
+def blocks(file: BinaryIO, facts: Mapping[str, Any]) -> Iterator[ParameterShard]:
     """The blocks of a file that verified() has opened, one after the other."""
     for _ in range(field(facts, "blocks", int)):
         described = unpack(_record(file))
         config, state = _record(file), _record(file)
-        yield Held(*from_about(described), config, state=state)
+        yield ParameterShard(*from_about(described), config, state=state)
     if file.tell() != os.fstat(file.fileno()).st_size - _SUM:
         raise StorageError(f"'{file.name}' has more in it than its {facts['blocks']} blocks")
 
@@ -96,7 +96,7 @@ class ServerCheckpoints:
         self._number = 0  # of the newest one that was seen
         self._current: dict[str, Any] | None = None  # about the newest whole one
 
-    def recover(self) -> tuple[Header, list[Held]] | None:
+    def recover(self) -> tuple[Header, list[ParameterShard]] | None:
         """Facts and blocks of the newest whole checkpoint, None when there is none. WrongJob when it is of another job,
         or of another number of servers; StorageError when the directory can't be read; WrongVersion as of found()."""
         newest_first = found(self.directory, self._who["index"])
@@ -105,16 +105,16 @@ class ServerCheckpoints:
             try:
                 with verified(path) as (file, facts):
                     self._require_ours(facts, path)
-                    held = list(blocks(file, facts))
+                    shards = list(blocks(file, facts))
                     self._current = _published(path, facts, file.read(_SUM).hex(), file.tell())
-                    return facts, held
+                    return facts, shards
             except WrongJob:
                 raise
             except ClusterError as error:
                 _log.error("%s: the checkpoint before it is looked for", error)
         return None
 
-    def write(self, state: Mapping[str, Any], held: list[Held], timestamp: int | None = None) -> dict[str, Any]:
+    def write(self, state: Mapping[str, Any], shards: list[ParameterShard], timestamp: int | None = None) -> dict[str, Any]:
         """Writes a checkpoint and removes all but it and the one before; returns what the .json says.
 
         timestamp: nanoseconds since 1970, now when it is None; servers that are asked together are given the same.
@@ -126,7 +126,7 @@ class ServerCheckpoints:
             **self._who,
             "number": self._number + 1,
             "uuid": name,
-            "blocks": len(held),
+            "blocks": len(shards),
             "timestamp": time.time_ns() if timestamp is None else timestamp,
         }
         path = os.path.join(self.directory, f"server-{self._who['index']}-{name}.ckpt")
@@ -137,7 +137,7 @@ class ServerCheckpoints:
             self._remove_unfinished()
             self._require_newest()
             try:
-                checksum, size = _write(path, facts, held)
+                checksum, size = _write(path, facts, shards)
                 published = {**_published(path, facts, checksum, size), "previous": self._current}
                 self._publish(published)
             except OSError:
@@ -191,7 +191,7 @@ class ServerCheckpoints:
             _log.warning("an old checkpoint can't be removed: %s", error)
 
 
-def _write(path: str, facts: Mapping[str, Any], held: list[Held]) -> tuple[str, int]:
+def _write(path: str, facts: Mapping[str, Any], shards: list[ParameterShard]) -> tuple[str, int]:
     """A file, one block in memory at a time; its checksum and size."""
     directory, name = os.path.split(path)
     with NewFile(directory, name + ".unfinished") as file:
@@ -202,10 +202,10 @@ def _write(path: str, facts: Mapping[str, Any], held: list[Held]) -> tuple[str, 
 
         file.write(MAGIC)
         record(pack(facts))
-        for block in held:
+        for block in shards:
             record(pack(about(block.info, block.block)))
             record(block.config)
-            with told_of(block):
+            with translate_errors(block):
                 record(block.native.state())
         checksum = file.facts()["sha256"]
         file.write(bytes.fromhex(checksum))

@@ -12,7 +12,8 @@ from ..engine import Answer, Link
 from ..errors import Gone, Timeout
 from ..job_settings import JobSettings
 from ..part_log import PartLogger, events_sent, events_waiting, speaking
-from ..wire import Header, request, understood
+from ..protocol import Heartbeat, Register, View
+from ..values import Role
 from .server import ParameterServer
 
 _log = PartLogger(__name__)
@@ -65,26 +66,18 @@ class ServerPart:
             pass
 
     def _register(self) -> None:
-        reply = self._client.once(
-            "coordinator", "register", key=self._key, server=self.server.index, address=self._name, token=self.server.token
-        )
-        self._incarnation = reply["incarnation"]
-        self._follow(reply)
+        welcome = self._client.once("coordinator", Register(self._key, self._name, self.server.index, self.server.token))
+        self._incarnation = welcome.incarnation
+        self._follow(welcome.membership)
 
     def _beat(self) -> None:
+        assert self._incarnation is not None
         events = events_waiting()
         try:
-            self._follow(
-                self._client.once(
-                    "coordinator",
-                    "beat",
-                    part="server",
-                    number=self.server.index,
-                    incarnation=self._incarnation,
-                    report=self._report(),
-                    events=events,
-                )
+            heard = self._client.once(
+                "coordinator", Heartbeat(Role.SERVER, self.server.index, self._incarnation, self._report(), events)
             )
+            self._follow(heard.membership)
             events_sent(events)
         except Gone as error:
             self._incarnation = None
@@ -92,8 +85,7 @@ class ServerPart:
             _log.warning("%s; it %s", error, "serves no more" if self._replaced else "registers again")
 
     def _place_is_taken(self) -> bool:
-        rows = self._client.once("coordinator", "view")["servers"]
-        return any(row["server"] == self.server.index for row in rows)
+        return any(row.server == self.server.index for row in self._client.once("coordinator", View()).servers)
 
     def _come_back(self) -> None:
         """Where who took the place is lost, as from the newest checkpoint. It may never have been there: a message of
@@ -102,38 +94,33 @@ class ServerPart:
         if not self._place_is_taken():
             self.server, self._key, self._membership, self._replaced = self._begin(), uuid.uuid4().hex, 0, False
 
-    def _follow(self, reply: Header) -> None:
+    def _follow(self, membership: int) -> None:
         """Tells the server who the trainers are, where that has changed."""
-        if reply["membership"] != self._membership:
-            view = self._client.once("coordinator", "view")
-            if view["started"]:
-                self.server.handle(
-                    request(self._settings.job, "members", membership=view["membership"], trainers=view["trainers"]), []
-                )
-            self._membership = view["membership"]
+        if membership != self._membership:
+            view = self._client.once("coordinator", View())
+            if view.started:
+                self.server.set_members(view.membership, view.trainers)
+            self._membership = view.membership
 
-    def _report(self) -> Header:
-        status, _ = understood(*self.server.handle(request(self._settings.job, "status"), []))
-        checkpoints = status["checkpoints"]
-        newest = checkpoints["newest"] or checkpoints["recovered"]
-        before, now = (
-            self._reported,
-            (self._clock(), status["received"], status["given"], status["behind"], status["pushes"]["sent"]),
-        )
+    def _report(self) -> dict[str, Any]:
+        status = self.server.status()
+        checkpoints, pushes = status.checkpoints, status.pushes
+        newest = checkpoints.newest or checkpoints.recovered
+        before, now = self._reported, (self._clock(), status.received, status.given, status.behind, pushes.sent)
         self._reported = now
         seconds, received, given, behind, sent = (after - earlier for after, earlier in zip(now, before))
         return {
-            "version": status["version"],
-            "bytes": status["bytes"],
-            **status["pushes"],
-            "received": status["received"],
+            "version": status.version,
+            "bytes": status.bytes,
+            **vars(pushes),
+            "received": status.received,
             "received_per_second": received / max(seconds, 1e-9),
-            "given": status["given"],
+            "given": status.given,
             "given_per_second": given / max(seconds, 1e-9),
             "behind": behind / sent if sent > 0 else None,
-            "worst_behind": status["worst_behind"],
+            "worst_behind": status.worst_behind,
             "checkpoint": newest["number"] if newest else None,
             "checkpoint_age": max(0, time.time_ns() - newest["timestamp"]) / 1e9 if newest else None,
-            "checkpoint_seconds": checkpoints["seconds"],
-            "checkpoint_errors": checkpoints["errors"],
+            "checkpoint_seconds": checkpoints.seconds,
+            "checkpoint_errors": checkpoints.errors,
         }

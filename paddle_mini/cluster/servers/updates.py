@@ -1,14 +1,18 @@
 # What a server makes of pushes: which it takes, when it applies them, and what it tells those that it drops.
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from ..errors import ClusterError, Malformed, NotFinite, Stale
+from ..errors import ClusterError, Malformed, Stale
+from ..messages import Wait
 from ..part_log import PartLogger
-from ..wire import Arrays, Header, Reply, field
-from .held import Held, Key, Part, mean, named
-from .ledger import Ledger, Sender
-from .rounds import Push, Rounds
+from ..protocol import Push
+from ..replies import Pushed
+from ..values import BlockKey, Life
+from .ledger import APPLIED, Ledger, Sender
+from .parameter_shard import ParameterShard, ShardUpdate, mean, named, translate_errors
+from .rounds import Rounds, WaitingPush
 from .settings import ServerSettings
 
 _log = PartLogger(__name__)
@@ -24,128 +28,130 @@ class Updates:
         self.behind = self.worst_behind = 0
         self.ledger, self.rounds = Ledger(settings.trainers), Rounds()
 
-    def push(self, held: Mapping[Key, Held], asked: Header, arrays: Arrays) -> Reply:
-        """ "trainer", "incarnation", "step" and "membership" say whose push this is; "blocks" are [name, number] pairs.
-        Arrays: one for a dense block; rows and values for a table. "version": of the pull that it was made from.
-        "pass": over the data; a step of several pushes is in the latest of theirs."""
-        sender = Sender(*(field(asked, word, int) for word in ("trainer", "incarnation", "step")))
-        behind = self.version - field(asked, "version", int, self.version)
-        if not self.ledger.admits(sender, field(asked, "membership", int, 0)):
-            return {"wait": True}, []
+    def push(self, shards: Mapping[BlockKey, ParameterShard], request: Push) -> Pushed | Wait:
+        """Takes a push: it is applied now, or in sync mode when all members have pushed its step."""
+        sender = Sender(request.trainer, request.incarnation, request.step)
+        if not self.ledger.admits(sender, request.membership):
+            return Wait()
         if self.ledger.is_repeat(sender):
-            return {"repeated": True}, []
-        if self.settings.mode == "sync":
-            return self._push_in_step(held, sender, asked, arrays)
-        push = self._taken(held, sender, asked, arrays)
+            return Pushed(repeated=True)
+        if self.settings.mode != "sync":
+            push = self._taken(shards, sender, request)
+            self._require_fresh(sender, self.version if request.version is None else request.version)
+            self._apply([push], self.version + 1)
+            return Pushed()
+        early = self._out_of_turn(sender)
+        if early is not None:
+            return early
+        push = self._taken(shards, sender, request)
+        self._require_current(sender)
+        self.rounds.add(push)
+        while pushes := self.rounds.complete(self.ledger.members):
+            with _logged(pushes):
+                self._apply(pushes, pushes[0].sender.step + 1)
+        if self.rounds.of(sender.trainer) is push:  # its sender may use the arrays' memory again
+            self.rounds.add(push._replace(updates=[update.copied() for update in push.updates]))
+        return Pushed()
+
+    def _require_fresh(self, sender: Sender, version: int) -> None:
+        """Stale for a push that was made from a version too far behind."""
+        behind = self.version - version
         self.behind += max(0, behind)  # below 0: it was made from a version that was lost
         self.worst_behind = max(self.worst_behind, behind)
         limit, trainers = self.settings.stale_limit, len(self.ledger.members)
         if self.settings.mode == "async" and limit is not None and behind > limit * trainers:
             self.ledger.settle(sender, Stale.kind)
             raise Stale(f"the push is {behind} updates behind, {limit} for each of {trainers} trainers are allowed")
-        self._require_finite(push)
-        self._apply([push], self.version + 1)
-        return {}, []
 
-    def _push_in_step(self, held: Mapping[Key, Held], sender: Sender, asked: Header, arrays: Arrays) -> Reply:
+    def _out_of_turn(self, sender: Sender) -> Pushed | Wait | None:
+        """The reply to a sender whose push of a step waits here; None where none does."""
         waiting = self.rounds.of(sender.trainer)
-        if waiting and waiting.sender.incarnation < sender.incarnation:
+        if waiting is None:
+            return None
+        if waiting.sender.incarnation < sender.incarnation:
             self._leave(waiting)
-        elif waiting and sender.step > waiting.sender.step:
-            return {"wait": True}, []
-        elif waiting:
-            self.ledger.repeated += 1
-            return {"repeated": True}, []
-        push = self._taken(held, sender, asked, arrays)
+            return None
+        if sender.step > waiting.sender.step:
+            return Wait()
+        self.ledger.repeated += 1
+        return Pushed(repeated=True)
+
+    def _require_current(self, sender: Sender) -> None:
+        """Stale for a push of a step that the others have made."""
         if sender.step < self.version:
             self.ledger.settle(sender, Stale.kind)
             raise Stale(f"step {sender.step} was made without trainer {sender.trainer}, the next one is {self.version}")
-        try:
-            self._require_finite(push)
-        except NotFinite:
-            self.rounds.add(Push(sender, None))  # the step is made without it
-            self._end_steps()
-            raise
-        self.rounds.add(push)
-        self._end_steps()
-        if self.rounds.of(sender.trainer) is push:  # its sender may use the arrays' memory again
-            self.rounds.add(push._replace(parts=[part.copied() for part in push.parts or []]))
-        return {}, []
 
-    def _end_steps(self) -> None:
-        """Makes each step that all members have pushed."""
-        while pushes := self.rounds.complete(self.ledger.members):
-            step = pushes[0].sender.step
-            try:
-                self._apply([push for push in pushes if push.parts is not None], step + 1)
-            except ClusterError:  # of all who pushed: it is in the log and in the counts
-                _log.exception("step %d could not be made", step)
-
-    def _taken(self, held: Mapping[Key, Held], sender: Sender, asked: Header, arrays: Arrays) -> Push:
+    def _taken(self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push) -> WaitingPush:
         """A push that fits; it is counted as sent."""
-        parts, rest, pass_number = [], list(arrays), field(asked, "pass", int, 0)
-        for block in named(held, field(asked, "blocks", list)):
+        updates, rest = [], list(request.arrays)
+        for block in named(shards, request.blocks):
             count = 2 if block.info.sparse else 1
             if len(rest) < count:
                 raise Malformed(f"'{block.info.name}' has {len(rest)} arrays, it needs {count}")
             *rows, values = rest[:count]
-            parts.append(block.take(values, *rows))
+            updates.append(block.take(values, *rows))
             del rest[:count]
         if rest:
             raise Malformed(f"there are {len(rest)} arrays more than the blocks need")
         self.ledger.sent += 1
-        return Push(sender, parts, pass_number)
+        return WaitingPush(sender, updates, request.pass_number)
 
-    def _require_finite(self, push: Push) -> None:
-        bad = next((part for part in push.parts or [] if not part.is_finite()), None)
-        if bad is not None:
-            self.ledger.settle(push.sender, NotFinite.kind)
-            raise NotFinite(
-                f"what trainer {push.sender.trainer} pushes for step {push.sender.step} is not finite in "
-                f"'{bad.held.info.name}', block {bad.held.block.number}: none of it is applied"
-            )
-
-    def _apply(self, pushes: list[Push], version: int) -> None:
+    def _apply(self, pushes: list[WaitingPush], version: int) -> None:
         """One step of each block's optimizer with the mean of the pushes."""
-        by_block: dict[Key, list[Part]] = {}
+        by_block: dict[BlockKey, list[ShardUpdate]] = {}
         for push in pushes:
-            for part in push.parts or []:
-                by_block.setdefault(part.held.key, []).append(part)
+            for update in push.updates:
+                by_block.setdefault(update.shard.key, []).append(update)
         # What an optimizer may still refuse is a table's rows: tables come first, before anything has changed.
-        steps = sorted(by_block.values(), key=lambda parts: parts[0].rows is None)
-        pass_number = max((push.pass_number for push in pushes), default=0)
+        steps = sorted(by_block.values(), key=lambda updates: updates[0].rows is None)
+        pass_number = max(push.pass_number for push in pushes)
+        scale = self._delta_scale if self.settings.by_trainers else None
         became, done, self.version = ClusterError.kind, 0, version
         try:
-            for parts in steps:
-                self._step(mean(parts, len(pushes)), pass_number)
+            for updates in steps:
+                shard, values, rows = mean(updates, len(pushes))
+                with translate_errors(shard):
+                    if scale is not None:
+                        shard.native.apply_delta(values, scale)
+                    else:
+                        shard.native.set_pass(pass_number)
+                        shard.native.update(values) if rows is None else shard.native.update_rows(rows, values)
                 done += 1
-            became = "applied"
+            became = APPLIED
         except ClusterError as error:
             raise ClusterError(f"{error}; {done} of {len(steps)} blocks were changed") from None
         finally:
             for push in pushes:
                 self.ledger.settle(push.sender, became)
 
-    def _step(self, part: Part, pass_number: int) -> None:
-        if self.settings.mode == "delta":
-            part.add(1 / len(self.ledger.members))
-        elif self.settings.mode == "elastic":
-            part.add(self.settings.elastic_alpha)
-        else:
-            part.update(pass_number)
+    @property
+    def _delta_scale(self) -> float:
+        """What of a trainer's difference is added to the values."""
+        return 1 / len(self.ledger.members) if self.settings.mode == "delta" else self.settings.elastic_alpha
 
-    def set_members(self, asked: Header) -> bool:
-        """ "membership" rises with every change, "trainers" are [number, incarnation] pairs. What a trainer that is gone
-        has pushed for a step that is not made yet is taken out. False for a membership that is no newer."""
-        if not self.ledger.set_members(field(asked, "membership", int), field(asked, "trainers", list)):
+    def set_members(self, membership: int, trainers: Sequence[Life]) -> bool:
+        """membership rises with every change. What a trainer that is gone has pushed for a step that is not made yet is
+        taken out. False for a membership that is no newer."""
+        if not self.ledger.set_members(membership, trainers):
             return False
         for push in self.rounds.pushes():
             if self.ledger.is_left_by(push.sender):
                 self._leave(push)
-        self._end_steps()
+        while pushes := self.rounds.complete(self.ledger.members):
+            with _logged(pushes):
+                self._apply(pushes, pushes[0].sender.step + 1)
         return True
 
-    def _leave(self, push: Push) -> None:
+    def _leave(self, push: WaitingPush) -> None:
         self.rounds.remove(push.sender.trainer)
-        if push.parts is not None:
-            self.ledger.settle(push.sender, Stale.kind)
+        self.ledger.settle(push.sender, Stale.kind)
+
+
+@contextmanager
+def _logged(pushes: list[WaitingPush]) -> Iterator[None]:
+    """A step that can't be made is of all who pushed: it is in the log and in the counts."""
+    try:
+        yield
+    except ClusterError:
+        _log.exception("step %d could not be made", pushes[0].sender.step)

@@ -120,11 +120,11 @@ class CollectiveTrainer(Trainer):
 
     def fail(self) -> None:
         """An error is about to end it."""
-        self._membership.last_words()
+        self._membership.flush_events()
 
-    def abandon(self) -> None:
-        """The end without a word: as if it had died."""
-        self._membership.fall_silent()
+    def kill(self) -> None:
+        """Ends as a process that dies: no message is sent."""
+        self._membership.stop_heartbeat()
 
     def _step_aside(self) -> None:
         if self._exchange.inside:

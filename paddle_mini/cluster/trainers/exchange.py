@@ -5,11 +5,10 @@ import uuid
 from collections.abc import Callable
 from enum import Enum
 from itertools import count
-from typing import Any
 
 from ..client import Ask, Client, required
-from ..coordinator.meeting import FIRST, GIVE, GO_ON, LAST, LEFT, At
-from ..wire import Header
+from ..protocol import Add, Depart, Enter, GetMean, GetState, Given, Meet, PutState
+from ..values import At, DepartAnswer, EnterAnswer, Life, MeetAnswer
 from .flat import Flat
 from .membership import Membership
 from .training_state import TrainingState
@@ -37,24 +36,23 @@ class Exchange:
         self.at: At | None = None
         self.inside = False
         self._asks = count()
-        self._made: list[list[int]] = []  # whose gradients made the last step: [number, incarnation] of each
+        self._made: list[Life] = []  # whose gradients made the last step
 
     def enter(self) -> bool:
         """Returns when this trainer has the state that the others have. False: it had that already."""
         lost: str | None = None
         while True:
-            reply = self._ask("enter", has=self.at, lost=lost, layout=self._state.layout)
-            at = At(*reply["at"])
-            if reply["answer"] == FIRST:
-                self.at = At(at.era, self._state.go_on())
+            reply = self._membership.ask(Enter, ask=next(self._asks), has=self.at, lost=lost, layout=self._state.layout)
+            if reply.answer is EnterAnswer.FIRST:
+                self.at = At(reply.at.era, self._state.go_on())
                 self._give()
-            elif reply["answer"] != GO_ON and not self._take(reply["key"]):
-                lost = reply["key"]
+            elif reply.answer is EnterAnswer.TAKE and not self._take(reply.key):
+                lost = reply.key
                 continue
             else:
-                self.at = at
+                self.at = reply.at
             self.inside = True
-            return bool(reply["answer"] != GO_ON)
+            return reply.answer is not EnterAnswer.GO_ON
 
     def mean(self, full: bool) -> Outcome:
         """Makes a step. full: whether this trainer has a gradient."""
@@ -64,15 +62,16 @@ class Exchange:
             if full and not is_sent:
                 self._add()
                 is_sent = True
-            me, reply = self._me, self._ask("meet", at=self.at, full=full)
-            if reply.get("answer") == GIVE:
+            me = self._membership.life
+            reply = self._membership.ask(Meet, ask=next(self._asks), at=self.at, full=full)
+            if reply.answer is MeetAnswer.GIVE:
                 self._give()
                 continue
-            if "made" in reply:
-                is_part = me in reply["made"]
-                if not reply["made"] or self._get_mean(reply["made"]):
-                    self.at, self._made = At(self.at.era, step + 1), reply["made"]
-                    return Outcome.MEAN if reply["made"] else Outcome.NOTHING
+            if reply.answer is MeetAnswer.MADE:
+                is_part = me in reply.made
+                if not reply.made or self._get_mean(reply.made):
+                    self.at, self._made = At(self.at.era, step + 1), reply.made
+                    return Outcome.MEAN if reply.made else Outcome.NOTHING
             if self.enter():
                 is_part = is_part or (self.at.step == step + 1 and me in self._made)
                 return Outcome.DONE if is_part and self.at.step > step else Outcome.AGAIN
@@ -81,16 +80,16 @@ class Exchange:
     @property
     def is_first(self) -> bool:
         """Whether this trainer is the first of those whose gradients made the last step."""
-        return self._made[:1] == [self._me]
+        return self._made[:1] == [self._membership.life]
 
     def depart(self, when_last: Callable[[], None]) -> None:
         """The others go on without this trainer. when_last() is called where there is no other, so that the state of
         this one is the job's; whoever comes meanwhile waits."""
         done = False
-        while (answer := self._ask("depart", at=self.at, done=done)["answer"]) != LEFT:
-            if answer == GIVE:
+        while (answer := self._depart(done)) is not DepartAnswer.LEFT:
+            if answer is DepartAnswer.GIVE:
                 self._give()
-            elif answer == LAST:
+            elif answer is DepartAnswer.LAST:
                 when_last()
                 done = True
             else:
@@ -98,55 +97,51 @@ class Exchange:
                 done = False
         self.inside = False
 
-    @property
-    def _me(self) -> list[int]:
-        return [self._membership.number, self._membership.incarnation]
-
-    def _ask(self, name: str, **fields: Any) -> Header:
-        return self._membership.ask(name, ask=next(self._asks), **fields)
+    def _depart(self, done: bool) -> DepartAnswer:
+        return self._membership.ask(Depart, ask=next(self._asks), at=self.at, done=done).answer
 
     def _add(self) -> None:
-        fields = {**self._membership.who, "serial": next(self._asks), "at": self.at}
+        assert self.at is not None
+        serial = next(self._asks)
         required(
             self._client.ask_all(
                 [
-                    Ask(f"server {index}", "add", fields, self.gradients.part(index, self._servers))
+                    Ask(
+                        f"server {index}", Add(*self._membership.life, serial, self.at, self.gradients.part(index, self._servers))
+                    )
                     for index in range(self._servers)
                 ]
             )
         )
 
-    def _get_mean(self, of: list[list[int]]) -> bool:
+    def _get_mean(self, of: list[Life]) -> bool:
         """False when a server does not have all parts any more; nothing has changed then."""
-        replies = required(
-            self._client.ask_all([Ask(f"server {index}", "mean", {"at": self.at, "of": of}) for index in range(self._servers)])
-        )
-        if any(header["missing"] for header, _ in replies):
+        assert self.at is not None
+        means = required(self._client.ask_all([Ask(f"server {index}", GetMean(self.at, of)) for index in range(self._servers)]))
+        if any(mean.missing for mean in means):
             return False
-        for index, (_, arrays) in enumerate(replies):
-            self.gradients.take(index, self._servers, arrays)
+        for index, mean in enumerate(means):
+            self.gradients.take(index, self._servers, mean.arrays)
         return True
 
     def _give(self) -> None:
-        key, about = uuid.uuid4().hex, {**self._state.about(), "made": self._made}
+        assert self.at is not None
+        key, about, at = uuid.uuid4().hex, self._state.about(self._made), self.at
         required(
             self._client.ask_all(
                 [
-                    Ask(f"server {index}", "put_state", {"key": key, "at": self.at, "about": about}, arrays)
+                    Ask(f"server {index}", PutState(key, at, about, arrays))
                     for index, arrays in enumerate(self._state.given(self._servers))
                 ]
             )
         )
-        self._ask("given", at=self.at, key=key)
+        self._membership.ask(Given, ask=next(self._asks), at=at, key=key)
 
     def _take(self, key: str) -> bool:
         """False when a server does not have its part any more."""
-        replies = required(
-            self._client.ask_all([Ask(f"server {index}", "get_state", {"key": key}) for index in range(self._servers)])
-        )
-        if any(header["missing"] for header, _ in replies):
+        shares = required(self._client.ask_all([Ask(f"server {index}", GetState(key)) for index in range(self._servers)]))
+        if any(share.state is None for share in shares):
             return False
-        about = replies[0][0]["about"]
-        self._state.take([arrays for _, arrays in replies], about)
-        self._made = about["made"]
+        self._state.take([share.arrays for share in shares], shares[0].state)
+        self._made = shares[0].state.made
         return True

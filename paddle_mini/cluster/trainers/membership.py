@@ -5,13 +5,16 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ..client import Ask, Client
 from ..engine import Killed
 from ..errors import ClusterError, Gone
+from ..messages import R, Request
 from ..part_log import PartLogger, events_sent, events_waiting, speaking
-from ..wire import Header
+from ..protocol import Heartbeat, Join, Leave, SetMembers, View
+from ..values import Life, Role
 
 _JOINS = 3
 """How often in one request: a trainer that is lost again and again is too slow for the lease."""
@@ -31,13 +34,13 @@ class Membership:
         self._servers, self._client, self._beat_seconds, self._report = servers, client, beat_seconds, report
         self._beats: threading.Thread | None = None
         self._left = threading.Event()
-        self._renewed: Ask | None = None
+        self._renewed: Callable[..., Request[Any]] | None = None
 
     def join(self) -> None:
         """Also again, when it is lost."""
         self.is_lost = False
-        reply, _ = self._client.ask("coordinator", "join", key=uuid.uuid4().hex, trainer=self.number)
-        self.incarnation, self.membership = reply["incarnation"], reply["membership"]
+        welcome = self._client.ask("coordinator", Join(uuid.uuid4().hex, self.number))
+        self.incarnation, self.membership = welcome.incarnation, welcome.membership
         self._announce()
         if self._beats is None:
             self._left.clear()
@@ -46,30 +49,22 @@ class Membership:
 
     def leave(self) -> None:
         """The others do not wait for this trainer any more."""
-        self.fall_silent()
+        self.stop_heartbeat()
         events = events_waiting()
-        self._client.ask(
-            "coordinator",
-            "leave",
-            part="trainer",
-            number=self.number,
-            incarnation=self.incarnation,
-            report=self._report(),
-            events=events,
-        )
+        self._client.ask("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
         events_sent(events)
         self._announce()
 
-    def last_words(self) -> None:
+    def flush_events(self) -> None:
         """Before an error ends this trainer: what it has logged goes along with one more beat."""
-        self.fall_silent()
+        self.stop_heartbeat()
         if events_waiting():
             try:
                 self._beat()
             except ClusterError as error:  # the one that ends the trainer is what counts
                 _log.info("%s", error)
 
-    def fall_silent(self) -> None:
+    def stop_heartbeat(self) -> None:
         """No more beats."""
         self._left.set()
         if self._beats is not None:
@@ -77,24 +72,26 @@ class Membership:
             self._beats = None
 
     @property
-    def who(self) -> Header:
-        """What a request to the coordinator says."""
-        return {"trainer": self.number, "incarnation": self.incarnation}
+    def life(self) -> Life:
+        """Which life of which trainer this is."""
+        return Life(self.number, self.incarnation)
 
-    def ask(self, name: str, **fields: Any) -> Header:
-        """Asks the coordinator as this trainer, which joins again where it was not heard of for too long."""
+    def ask(self, request: Callable[..., Request[R]], **fields: Any) -> R:
+        """Asks the coordinator as this trainer, which joins again where it was not heard of for too long. request: a
+        class whose first two fields are those of a Life."""
         for _ in range(_JOINS):
             try:
-                return self._client.ask("coordinator", name, **self.who, **fields)[0]
+                return self._client.ask("coordinator", request(*self.life, **fields))
             except Gone as error:
                 _log.warning("%s", error)
                 self.join()
-        return self._client.ask("coordinator", name, **self.who, **fields)[0]
+        return self._client.ask("coordinator", request(*self.life, **fields))
 
     @contextmanager
-    def renewing(self, name: str, **fields: Any) -> Iterator[None]:
-        """Inside, the coordinator is asked this with each beat too, so that a right that has an end does not end."""
-        self._renewed = Ask("coordinator", name, fields)
+    def renewing(self, request: Callable[..., Request[Any]], **fields: Any) -> Iterator[None]:
+        """Inside, the coordinator is asked this with each beat too, so that a right that has an end does not end. request:
+        as for ask."""
+        self._renewed = partial(request, **fields)
         try:
             yield
         finally:
@@ -104,10 +101,10 @@ class Membership:
         """Servers come to know of members by themselves; this is sooner."""
         if not self._servers:
             return
-        view, _ = self._client.ask("coordinator", "view")
-        if view["started"]:
-            fields = {"membership": view["membership"], "trainers": view["trainers"]}
-            self._client.tell_all([Ask(f"server {index}", "members", fields) for index in range(self._servers)])
+        view = self._client.ask("coordinator", View())
+        if view.started:
+            request = SetMembers(view.membership, view.trainers)
+            self._client.tell_all([Ask(f"server {index}", request) for index in range(self._servers)])
 
     def _beats_on(self) -> None:
         with speaking(f"trainer {self.number}"):
@@ -122,18 +119,10 @@ class Membership:
     def _beat(self) -> None:
         incarnation, events = self.incarnation, events_waiting()
         try:
-            self._client.once(
-                "coordinator",
-                "beat",
-                part="trainer",
-                number=self.number,
-                incarnation=incarnation,
-                report=self._report(),
-                events=events,
-            )
+            self._client.once("coordinator", Heartbeat(Role.TRAINER, self.number, incarnation, self._report(), events))
             events_sent(events)
             renewed = self._renewed
             if renewed is not None:
-                self._client.once(renewed.service, renewed.name, **self.who, **renewed.fields)
+                self._client.once("coordinator", renewed(*self.life))
         except Gone:
             self.is_lost = self.incarnation == incarnation  # else it has joined again meanwhile

@@ -7,9 +7,10 @@ from itertools import count
 from typing import Any
 
 from ..client import Client
-from ..coordinator.tasks import ALL_FAILED, EARLIER, OVER, TASK
 from ..errors import ClusterError
-from ..wire import Header
+from ..protocol import EndTask, GetJobStatus, GetTask, SetData
+from ..replies import Task
+from ..values import TaskAnswer
 from .membership import Membership
 
 _PAUSE = 0.02
@@ -28,20 +29,20 @@ class Reading:
         """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
         task. A task is done when the next chunk is asked for. set_pass(number) is called when chunks of a pass follow.
         """
-        self._client.ask("coordinator", "set_data", chunks=list(chunks), chunks_per_task=chunks_per_task)
+        self._client.ask("coordinator", SetData(list(chunks), chunks_per_task))
         for number in range(passes):
-            while (task := self._get(number))["answer"] not in (OVER, EARLIER):
-                if task["answer"] == ALL_FAILED:
+            while (task := self._get(number)).answer not in (TaskAnswer.OVER, TaskAnswer.EARLIER):
+                if task.answer is TaskAnswer.ALL_FAILED:
                     raise ClusterError(f"every task of pass {number} failed: there is nothing to read")
-                if task["answer"] == TASK:
+                if task.answer is TaskAnswer.TASK:
                     set_pass(number)
-                    yield from task["chunks"]
-                    self._membership.ask("end_task", task=task["task"], epoch=task["epoch"])
+                    yield from task.chunks
+                    self._membership.ask(EndTask, task=task.task, epoch=task.epoch)
                 else:
                     self._wait()
 
-    def _get(self, number: int) -> Header:
-        return self._membership.ask("get_task", **{"pass": number, "ask": next(self._asks)})
+    def _get(self, number: int) -> Task:
+        return self._membership.ask(GetTask, pass_number=number, ask=next(self._asks))
 
     def _wait(self) -> None:
         if self._step_aside is None:
@@ -50,7 +51,7 @@ class Reading:
         self._step_aside()
         self._membership.leave()
         while True:
-            tasks = self._client.ask("coordinator", "status")[0]["tasks"]
+            tasks = self._client.ask("coordinator", GetJobStatus()).tasks
             if tasks["todo"] or not tasks["pending"]:
                 break
             time.sleep(_PAUSE)

@@ -1,18 +1,20 @@
 # RemoteParameters: the parameters of a job at its servers, as whole arrays by name.
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..client import Ask, Client, OnWait, Result, required
+from ..client import Ask, Client, OnWait, required
 from ..errors import AlreadyInitialised, NotInitialised
+from ..messages import ServerReply
 from ..part_log import PartLogger
-from ..servers.held import about, digest
+from ..protocol import Compare, FinishInit, Init, Pull
+from ..servers.parameter_shard import digest
 from ..shards import Block, ParameterInfo, join, part, plan_shards
-from ..wire import Arrays, Header
+from ..values import BlockDigest, BlockKey, NewBlock
+from ..wire import Arrays
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Numbers of rows, int64, and their values, [rows, ...]."""
@@ -23,7 +25,7 @@ _AT_ONCE = 200
 _log = PartLogger(__name__)
 
 
-class Held(NamedTuple):
+class RemoteParameter(NamedTuple):
     """A parameter that servers have. config: bytes of its OptimizerConfig. average: whether that keeps averages. fixed:
     nothing changes it, so that it need be pulled only once."""
 
@@ -37,10 +39,10 @@ class RemoteParameters:
     """versions: of each server, as it was pulled. lives: as its last reply said; one that ends takes with it what came
     after the newest checkpoint, and restarts counts that."""
 
-    def __init__(self, client: Client, held: Sequence[Held], servers: int):
-        self._client, self.held = client, {one.info.name: one for one in held}
+    def __init__(self, client: Client, parameters: Sequence[RemoteParameter], servers: int):
+        self._client, self.by_name = client, {one.info.name: one for one in parameters}
         self.blocks: list[list[Block]] = [[] for _ in range(servers)]
-        for block in plan_shards([one.info for one in held], servers):
+        for block in plan_shards([one.info for one in parameters], servers):
             self.blocks[block.server].append(block)
         self.versions, self.lives, self.restarts = [0] * servers, [""] * servers, 0
 
@@ -52,9 +54,9 @@ class RemoteParameters:
             for begin in range(0, len(blocks), _AT_ONCE):
                 some = blocks[begin : begin + _AT_ONCE]
                 arrays = [part(self._info(block), block, values[block.parameter]) for block in some]
-                fields = {"token": token, "blocks": [self._about(block) for block in some]}
-                asks.append(Ask(f"server {index}", "init", fields, [np.ascontiguousarray(array) for array in arrays]))
-            asks.append(Ask(f"server {index}", "finish_init", {"token": token, "count": len(blocks)}))
+                new = [NewBlock(self._info(block), block, self.by_name[block.parameter].config) for block in some]
+                asks.append(Ask(f"server {index}", Init(token, new, [np.ascontiguousarray(one) for one in arrays])))
+            asks.append(Ask(f"server {index}", FinishInit(token, len(blocks))))
             for ask in asks:
                 self._give_one(ask)
 
@@ -67,14 +69,15 @@ class RemoteParameters:
         """Parameters that servers have with another OptimizerConfig, as a job in the same directory began with it."""
         asks = []
         for index, blocks in enumerate(self.blocks):
-            digests = [[block.parameter, block.number, digest(self.held[block.parameter].config)] for block in blocks]
+            digests = [
+                BlockDigest(block.parameter, block.number, digest(self.by_name[block.parameter].config)) for block in blocks
+            ]
             asks += [
-                Ask(f"server {index}", "compare", {"blocks": digests[begin : begin + _AT_ONCE]})
-                for begin in range(0, len(digests), _AT_ONCE)
+                Ask(f"server {index}", Compare(digests[begin : begin + _AT_ONCE])) for begin in range(0, len(digests), _AT_ONCE)
             ]
         results = self._client.ask_all(asks)  # a server that died meanwhile will be given this trainer's
         replies = required([one for one in results if not isinstance(one, NotInitialised)])
-        return sorted({name for header, _ in replies for name in header["other"]})
+        return sorted({name for reply in replies for name in reply.other})
 
     def pull(
         self,
@@ -88,54 +91,35 @@ class RemoteParameters:
         servers. average: one of the averages, of parameters that have one; None: the values."""
         wanted = [[block for block in blocks if block.parameter in names] for blocks in self.blocks]
         tables = [[block for block in blocks if block.parameter in rows] for blocks in self.blocks]
-        more = {} if average is None else {"average": average}
         asks = []
         for index, (whole, table) in enumerate(zip(wanted, tables)):
-            fields = {"blocks": _pairs(whole), "rows": _pairs(table), "min_version": min_version, **more}
             inside = [_inside(rows[block.parameter], block) for block in table]
-            asks.append(Ask(f"server {index}", "pull", fields, inside))
+            asks.append(Ask(f"server {index}", Pull(_keys(whole), _keys(table), min_version, average, inside)))
         pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in (*names, *rows)}
-        for index, (header, arrays) in enumerate(required(self._client.ask_all(asks, on_wait))):
-            self.heard(index, header)
-            for block, array in zip([*wanted[index], *tables[index]], arrays):
+        for index, pulled in enumerate(required(self._client.ask_all(asks, on_wait))):
+            self.heard(index, pulled)
+            self.versions[index] = pulled.version
+            for block, array in zip([*wanted[index], *tables[index]], pulled.arrays):
                 pieces[block.parameter].append((block.begin, block.end, array))
         return (
-            {name: join(self.held[name].info, pieces[name]) for name in names},
+            {name: join(self.by_name[name].info, pieces[name]) for name in names},
             {name: (rows[name], _in_order(pieces[name])) for name in rows},
         )
 
-    def push(
-        self, gradients: Mapping[str, Gradient], name: str, sender: Header, servers: Sequence[int]
-    ) -> list[tuple[int, Result]]:
-        """Sends each of these servers its part, and returns what it said, with its number. name: "push" or
-        "push_delta"."""
-        asks = {}
-        for index in servers:
-            blocks = [block for block in self.blocks[index] if block.parameter in gradients]
-            arrays = [array for block in blocks for array in self._parts(block, gradients[block.parameter])]
-            fields = {**sender, "version": self.versions[index], "blocks": _pairs(blocks)}
-            asks[index] = Ask(f"server {index}", name, fields, arrays)
-        results = list(zip(asks, self._client.ask_all(list(asks.values()))))
-        for index, result in results:
-            if isinstance(result, tuple):
-                self.heard(index, result[0], pulled=False)
-        return results
+    def share(self, index: int, gradients: Mapping[str, Gradient]) -> tuple[list[BlockKey], Arrays]:
+        """What a push has for one server: its blocks, and their arrays."""
+        blocks = [block for block in self.blocks[index] if block.parameter in gradients]
+        return _keys(blocks), [array for block in blocks for array in self._parts(block, gradients[block.parameter])]
 
-    def heard(self, index: int, header: Header, pulled: bool = True) -> None:
-        """What each reply of a server says. pulled: the values that are here are of this version now."""
-        if self.lives[index] and header["life"] != self.lives[index]:
+    def heard(self, index: int, reply: ServerReply) -> None:
+        """A server has replied."""
+        if self.lives[index] and reply.life != self.lives[index]:
             self.restarts += 1
-            _log.warning("server %d began again from its checkpoint, at version %d", index, header["version"])
-        self.lives[index] = header["life"]
-        if pulled:
-            self.versions[index] = header["version"]
+            _log.warning("server %d began again from its checkpoint, at version %d", index, reply.version)
+        self.lives[index] = reply.life
 
     def _info(self, block: Block) -> ParameterInfo:
-        return self.held[block.parameter].info
-
-    def _about(self, block: Block) -> dict[str, Any]:
-        one = self.held[block.parameter]
-        return {**about(one.info, block), "config": base64.b64encode(one.config).decode("ascii")}
+        return self.by_name[block.parameter].info
 
     def _parts(self, block: Block, gradient: Gradient) -> Arrays:
         info = self._info(block)
@@ -148,8 +132,8 @@ class RemoteParameters:
         return [rows.take(mine), values.take(mine, axis=0)]
 
 
-def _pairs(blocks: Sequence[Block]) -> list[list[Any]]:
-    return [[block.parameter, block.number] for block in blocks]
+def _keys(blocks: Sequence[Block]) -> list[BlockKey]:
+    return [BlockKey(block.parameter, block.number) for block in blocks]
 
 
 def _inside(rows: np.ndarray, block: Block) -> np.ndarray:

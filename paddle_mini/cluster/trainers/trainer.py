@@ -19,7 +19,8 @@ from ...variable import Variable
 from ..engine import Link
 from ..errors import Malformed
 from ..job_settings import JobSettings
-from . import deltas, gradients
+from ..protocol import AskSave
+from . import delta_step, gradient_step
 from .membership import Membership
 from .reading import Reading
 from .saving import Write, model_writer, save_alone, save_elected
@@ -29,8 +30,8 @@ from .transpile import transpile
 Vars = Sequence[str | Variable]
 
 
-class Way(Protocol):
-    """What a step is."""
+class TrainStep(Protocol):
+    """How a trainer makes a step."""
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]: ...
 
@@ -93,10 +94,9 @@ def save_if_elected(membership: Membership, directory: Path, seconds: float, wri
     where: dict[str, Any] = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
 
     def ask() -> int | None:
-        token: int | None = membership.ask("ask_save", **where)["token"]
-        return token
+        return membership.ask(AskSave, **where).token
 
-    renewing = partial(membership.renewing, "ask_save", **where)
+    renewing = partial(membership.renewing, AskSave, **where)
     return save_elected(where["directory"], str(membership.number), ask, write, renewing)
 
 
@@ -107,28 +107,28 @@ class JobTrainer(Trainer):
         super().__init__(main, exe, scope)
         self.number, self.trainers = number, settings.trainers
         transpiled = None if settings.by_trainers else transpile(main)
-        held = deltas.held_of(main) if transpiled is None else gradients.held_of(transpiled)
-        self._held = {one.info.name: one for one in held}
-        self._part = TrainerPart(number, link, settings, held, self._values)
-        self._way: Way = (
-            deltas.Deltas(self._part, main, exe, scope)
+        remote = delta_step.remote_parameters(main) if transpiled is None else gradient_step.remote_parameters(transpiled)
+        self._remote = {one.info.name: one for one in remote}
+        self._part = TrainerPart(number, link, settings, remote, self._values)
+        self._train_step: TrainStep = (
+            delta_step.DeltaStep(self._part, main, exe, scope)
             if transpiled is None
-            else gradients.Gradients(self._part, transpiled, exe, scope)
+            else gradient_step.GradientStep(self._part, transpiled, exe, scope)
         )
         self.counts = self._part.counts
 
     def begin(self) -> None:
         """Joins the job; returns when it can begin."""
         self._part.begin()
-        self._take([name for name, one in self._held.items() if one.fixed])
+        self._take([name for name, one in self._remote.items() if one.fixed])
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
-        results = self._way.run(feed or {}, list(fetch_list or ()), return_numpy)
+        results = self._train_step.run(feed or {}, list(fetch_list or ()), return_numpy)
         self._part.pace.steps += 1
         return results
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
-        step_aside = self._way.settle if self._part.settings.mode == "sync" else None
+        step_aside = self._train_step.settle if self._part.settings.mode == "sync" else None
         reading = Reading(self._part.client, self._part.membership, step_aside)
         return reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
@@ -137,18 +137,18 @@ class JobTrainer(Trainer):
         self._part.pass_number = number
 
     def pull(self) -> None:
-        self._way.settle()
-        self._take(list(self._held))
+        self._train_step.settle()
+        self._take(list(self._remote))
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         names = self._names(feed_vars, fetch_vars)
 
         def values() -> dict[str, np.ndarray]:
-            averaged = [name for name in names if name in self._held and self._held[name].average]
-            others = [name for name in names if name in self._held and name not in averaged]
+            averaged = [name for name in names if name in self._remote and self._remote[name].average]
+            others = [name for name in names if name in self._remote and name not in averaged]
             if self._part.settings.mode == "sync":
-                self._way.settle()  # all servers are at one step then, as the next one needs this trainer
-            own = {name: self._scope.get(name) for name in names if name not in self._held}
+                self._train_step.settle()  # all servers are at one step then, as the next one needs this trainer
+            own = {name: self._scope.get(name) for name in names if name not in self._remote}
             return {**own, **self._part.pull(others, {})[0], **self._part.pull(averaged, {}, average=0)[0]}
 
         write = model_writer(values, feed_vars, fetch_vars, self._main)
@@ -158,19 +158,19 @@ class JobTrainer(Trainer):
 
     def finish(self) -> None:
         """The end of its work: the others do not wait for it any more."""
-        self._way.settle()
+        self._train_step.settle()
         self._part.membership.leave()
 
     def fail(self) -> None:
         """An error is about to end it."""
-        self._part.membership.last_words()
+        self._part.membership.flush_events()
 
-    def abandon(self) -> None:
-        """The end without a word: as if it had died."""
-        self._part.membership.fall_silent()
+    def kill(self) -> None:
+        """Ends as a process that dies: no message is sent."""
+        self._part.membership.stop_heartbeat()
 
     def _values(self) -> dict[str, np.ndarray]:
-        return {name: self._scope.get(name) for name in self._held}
+        return {name: self._scope.get(name) for name in self._remote}
 
     def _take(self, names: Sequence[str]) -> None:
         for name, value in self._part.pull(names, {})[0].items():

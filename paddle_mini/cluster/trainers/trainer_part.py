@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ..client import Client
+from ..client import Ask, Client
 from ..engine import Link
-from ..errors import ClusterError, Gone, NotFinite, NotInitialised, Stale, StaleToken
+from ..errors import ClusterError, Gone, NotInitialised, Stale, StaleToken
 from ..job_settings import JobSettings
+from ..messages import Wait
 from ..part_log import PartLogger
-from ..wire import Header
+from ..protocol import BeginInit, EndInit, Push, PushDelta
+from ..values import Life
 from .membership import Membership
 from .pace import Pace
-from .remote_parameters import Gradient, Held, Pulled, RemoteParameters
+from .remote_parameters import Gradient, Pulled, RemoteParameter, RemoteParameters
 
 Again = Callable[[Sequence[int]], None]
 _log = PartLogger(__name__)
@@ -28,11 +30,16 @@ class TrainerPart:
     """
 
     def __init__(
-        self, number: int, link: Link, settings: JobSettings, held: Sequence[Held], values: Callable[[], Mapping[str, np.ndarray]]
+        self,
+        number: int,
+        link: Link,
+        settings: JobSettings,
+        parameters: Sequence[RemoteParameter],
+        values: Callable[[], Mapping[str, np.ndarray]],
     ):
         self.settings, self._values = settings, values
         self.client = Client(link, **settings.of_clients())
-        self.parameters = RemoteParameters(self.client, held, settings.servers)
+        self.parameters = RemoteParameters(self.client, parameters, settings.servers)
         self.membership = Membership(number, settings.servers, self.client, settings.beat_seconds, self._report)
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
         self.pace = Pace()
@@ -53,13 +60,14 @@ class TrainerPart:
     def _initialise(self) -> None:
         """Gives the servers their parameters, if this trainer is selected, or waits for who is."""
         while True:
-            reply = self.membership.ask("begin_init")
-            if not reply["selected"]:
+            reply = self.membership.ask(BeginInit)
+            if reply.token is None:
                 return
-            servers = [(row["server"], row["incarnation"]) for row in reply["servers"]]
             try:
-                self.parameters.give([index for index, _ in servers], reply["token"], self._values())
-                self.membership.ask("finish_init", token=reply["token"], servers=servers)
+                self.parameters.give([row.server for row in reply.servers], reply.token, self._values())
+                self.membership.ask(
+                    EndInit, token=reply.token, servers=[Life(row.server, row.incarnation) for row in reply.servers]
+                )
             except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or began again
                 _log.warning("it initialises once more: %s", error)
 
@@ -75,14 +83,14 @@ class TrainerPart:
         since they, or this trainer, began again."""
         begun, incarnation = list(self.parameters.lives), self.membership.incarnation
 
-        def on_wait(index: int, header: Header) -> None:
+        def on_wait(index: int, reply: Wait) -> None:
             nonlocal incarnation
             lacking: Sequence[int] = []
             if self.membership.is_lost:
                 self.membership.join()
-            if header["life"] != begun[index]:
-                begun[index] = header["life"]
-                self.parameters.heard(index, header, pulled=False)
+            if reply.life != begun[index]:
+                begun[index] = reply.life
+                self.parameters.heard(index, reply)
                 self._initialise()
                 lacking = [index]
             if self.membership.incarnation != incarnation:  # it joined again, here or amid a request
@@ -93,54 +101,55 @@ class TrainerPart:
 
         return self.parameters.pull(names, rows, min_version, average, on_wait)
 
-    def push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int) -> None:
-        """Sends each server its part, once. What a server drops is counted."""
-        self.counts["sent"] += self.settings.servers
-        for _, error in self._push(gradients, step, pass_number, range(self.settings.servers)):
-            if error is None:
-                self.counts["applied"] += 1
-            elif isinstance(error, (Stale, Gone)):
-                self.counts["dropped"] += 1
+    def push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int, again: Sequence[int] = ()) -> None:
+        """Sends each server its share, once. What a server drops is counted. again: servers that may not have it any
+        more; one that has it takes no notice. NotFinite: nothing was sent."""
+        kind: Any = PushDelta if self.settings.by_trainers else Push
+        errors: list[ClusterError] = []
+        left: Sequence[int] = again or range(self.settings.servers)
+        while left:
+            asks = []
+            for index in left:  # all of them are made before the first is sent
+                blocks, arrays = self.parameters.share(index, gradients)
+                asks.append(
+                    Ask(
+                        f"server {index}",
+                        kind(
+                            *self.membership.life,
+                            step,
+                            blocks,
+                            self.membership.membership,
+                            self.parameters.versions[index],
+                            pass_number,
+                            arrays,
+                        ),
+                    )
+                )
+            results, asked, left = self.client.ask_all(asks), left, []
+            for index, result in zip(asked, results):
+                if isinstance(result, NotInitialised):
+                    left.append(index)
+                elif isinstance(result, ClusterError):
+                    errors.append(result)
+                else:
+                    self.parameters.heard(index, result)
+                    self._count("applied", 0 if again else 1)
+            if left:
+                self._initialise()
+        for error in errors:
+            if not isinstance(error, (Stale, Gone)):
+                raise error
+            if not again:
+                self._count("dropped", 1)
                 _log.warning("%s", error)
                 if isinstance(error, Gone):
                     self.membership.is_lost = True
-            else:
-                raise error
-        if self.membership.is_lost:
+        if self.membership.is_lost and not again:
             self.membership.join()
 
-    def push_again(self, gradients: Mapping[str, Gradient], step: int, pass_number: int, servers: Sequence[int]) -> None:
-        """What servers may not have any more; one that has it takes no notice."""
-        for _, error in self._push(gradients, step, pass_number, servers):
-            if error is not None and not isinstance(error, (Stale, Gone)):
-                raise error
-
-    def _push(
-        self, gradients: Mapping[str, Gradient], step: int, pass_number: int, servers: Sequence[int]
-    ) -> list[tuple[int, ClusterError | None]]:
-        name = "push_delta" if self.settings.by_trainers else "push"
-        done: list[tuple[int, ClusterError | None]] = []
-        left: Sequence[int] = servers
-        while left:
-            sender = {**self.membership.who, "membership": self.membership.membership, "step": step, "pass": pass_number}
-            results, left = self.parameters.push(gradients, name, sender, left), []
-            for index, result in results:
-                if isinstance(result, NotInitialised):
-                    left.append(index)
-                else:
-                    done.append((index, result if isinstance(result, ClusterError) else None))
-            if left:
-                self._initialise()
-        return done
-
-    def require_finite(self, gradients: Mapping[str, Gradient], step: int) -> None:
-        """Before a push: a server would drop its part, and the others would not. NotFinite."""
-        for name, gradient in gradients.items():
-            if not np.isfinite(gradient[1] if isinstance(gradient, tuple) else gradient).all():
-                raise NotFinite(
-                    f"what trainer {self.membership.number} would push for step {step} is not finite in "
-                    f"'{name}': nothing was sent"
-                )
+    def _count(self, became: str, pushes: int) -> None:
+        self.counts["sent"] += pushes
+        self.counts[became] += pushes
 
     def finish(self) -> None:
         """The others do not wait for this trainer any more."""

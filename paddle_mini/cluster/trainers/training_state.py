@@ -15,7 +15,8 @@ from ...io.checkpoint_files import held_names, schedule_states
 from ...program import Program
 from ..errors import Malformed, StorageError
 from ..part_log import PartLogger
-from ..wire import Arrays, Header, field
+from ..values import Life, State
+from ..wire import Arrays
 from .flat import Flat
 
 FOLDER = "trainers"
@@ -55,23 +56,23 @@ class TrainingState:
             np.copyto(flat.views[name], value)
         return [flat.part(index, servers) for index in range(servers)]
 
-    def about(self) -> Header:
-        return {"schedules": schedule_states(self._main), "random": self._optimizing.random_state()}
+    def about(self, made: list[Life]) -> State:
+        """made: whose gradients made the last step."""
+        return State(schedule_states(self._main), self._optimizing.random_state(), made)
 
-    def take(self, parts: list[Arrays], about: Header) -> None:
+    def take(self, parts: list[Arrays], about: State) -> None:
         """What given() and about() of another trainer said becomes the state."""
         flat = Flat(self._fields)
         for index, arrays in enumerate(parts):
             flat.take(index, len(parts), arrays)
         schedules: Mapping[str, Any] = self._main.schedules
-        states = field(about, "schedules", dict)
-        if states.keys() != schedules.keys():
+        if about.schedules.keys() != schedules.keys():
             raise Malformed("the state of another trainer has other schedules of learning rates")
         for name, view in flat.views.items():
             self._scope.set(name, view)
         for name, rate in schedules.items():
-            rate.set_state_dict(states[name]["state"])
-        self._optimizing.set_random_state(field(about, "random", str))
+            rate.set_state_dict(about.schedules[name]["state"])
+        self._optimizing.set_random_state(about.random)
 
     def go_on(self) -> int:
         """Goes on from the newest checkpoint, if there is one; the step."""

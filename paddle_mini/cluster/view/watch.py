@@ -12,6 +12,9 @@ from ...errors import shown
 from ..client import Client
 from ..errors import ClusterError, Malformed, Timeout
 from ..part_log import AT_ONCE, LOGGER
+from ..protocol import GetJobStatus
+from ..replies import JobStatus
+from ..values import MemberStatus
 
 _log = logging.getLogger(LOGGER)
 _SAVE = "save "
@@ -71,23 +74,23 @@ class Snapshot(NamedTuple):
 OnStatus = Callable[[Snapshot], Any]
 
 
-def snapshot(status: Mapping[str, Any], seconds: float) -> Snapshot:
+def snapshot(status: JobStatus, seconds: float) -> Snapshot:
     """From what a coordinator replies to "status"."""
-    saving = {right[len(_SAVE) :]: int(lease["trainer"]) for right, lease in status["leases"].items() if right.startswith(_SAVE)}
+    saving = {right[len(_SAVE) :]: int(lease.trainer) for right, lease in status.leases.items() if right.startswith(_SAVE)}
     return Snapshot(
         seconds,
-        tuple(_rows(TrainerStatus, status["trainers"])),
-        tuple(_rows(ServerStatus, status["servers"])),
-        status["tasks"],
+        tuple(_rows(TrainerStatus, status.trainers)),
+        tuple(_rows(ServerStatus, status.servers)),
+        status.tasks,
         saving,
-        status["restarts"],
+        status.restarts,
     )
 
 
-def _rows(kind: Any, members: Mapping[str, Any]) -> Iterator[Any]:
+def _rows(kind: Any, members: Mapping[str, MemberStatus]) -> Iterator[Any]:
     for number, said in sorted(members.items(), key=lambda item: int(item[0])):
-        report = {name: value for name, value in said["report"].items() if name in kind._fields}
-        yield kind(int(number), said["silent"], said["restarts"], **report)
+        report = {name: value for name, value in said.report.items() if name in kind._fields}
+        yield kind(int(number), said.silent, said.restarts, **report)
 
 
 class Watch:
@@ -103,11 +106,11 @@ class Watch:
         try:
             events: list[Any] = [None] * AT_ONCE
             while len(events) == AT_ONCE:
-                status = self._client.once("coordinator", "status", after=self._events)
-                if status["restarts"] != self._restarts:
-                    self._restarts, self._events = status["restarts"], 0
+                status = self._client.once("coordinator", GetJobStatus(self._events))
+                if status.restarts != self._restarts:
+                    self._restarts, self._events = status.restarts, 0
                     continue
-                events, self._events = status["events"], status["events_end"]
+                events, self._events = status.events, status.events_end
                 for level, text in events:
                     _log.log(level, "%s", text)
         except Timeout:  # it is begun again, or whoever else asks it tells of it

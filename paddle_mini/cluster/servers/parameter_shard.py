@@ -2,25 +2,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._core import Error, ShapeError, printable
-from ...errors import shown
 from ...optimizer.native import NativeOptimizer, NotFiniteError
 from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
-from ..shards import Block, ParameterInfo, block_shape, check_info
+from ..shards import Block, ParameterInfo, block_shape, check_block
+from ..values import BlockKey
 from ..wire import field
-
-Key = tuple[str, int]
-"""Name of a parameter and number of a block."""
 
 
 def about(info: ParameterInfo, block: Block) -> dict[str, Any]:
-    """A block and its parameter as JSON, for messages and checkpoints."""
+    """A block and its parameter as JSON, for checkpoints."""
     return {**info._asdict(), **block._asdict(), "shape": list(info.shape)}
 
 
@@ -32,15 +29,12 @@ def from_about(facts: Mapping[str, Any]) -> tuple[ParameterInfo, Block]:
     name = field(facts, "parameter", str)
     sparse, whole = field(facts, "sparse", bool), field(facts, "whole", bool)
     info = ParameterInfo(name, tuple(shape), field(facts, "dtype", str), sparse, whole)
-    check_info(info)
-    numbers = [field(facts, word, int) for word in ("number", "begin", "end", "server")]
-    block = Block(name, *numbers)
-    if not block.begin <= block.end <= info.units:
-        raise Malformed(f"block {block.number} of '{printable(name)}' is {block.begin} to {block.end} of {info.units}")
+    block = Block(name, *(field(facts, word, int) for word in ("number", "begin", "end", "server")))
+    check_block(info, block)
     return info, block
 
 
-class Held:
+class ParameterShard:
     """A block with its optimizer. Values on the wire are [elements], or [rows, ...] of a table; rows are numbered as in
     the whole table.
 
@@ -52,7 +46,7 @@ class Held:
         self, info: ParameterInfo, block: Block, config: bytes, value: np.ndarray | None = None, state: bytes | None = None
     ):
         self.info, self.block, self.config = info, block, config
-        self.key: Key = (info.name, block.number)
+        self.key = BlockKey(info.name, block.number)
         shape = block_shape(info, block)
         begin = np.zeros(shape, info.dtype) if value is None else self._fitting(value, shape)
         try:
@@ -63,23 +57,23 @@ class Held:
         except Error as error:
             raise Malformed(f"the optimizer of '{printable(info.name)}': {error}") from None
 
-    def take(self, values: np.ndarray, rows: np.ndarray | None = None) -> Part:
+    def take(self, values: np.ndarray, rows: np.ndarray | None = None) -> ShardUpdate:
         """A gradient or a difference for this block; WrongShape, WrongDtype, WrongRow when it does not fit. rows: of
         tables."""
         if rows is None:
-            return Part(self, self._fitting(values, block_shape(self.info, self.block)), None)
+            return ShardUpdate(self, self._fitting(values, block_shape(self.info, self.block)), None)
         inside = self._inside(rows)
-        return Part(self, self._fitting(values, (len(inside), *self.info.unit_shape)), inside)
+        return ShardUpdate(self, self._fitting(values, (len(inside), *self.info.unit_shape)), inside)
 
     def values(self, average: int | None = None) -> np.ndarray:
         """A copy of the values, or of an average."""
-        with told_of(self):
+        with translate_errors(self):
             return self.native.parameter() if average is None else self.native.average(average)
 
     def row_values(self, rows: np.ndarray, average: int | None = None) -> np.ndarray:
         """A copy of some of a table's rows."""
         inside = self._inside(rows)
-        with told_of(self):
+        with translate_errors(self):
             return self.native.rows(inside) if average is None else self.native.average(average)[inside]
 
     def _inside(self, rows: np.ndarray) -> np.ndarray:
@@ -107,31 +101,14 @@ class Held:
         return values
 
 
-class Part(NamedTuple):
+class ShardUpdate(NamedTuple):
     """What a push has for one block. rows: of a table, counted from the block's begin."""
 
-    held: Held
+    shard: ParameterShard
     values: np.ndarray
     rows: np.ndarray | None
 
-    def update(self, pass_number: int) -> None:
-        """One step of the block's optimizer, in this pass over the data."""
-        with told_of(self.held):
-            self.held.native.set_pass(pass_number)
-            if self.rows is None:
-                self.held.native.update(self.values)
-            else:
-                self.held.native.update_rows(self.rows, self.values)
-
-    def add(self, scale: float) -> None:
-        """The block's values += scale times these."""
-        with told_of(self.held):
-            self.held.native.apply_delta(self.values, scale)
-
-    def is_finite(self) -> bool:
-        return bool(np.isfinite(self.values).all())
-
-    def copied(self) -> Part:
+    def copied(self) -> ShardUpdate:
         """With values of its own."""
         return self._replace(values=self.values.copy())
 
@@ -141,42 +118,38 @@ def digest(config: bytes) -> str:
     return hashlib.sha256(config).hexdigest()[:16]
 
 
-def named(held: Mapping[Key, Held], pairs: list[Any]) -> list[Held]:
-    """The blocks that [name, number] pairs name, in their order; UnknownParameter, or Malformed, also for one that is
-    there twice."""
-    keys: dict[Key, None] = {}
-    for pair in pairs:
-        if not isinstance(pair, list) or [type(word) for word in pair] != [str, int]:
-            raise Malformed(f"{shown(pair)} is no block: a name and a number")
-        key = (pair[0], pair[1])
-        if key not in held:
-            raise UnknownParameter(f"there is no block {shown(pair[1])} of {shown(pair[0])} here")
-        if key in keys:
-            raise Malformed(f"block {pair[1]} of '{pair[0]}' is there twice")
-        keys[key] = None
-    return [held[key] for key in keys]
+def named(shards: Mapping[BlockKey, ParameterShard], keys: Sequence[BlockKey]) -> list[ParameterShard]:
+    """The blocks with these keys, in their order; UnknownParameter; Malformed for one that is there twice."""
+    found: dict[BlockKey, ParameterShard] = {}
+    for key in keys:
+        if key not in shards:
+            raise UnknownParameter(f"there is no block {key.number} of '{printable(key.parameter)}' here")
+        if key in found:
+            raise Malformed(f"block {key.number} of '{printable(key.parameter)}' is there twice")
+        found[key] = shards[key]
+    return list(found.values())
 
 
-def mean(parts: list[Part], count: int) -> Part:
+def mean(updates: list[ShardUpdate], count: int) -> ShardUpdate:
     """The sum of one block's parts, in their order, over count: the gradient of one batch made of count equal ones.
     Rows that several parts have are summed in the same order, so that a table gets the bits of a dense gradient."""
     if count == 1:
-        return parts[0]
-    held, first, rows = parts[0]
+        return updates[0]
+    shard, first, rows = updates[0]
     if rows is None:
         total = first.copy()
-        for part in parts[1:]:
-            total += part.values
+        for update in updates[1:]:
+            total += update.values
     else:
-        rows, places = np.unique(np.concatenate([part.rows for part in parts]), return_inverse=True)
-        total = np.zeros((len(rows), *held.info.unit_shape), first.dtype)
-        np.add.at(total, places, np.concatenate([part.values for part in parts]))
+        rows, places = np.unique(np.concatenate([update.rows for update in updates]), return_inverse=True)
+        total = np.zeros((len(rows), *shard.info.unit_shape), first.dtype)
+        np.add.at(total, places, np.concatenate([update.values for update in updates]))
     total /= count
-    return Part(held, total, rows)
+    return ShardUpdate(shard, total, rows)
 
 
 @contextmanager
-def told_of(held: Held) -> Iterator[None]:
+def translate_errors(shard: ParameterShard) -> Iterator[None]:
     """What the optimizer refuses inside, in the cluster's words."""
     try:
         yield
@@ -184,4 +157,4 @@ def told_of(held: Held) -> Iterator[None]:
         raise
     except Error as error:
         kind = {NotFiniteError: NotFinite, ShapeError: WrongShape}.get(type(error), ClusterError)
-        raise kind(f"block {held.block.number} of '{printable(held.info.name)}': {error}") from None
+        raise kind(f"block {shard.block.number} of '{printable(shard.info.name)}': {error}") from None

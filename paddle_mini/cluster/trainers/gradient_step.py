@@ -1,8 +1,8 @@
-# Gradients: a trainer's step where servers optimize: pull, forward and backward, push.
+# GradientStep: a trainer's step where servers optimize: pull, forward and backward, push.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,37 +12,47 @@ from ...optimizer.config import new_config
 from ...program import Program
 from ...scope import LoDTensor, SelectedRows
 from ...variable import name_of
+from ..errors import NotFinite
 from ..shards import ParameterInfo
-from .remote_parameters import Gradient, Held
+from .remote_parameters import Gradient, RemoteParameter
 from .table_rows import TableRows
 from .trainer_part import TrainerPart
 from .transpile import Trained, Transpiled
 
 
-def held_of(transpiled: Transpiled) -> list[Held]:
+def remote_parameters(transpiled: Transpiled) -> list[RemoteParameter]:
     """What servers hold: the parameters that they train, and those that nothing changes, of which all trainers take
     the initialiser's values."""
-    held = []
+    found = []
     for one in transpiled.trained:
         info, config = ParameterInfo(one.name, one.shape, one.dtype, one.sparse, one.whole), one.config
         if not one.sparse:
             config.ClearField("row_width")  # blocks end anywhere in a row
-        held.append(Held(info, config.SerializeToString(), bool(config.averaging)))
-    return held + fixed(transpiled.program, transpiled.frozen)
+        found.append(RemoteParameter(info, config.SerializeToString(), bool(config.averaging)))
+    return found + fixed(transpiled.program, transpiled.frozen)
 
 
-def fixed(program: Program, names: Sequence[str]) -> list[Held]:
+def fixed(program: Program, names: Sequence[str]) -> list[RemoteParameter]:
     """Parameters that nothing changes; those of other types than servers know are each trainer's own."""
     config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}})
     found = [program.global_block().var(name) for name in names]
     return [
-        Held(ParameterInfo(var.name, var.shape, var.dtype), config.SerializeToString(), fixed=True)
+        RemoteParameter(ParameterInfo(var.name, var.shape, var.dtype), config.SerializeToString(), fixed=True)
         for var in found
         if var.dtype in ("float32", "float64")
     ]
 
 
-class Gradients:
+class _Pushed(NamedTuple):
+    """The last push of a trainer. incarnation: of the trainer when it pushed it."""
+
+    values: dict[str, Gradient]
+    step: int
+    pass_number: int
+    incarnation: int
+
+
+class GradientStep:
     """sync: a step begins when the one before is made of all trainers' gradients; else with whatever servers have."""
 
     def __init__(self, part: TrainerPart, transpiled: Transpiled, exe: Executor, scope: Scope):
@@ -51,15 +61,23 @@ class Gradients:
         self._sync = part.settings.mode == "sync"
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
-        self._step, self._pass, self._incarnation = -1, 0, -1  # of the last push; of this trainer when it pushed that
-        self._pushed: dict[str, Gradient] = {}
+        self._last = _Pushed({}, -1, 0, -1)
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]:
         self._pull(feed)
         fetches = [name_of(item) for item in fetch_list]
         gradients = [one.gradient for one in self._trained]
         results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
-        self._push(results[len(fetches) :])
+        # Servers that were begun again may be behind; the others' step is the one that all trainers make.
+        step = max(self._part.parameters.versions) if self._sync else self._last.step + 1
+        values = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
+        before = self._last
+        self._last = _Pushed(values, step, self._part.pass_number, self._part.membership.incarnation)
+        try:
+            self._part.push(values, step, self._last.pass_number)
+        except NotFinite:  # nothing was sent
+            self._last = before
+            raise
         return results[: len(fetches)]
 
     def _pull(self, feed: Mapping[str, Any]) -> None:
@@ -74,21 +92,12 @@ class Gradients:
 
     def _pull_next(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Any:
         """In sync mode what the last push has become part of, unless the others went on without this trainer since."""
-        if not self._sync or self._incarnation != self._part.membership.incarnation:
+        if not self._sync or self._last.incarnation != self._part.membership.incarnation:
             return self._part.pull(names, rows)
-        return self._part.pull(names, rows, self._step + 1, again=self._push_again)
-
-    def _push(self, results: Sequence[Any]) -> None:
-        # Servers that were begun again may be behind; the others' step is the one that all trainers make.
-        step = max(self._part.parameters.versions) if self._sync else self._step + 1
-        pushed = {one.name: _gradient(one, result) for one, result in zip(self._trained, results)}
-        self._part.require_finite(pushed, step)
-        self._step, self._pushed, self._incarnation = step, pushed, self._part.membership.incarnation
-        self._pass = self._part.pass_number
-        self._part.push(pushed, step, self._pass)
+        return self._part.pull(names, rows, self._last.step + 1, again=self._push_again)
 
     def _push_again(self, servers: Sequence[int]) -> None:
-        self._part.push_again(self._pushed, self._step, self._pass, servers)
+        self._part.push(self._last.values, self._last.step, self._last.pass_number, again=servers)
 
     def settle(self) -> None:
         """Returns when all that was pushed is applied, after which nothing is lost when this trainer leaves."""

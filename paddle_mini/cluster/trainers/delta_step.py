@@ -1,4 +1,4 @@
-# Deltas: a trainer's step where trainers optimize: the program as it is, and at times an exchange with the servers.
+# DeltaStep: a trainer's step where trainers optimize: the program as it is, and at times an exchange with the servers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ from ...optimizer.config import new_config
 from ...program import Program
 from ...variable import Parameter
 from ..shards import ParameterInfo
-from .gradients import fixed
-from .remote_parameters import Held
+from .gradient_step import fixed
+from .remote_parameters import RemoteParameter
 from .trainer_part import TrainerPart
 from .transpile import require_trained
 
 
-def held_of(main: Program) -> list[Held]:
+def remote_parameters(main: Program) -> list[RemoteParameter]:
     """What servers hold: the parameters that an optimizer changes, each with its averages, and those that nothing
     changes. ProgramError for a table, whose rows would have to be compared one by one."""
-    block, held = main.global_block(), []
+    block, found = main.global_block(), []
     require_trained(main)
     for name, (minimizer, gradient_name) in sorted(main.minimizers.items()):
         parameter, gradient = block.var(name), block.find_var(gradient_name)
@@ -38,19 +38,19 @@ def held_of(main: Program) -> list[Held]:
             {"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}, "averaging": averaging}
         )
         info = ParameterInfo(name, parameter.shape, parameter.dtype)
-        held.append(Held(info, config.SerializeToString(), bool(averaging)))
+        found.append(RemoteParameter(info, config.SerializeToString(), bool(averaging)))
     rest = sorted(var.name for var in main.all_parameters() if var.name not in main.minimizers)
-    return held + fixed(main, rest)
+    return found + fixed(main, rest)
 
 
-class Deltas:
+class DeltaStep:
     """mode delta: the servers' values, the center, move by 1 / trainers of what changed here, and the trainer goes on
     from the center. mode elastic: both move towards each other by alpha of their difference (Zhang, Choromanska & LeCun
     2015)."""
 
     def __init__(self, part: TrainerPart, main: Program, exe: Executor, scope: Scope):
         self._part, self._main, self._exe, self._scope = part, main, exe, scope
-        self._names = [name for name, one in part.parameters.held.items() if not one.fixed]
+        self._names = [name for name, one in part.parameters.by_name.items() if not one.fixed]
         self._alpha = part.settings.of_servers().elastic_alpha if part.settings.mode == "elastic" else None
         self._base: dict[str, np.ndarray] | None = None
         self._since, self._step = 0, 0
@@ -69,7 +69,6 @@ class Deltas:
         base = self._base if self._alpha is None else self._center()
         assert base is not None
         delta = {name: local[name] - base[name] for name in self._names}
-        self._part.require_finite(delta, self._step)
         self._part.push(delta, self._step, self._part.pass_number)
         self._step, self._since = self._step + 1, 0
         if self._alpha is None:

@@ -1,0 +1,54 @@
+"""The way of a gradient from a trainer's step to the server's optimizer: short enough to be read in one sitting."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from paddle_mini.cluster.trainers.trainer import JobTrainer
+from paddle_mini.optimizer.native import NativeOptimizer
+
+MOST = 12
+
+
+def table_and_dense():
+    ids = pm.layers.data("ids", shape=[-1, 1], dtype="int64")
+    loss = pm.layers.mean(pm.layers.fc(pm.layers.embedding(ids, size=[10, 4], is_sparse=True), 2))
+    pm.optimizer.SGD(0.1).minimize(loss)
+    exe = pm.Executor()
+    exe.run(pm.default_startup_program())
+    trainer = pm.cluster.join()
+    for step in range(3):
+        trainer.run({"ids": np.array([[step], [3]])})
+
+
+def calls_since_run():
+    """The functions from a trainer's step to here, the first and the last included."""
+    names, frame = [], sys._getframe(1)
+    while frame is not None and frame.f_code is not JobTrainer.run.__code__:
+        names.append(f"{type(frame.f_locals.get('self')).__name__}.{frame.f_code.co_name}")
+        frame = frame.f_back
+    return None if frame is None else ["JobTrainer.run", *reversed(names)]
+
+
+@pytest.mark.parametrize("mode", ["async", "sync"])
+def test_a_push_takes_few_calls(mode, monkeypatch):
+    """Both optimizer calls are replaced by a function that takes their place on the way."""
+    ways = {}
+
+    def watched(name):
+        update = getattr(NativeOptimizer, name)
+
+        def called(self, *given):
+            ways[name] = calls_since_run() or ways.get(name)
+            return update(self, *given)
+
+        return called
+
+    for name in ("update", "update_rows"):
+        monkeypatch.setattr(NativeOptimizer, name, watched(name))
+    pm.cluster.run(table_and_dense, 1, 1, mode)
+    assert ways.keys() == {"update", "update_rows"}
+    for way in ways.values():
+        assert way is not None and len(way) <= MOST, " > ".join(way)
