@@ -21,7 +21,7 @@ def case(equation, *shapes):
 
 
 test_kept = op_tests(
-    "einsum", kept_reference, cases={"matrices": case("ij,jk->ik", (3, 4), (4, 5))}, gradients=["Operands"], gradient_of=["Out"]
+    "einsum", kept_reference, cases={"kept": case("ij,jk->ik", (3, 4), (4, 5))}, gradients=["Operands"], gradient_of=["Out"]
 )
 
 test_einsum = op_tests(

@@ -34,6 +34,7 @@ LEFT_OUT = {
 DIFFERENT = {
     "argsort": {"int32": "order of equal elements", "int64": "order of equal elements"},
     "clip": {"whole numbers without bounds": "PaddlePaddle's bounds overflow"},
+    "einsum": {"kept": "PaddlePaddle keeps operands in InnerCache only where its algorithm changes them"},
     "expand_as_v2": {"one element": "PaddlePaddle does not expand a scalar"},
     "fill_constant": {"digits as int64": "PaddlePaddle reads the digits as float64"},
     "flatten2": {"one element": "PaddlePaddle makes one dimension of a scalar, not two"},
@@ -46,6 +47,7 @@ DIFFERENT = {
     "pool2d": {"largest, adaptive": "PaddlePaddle's largest of parts is max_pool2d_with_index; here it takes plain windows"},
     "pool3d": {"largest, adaptive": "as pool2d"},
     "pow": {"3.0": "NaN and infinities"},
+    "reduce_mean": {"as float64": "PaddlePaddle takes the mean in the type of X"},
     "reduce_amax": {"reduce_all": "PaddlePaddle ignores the attribute"},
     "reduce_amin": {"reduce_all": "PaddlePaddle ignores the attribute"},
     "relu": {"special values": "NaN"},
