@@ -40,8 +40,11 @@ def run_there(one):
 
 @pytest.mark.parametrize("op_type", sorted(all_facts()))
 def test_operator(place, op_type):
-    tolerances = TOLERANCES[place.name.split(":")[0]]
+    kind = place.name.split(":")[0]
+    tolerances = TOLERANCES[kind]
     for name, inputs, attrs, counts, checked in cases_of(op_type):
+        if kind == "gpu" and op_type == "dropout" and "Seed" in inputs:
+            continue  # the seed is in the GPU's memory, which then draws numbers of its own (cpp/ops/dropout.cc)
         pm.seed(5)
         here = OneOp(op_type, inputs, attrs, counts, aliased=False).run()
         for temporaries in (False, True):
