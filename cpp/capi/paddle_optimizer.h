@@ -26,14 +26,23 @@ extern "C" {
 /* Of the interface: 1. Functions are added, never changed, while it stays the same. */
 #define PADDLE_OPTIMIZER_VERSION 1
 
+/* In C++ too any number may be given, so that a wrong one is refused. */
+#ifdef __cplusplus
+enum paddle_element_type : int {
+#else
 typedef enum {
+#endif
   PADDLE_ELEMENT_TYPE_INT32 = 0,
   PADDLE_ELEMENT_TYPE_UINT32 = 1,
   PADDLE_ELEMENT_TYPE_INT64 = 2,
   PADDLE_ELEMENT_TYPE_UINT64 = 3,
   PADDLE_ELEMENT_TYPE_FLOAT32 = 4,
   PADDLE_ELEMENT_TYPE_FLOAT64 = 5
+#ifdef __cplusplus
+};
+#else
 } paddle_element_type;
+#endif
 
 typedef struct paddle_optimizer paddle_optimizer;
 
