@@ -26,8 +26,8 @@ extern "C" {
 /* Of the interface: 1. Functions are added, never changed, while it stays the same. */
 #define PADDLE_OPTIMIZER_VERSION 1
 
-/* In C++ too any number may be given, so that a wrong one is refused. */
-#ifdef __cplusplus
+/* In C++ too any number may be given, so that a wrong one is refused. (The library is built as C++17.) */
+#if defined(__cplusplus) && __cplusplus >= 201103L
 enum paddle_element_type : int {
 #else
 typedef enum {
@@ -38,7 +38,7 @@ typedef enum {
   PADDLE_ELEMENT_TYPE_UINT64 = 3,
   PADDLE_ELEMENT_TYPE_FLOAT32 = 4,
   PADDLE_ELEMENT_TYPE_FLOAT64 = 5
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
 };
 #else
 } paddle_element_type;
