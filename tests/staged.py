@@ -59,7 +59,7 @@ def main():
         "-c",
         code,
         "-q",
-        *(["--capture=sys"] if preload else []),
+        *(["--capture=no"] if preload else []),
         "-p",
         "no:cacheprovider",
         "-p",
