@@ -82,13 +82,13 @@ tsan: build $(VENV)/.test
 	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted"
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
-# Left out: tests that install the C library and have sanitizers of their own, and one of resident memory.
+# Left out: tests that install the C library and have sanitizers of their own, and those of memory that a process may have.
 ASAN_TESTS ?= tests/ops tests/executor tests/io tests/golden tests/averaging tests/optimizer_library tests/program
 asan: build $(VENV)/.test
 	$(call say,building and testing with AddressSanitizer and UndefinedBehaviorSanitizer)
 	$(call sanitized,asan,--target paddle_mini_optimizer)
 	@$(PY) tests/staged.py --preload libasan.so build/asan $(ASAN_TESTS) \
-		--ignore tests/optimizer_library/test_c.py --ignore tests/optimizer_library/test_examples.py -k "not memory_does_not_grow"
+		--ignore tests/optimizer_library/test_c.py --ignore tests/optimizer_library/test_examples.py -k "not memory_does_not_grow and not limits_of_the_process"
 
 # A build of a preset in a folder of its own: kernels of this machine's level, the Python module, MORE.
 define sanitized
