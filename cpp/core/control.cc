@@ -34,7 +34,7 @@ int64_t ControlRun::integer(const char* port) {
   const Tensor& tensor = input(port).tensor;
   bool whole = tensor.dtype == DType::Int64 || tensor.dtype == DType::Int32;
   require<OpError>(whole && tensor.shape.numel() == 1, port, " is ", input(port).info().str(),
-                   ", one whole number is needed");
+                   ", one integer is needed");
   return tensor.dtype == DType::Int64 ? *tensor.as<int64_t>() : *tensor.as<int32_t>();
 }
 

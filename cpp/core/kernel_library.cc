@@ -38,8 +38,7 @@ KernelLibrary load_kernel_library() {
   const char* wanted = std::getenv("PM_CPU");
   std::string level = wanted && *wanted ? wanted : candidates.front();
   require<DeviceError>(std::find(candidates.begin(), candidates.end(), level) != candidates.end(),
-                       "PM_CPU=", printable(level), ": there is no such kernel library for this processor; there is ",
-                       built);
+                       "PM_CPU=", printable(level), ": this CPU has no such kernel library; those for it are ", built);
   KernelLibrary library;
   library.level = level;
   library.path = file_of(directory, level);

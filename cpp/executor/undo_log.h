@@ -42,7 +42,7 @@ class UndoLog {
   SavedValue& prepare(Variable* variable);
   void begin_run();  // none of the prepared values is saved yet
 
-  // The newest change first, because a variable may have been made anew after its value was saved.
+  // The newest change first, because a variable may have been created again after its value was saved.
   void rollback();
   void keep_created();           // a run has succeeded: what it created stays
   void take_over(UndoLog& other);  // what `other` created is undone with this log from now on

@@ -14,7 +14,7 @@ struct Widened {
   std::vector<std::vector<DType>> inputs, outputs;  // what it reads and writes, one list a slot
 };
 
-// std::nullopt where the operator runs on its variables as they are, or there is no kernel at all.
+// std::nullopt where the operator has a kernel for its own element type, or no kernel in a wider one either.
 std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                                const std::vector<std::vector<VarInfo>>& outputs);
 
