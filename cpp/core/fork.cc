@@ -1,4 +1,4 @@
-// A handler of pthread_atfork() tells the child.
+// Detects a fork by a child handler of pthread_atfork().
 #include "core/fork.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// What a record must say, and that all it names is there. A record is checked when its operator is added, its gradient
-// when all operators are.
+// Checks that a record is complete and that everything it names exists. A record is checked when its operator is added,
+// its gradient when all operators are.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ bool has_port(const std::vector<PortSpec>& ports, const std::string& name) {
   return std::any_of(ports.begin(), ports.end(), [&](const PortSpec& port) { return port.name == name; });
 }
 
-// Refuses two ports, or attributes, of one name.
+// Throws if two ports or attributes have the same name.
 template <class List>
 void require_different_names(const List& list, const char* side) {
   std::set<std::string> names;
@@ -26,13 +26,13 @@ void require_different_names(const List& list, const char* side) {
 
 struct NamedPorts {
   const OpSpec& spec;
-  const char* call;  // of the record's, which names ports
+  const char* call;  // the call of the record that names the ports
 
   void require_input(const std::string& name) const {
-    require<ProgramError>(has_port(spec.inputs(), name), call, " names an input '", name, "', which is not there");
+    require<ProgramError>(has_port(spec.inputs(), name), call, " names an input '", name, "', which does not exist");
   }
   void require_output(const std::string& name) const {
-    require<ProgramError>(has_port(spec.outputs(), name), call, " names an output '", name, "', which is not there");
+    require<ProgramError>(has_port(spec.outputs(), name), call, " names an output '", name, "', which does not exist");
   }
   void require_inputs(const std::vector<std::string>& names) const {
     for (const std::string& name : names) require_input(name);
@@ -43,7 +43,7 @@ struct NamedPorts {
       require_output(output);
     }
   }
-  // `port` or `port`@GRAD, of an input or an output, goes into the gradient; @GRAD of an input comes out of it.
+  // Inputs of the gradient are `port` or `port`@GRAD of an input or output; its outputs are @GRAD of inputs.
   void require_gradient_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) const {
     const std::string suffix = kGradSuffix;
     auto of = [&](const std::string& port) {
@@ -59,7 +59,7 @@ struct NamedPorts {
   }
 };
 
-// Any value of this type.
+// An arbitrary value of this type.
 AttrValue some_value(AttrType type) {
   switch (type) {
     case AttrType::Int: return int32_t{0};
@@ -115,7 +115,7 @@ void OpSpec::check_record() const {
   });
 }
 
-// An operator of this type. Lists have two variables.
+// Builds an operator of this type. Lists have two variables.
 OpDesc OpSpec::example(bool with_optional_ports) const {
   auto slots = [&](const std::vector<PortSpec>& ports) {
     std::vector<Slot> result;
@@ -131,8 +131,8 @@ OpDesc OpSpec::example(bool with_optional_ports) const {
   return op;
 }
 
-// A gradient may need a port that its operator may leave out, as that of flatten2 needs XShape: that is refused when the
-// gradient is made.
+// A gradient may need a port that is optional in its operator, as that of flatten2 needs XShape: this raises an error
+// when the gradient is created.
 void OpSpec::check_gradient(const OpTable& others) const {
   if (!has_gradient()) return;
   located([&] {
@@ -141,7 +141,7 @@ void OpSpec::check_gradient(const OpTable& others) const {
       try {
         gradients = gradient_(example(with_optional_ports));
       } catch (const ProgramError&) {
-        continue;  // it wants an operator with other attributes
+        continue;  // it needs other attribute values
       }
       for (OpDesc& op : gradients) {
         const OpSpec* spec = others.find(op.type);
