@@ -1,4 +1,5 @@
-// The header of an .npy file is a Python dict written out: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+// Parses and writes the header of an .npy file, a Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2,
+// 3), }
 #include "tools/npy.h"
 
 #include <cstring>
