@@ -1,4 +1,4 @@
-// What an object keeps, as bytes, in the order of write().
+// Reads and writes the state of an optimizer, in the order of write().
 #include "optimizer/optimizer.h"
 #include "optimizer/state.h"
 
@@ -6,7 +6,7 @@ namespace paddle_mini {
 namespace {
 
 constexpr uint64_t kMark = 0x00545045544d4d50;  // "PMMTEPT"
-constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // of averages
+constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // kWithoutBlocks: version 1, whose averages have no blocks
 
 }  // namespace
 
