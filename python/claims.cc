@@ -75,7 +75,7 @@ std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples) {
 }
 
 void define_claims(py::module_& m) {
-  py::class_<Applied>(m, "Applied", "What apply() returns: leaving its `with` block gives the raw values back.")
+  py::class_<Applied>(m, "Applied", "The result of apply(): leaving its `with` block restores the raw values.")
       .def("__enter__", [](const Applied&) {})
       .def("__exit__", [](Applied& self, const py::args&) { self.exit(); })
       .def("restore", &Applied::restore);

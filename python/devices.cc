@@ -56,7 +56,9 @@ void define_devices(py::module_& m) {
   m.def(
       "device_text", [](const std::string& place) { return machine().at(parse_place(place)).device->description(); },
       py::arg("place"));
-  m.def("gpu_text", [] { return machine().gpu_text(); }, "Versions of what GPUs need, or why there are none.");
+  m.def(
+      "gpu_text", [] { return machine().gpu_text(); },
+      "Versions of the GPU libraries, or the reason why GPUs are unavailable.");
   m.def("gpu_count", [] { return machine().gpu_count(); });
 }
 

@@ -105,7 +105,7 @@ void define_models(py::module_& m) {
       "Of a program's file: whether it has a checksum, which is right; and that of its parameters, or None.");
   m.def(
       "checksum_beside", [](const FileName& path) { return checksum_beside(path); },
-      "What the model beside a file of parameters says of it, or None.");
+      "The checksum that the model beside a parameter file has for it, or None.");
   m.def("require_parameters", &require_parameters);
 }
 

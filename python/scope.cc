@@ -39,7 +39,7 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
         py::isinstance(error.value(), py::module_::import("paddle_mini._core").attr("Error")))
       throw;
     fail<ShapeError>(shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(),
-                     ", which gives no array: ", printable(py::str(error.value()).cast<std::string>()));
+                     ", which can't be converted to an array: ", printable(py::str(error.value()).cast<std::string>()));
   }
 }
 

@@ -167,8 +167,8 @@ std::string ThreadCommunicator::disagreement() const {
     const Tensor* other = brought_[rank];
     bool alike = first && other ? first->dtype == other->dtype && first->shape == other->shape : first == other;
     if (!alike || streams_[0].has_value() != streams_[rank].has_value()) {
-      return text("the replicas do not do the same: replica 0 comes to ", text_of(first, streams_[0].has_value()),
-                  ", replica ", rank, " to ", text_of(other, streams_[rank].has_value()));
+      return text("the replicas diverge: replica 0 reached ", text_of(first, streams_[0].has_value()), ", replica ",
+                  rank, " ", text_of(other, streams_[rank].has_value()));
     }
   }
   return "";

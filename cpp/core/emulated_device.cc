@@ -52,7 +52,7 @@ void EmulatedDevice::set(const Emulation& emulation) {
 std::string EmulatedDevice::description() const {
   Emulation now = emulation();
   std::string link = now.bandwidth > 0 ? text(now.bandwidth / 1e9, " GB/s to the host") : "no limit to the link";
-  return text("the processor as a device, ", now.memory >> 20, " MiB, ", link);
+  return text("the CPU as a device, ", now.memory >> 20, " MiB, ", link);
 }
 
 std::shared_ptr<void> EmulatedDevice::allocate(size_t bytes) {

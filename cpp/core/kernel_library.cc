@@ -42,7 +42,7 @@ KernelLibrary load_kernel_library() {
   KernelLibrary library;
   library.level = level;
   library.path = file_of(directory, level);
-  library.reason = wanted && *wanted ? "PM_CPU asks for it" : "the best of " + built + " that this CPU runs";
+  library.reason = wanted && *wanted ? "PM_CPU selects it" : "the best of " + built + " that this CPU runs";
   void* handle = dlopen(library.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) fail<DeviceError>("can't load ", library.path, ": ", dlerror());
   auto define = reinterpret_cast<void (*)(OpTable&)>(dlsym(handle, "paddle_mini_define_operators"));

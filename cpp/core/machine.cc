@@ -50,10 +50,10 @@ std::shared_ptr<Accelerator> Machine::open(const Place& place) {
   require<DeviceError>(!place.is_cpu(), "cpu is not an accelerator");
   if (place.kind == DeviceKind::Emulated) return std::make_shared<EmulatedDevice>(place.index, kernels_.operators);
   AcceleratorLibrary* library = gpu_library();
-  require<DeviceError>(library, "device '", name_of(place), "' is not there: ", gpu_trouble_);
+  require<DeviceError>(library, "device '", name_of(place), "' is not available: ", gpu_trouble_);
   int count = library->device_count();
-  require<DeviceError>(place.index < count, "device '", name_of(place), "' is not there: this machine has ", count,
-                       " of them");
+  require<DeviceError>(place.index < count, "device '", name_of(place), "' is not available: this machine has ", count,
+                       " GPUs");
   return library->open(place.index);
 }
 

@@ -21,7 +21,7 @@ template <class List>
 void require_different_names(const List& list, const char* side) {
   std::set<std::string> names;
   for (const auto& one : list)
-    require<ProgramError>(names.insert(one.name).second, side, " '", one.name, "' is there twice");
+    require<ProgramError>(names.insert(one.name).second, side, " '", one.name, "' occurs twice");
 }
 
 struct NamedPorts {
@@ -53,7 +53,7 @@ struct NamedPorts {
       if (!has_port(spec.inputs(), of(port))) require_output(of(port));
     }
     for (const std::string& port : outputs) {
-      require<ProgramError>(ends_with(port, suffix), call, " gives '", port, "', which is not a gradient");
+      require<ProgramError>(ends_with(port, suffix), call, " outputs '", port, "', which is not a gradient");
       require_input(of(port));
     }
   }
@@ -89,12 +89,12 @@ void OpSpec::check_record() const {
     require<ProgramError>(infer_ || control_, "infer is missing");
     require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(),
                           "gradient, or the reason for none, is missing");
-    require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "there is a gradient, and a reason for none");
+    require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "gradient and no_gradient are both given");
     require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "kernels are missing");
-    require<ProgramError>(!control_ || !has_kernels(), "there are kernels, and a function instead of them (control)");
+    require<ProgramError>(!control_ || !has_kernels(), "kernels and control are both given");
     require<ProgramError>(has_kernels() || !(checks_data_ || on_gpu_ || !dtype_port_.empty()),
-                          "kernels are spoken of, and missing");
-    require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu() is said, and a reason why not");
+                          "facts about kernels are stated, but kernels are missing");
+    require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu and cpu_only are both given");
     require_different_names(inputs_, "input");
     require_different_names(outputs_, "output");
     require_different_names(attrs_, "attribute");
@@ -111,7 +111,7 @@ void OpSpec::check_record() const {
     else NamedPorts{*this, "dtype_from_input"}.require_input(dtype_port_);
     const std::vector<PortSpec>& first = inputs_.empty() ? outputs_ : inputs_;
     bool decides_anyway = first.front().name == dtype_port_ && dtype_port_is_output_ == inputs_.empty();
-    require<ProgramError>(!decides_anyway, "the dtype is that of '", dtype_port_, "' anyway: it is the first port");
+    require<ProgramError>(!decides_anyway, "the dtype is that of '", dtype_port_, "' by default: it is the first port");
   });
 }
 
@@ -145,7 +145,7 @@ void OpSpec::check_gradient(const OpTable& others) const {
       }
       for (OpDesc& op : gradients) {
         const OpSpec* spec = others.find(op.type);
-        require<ProgramError>(spec, "its gradient '", op.type, "' is not there");
+        require<ProgramError>(spec, "its gradient '", op.type, "' is not defined");
         if (with_optional_ports) spec->located([&] { spec->complete_ports(op); });
       }
     }

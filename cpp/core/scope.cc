@@ -93,7 +93,7 @@ void Scope::exchange(const std::vector<Exchange>& exchanges) {
   for (const Exchange& one : exchanges) {
     require_alike(one.name, one.by);
     require<OpError>(one.keep.empty() || !find(one.keep), "can't keep '", printable(one.name), "' as '",
-                     printable(one.keep), "': there is such a variable");
+                     printable(one.keep), "': a variable with this name exists");
   }
   for (const Exchange& one : exchanges) {
     auto by = variables_.find(one.by);

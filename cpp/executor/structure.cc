@@ -44,7 +44,7 @@ void check_blocks(const ProgramDesc& program) {
   std::vector<int> depth(count, 0);
   for (int i = 0; i < count; ++i) {
     const BlockDesc& block = program.blocks[i];
-    require<ProgramError>(block.idx == i, "block ", i, " says that it is block ", block.idx);
+    require<ProgramError>(block.idx == i, "block ", i, " has index ", block.idx);
     if (i == 0) {
       require<ProgramError>(block.parent_idx == -1, "block 0 has parent ", block.parent_idx,
                             "; it must have none (-1)");

@@ -46,7 +46,7 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   uint32_t kind = from.read<uint32_t>();
   require<ProgramError>(kind < kOptimizerKinds, "the state is of an unknown optimizer");
   require<ProgramError>(kind == static_cast<uint32_t>(config_.kind), "the state is of ",
-                        name_of(static_cast<OptimizerKind>(kind)), ", the configuration says ", name_of(config_.kind));
+                        name_of(static_cast<OptimizerKind>(kind)), ", the configuration of ", name_of(config_.kind));
   from.expect(static_cast<uint32_t>(sizeof(T)), "elements of size");
   from.expect(static_cast<uint32_t>(arrays_), "arrays of the optimizer:");
   from.expect(static_cast<uint64_t>(size_), "elements:");

@@ -143,7 +143,7 @@ void refuse_two_meanings(const std::vector<Thing>& things, const char* what, Sam
   std::sort(sorted.begin(), sorted.end(), [](const Thing* a, const Thing* b) { return a->name < b->name; });
   for (size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i - 1]->name != sorted[i]->name || same(*sorted[i - 1], *sorted[i])) continue;
-    fail<ProgramError>(what, " '", printable(sorted[i]->name), "' is there twice");
+    fail<ProgramError>(what, " '", printable(sorted[i]->name), "' occurs twice");
   }
 }
 

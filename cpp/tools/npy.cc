@@ -30,7 +30,7 @@ DType dtype_of_descr(const std::string& descr) {
 
 std::string find(const std::string& header, const char* pattern) {
   std::smatch match;
-  require<ProgramError>(std::regex_search(header, match, std::regex(pattern)), "the header makes no sense");
+  require<ProgramError>(std::regex_search(header, match, std::regex(pattern)), "the header is malformed");
   return match[1];
 }
 
