@@ -1,4 +1,4 @@
-# make demo and make test do all the set-up they need; the second time they start at once.
+# make demo and make test do all the setup they need; the second time they start at once.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -10,7 +10,8 @@ demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
 	@$(PY) examples/digits.py --out out/demo
 
-# What averaging buys and what it does not, over seeds: tables and figures in examples/averaging/results.
+# Measures over several seeds where averaging helps and where it does not: tables and figures in
+# examples/averaging/results.
 experiments: build $(VENV)/.demo
 	$(call say,running the experiments on averaging)
 	@$(PY) examples/averaging/run.py
@@ -19,7 +20,7 @@ test: build $(VENV)/.test
 	$(call say,running the tests)
 	@$(PY) -m pytest $(TESTS)
 
-# What is wrong with style and types; `make format` mends what can be mended without thinking.
+# Checks style and types; `make format` fixes what the tools can fix automatically.
 SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.cu' '*.h'
 lint: $(VENV)/.lint
 	$(call say,checking style and types)
@@ -33,31 +34,33 @@ format: $(VENV)/.lint
 	@$(VENV)/bin/ruff format --quiet
 	@$(SOURCES) | xargs $(VENV)/bin/clang-format -i
 
-# Mutated programs, files, messages and configurations, for so many minutes; says how to make a finding again.
+# Runs mutated programs, files, messages and configurations for MINUTES; prints a command that reproduces each finding.
 MINUTES ?= 1
 SEED ?= 1
 fuzz: build $(VENV)/.test
 	@$(PY) tests/fuzz/fuzz.py --minutes $(MINUTES) --seed $(SEED)
 
-# Beside PaddlePaddle 2.6.2, in the environment that `make bench` uses too (made the first time: a download of about 130 MB).
+# Tests against PaddlePaddle 2.6.2, in the environment that `make bench` also uses (created the first time: a download
+# of about 130 MB).
 test-paddle: build $(VENV)/.test
 	@cd benchmarks && ../$(PY) -c 'from environments import python_of; python_of("paddle")'
 	$(call say,running the tests beside PaddlePaddle)
 	@$(PY) -m pytest tests/paddle
 
-# Jobs of several trainers on Ray (installed the first time: a download of about 80 MB).
+# Jobs with several trainers on Ray (installed the first time: a download of about 80 MB).
 test-ray: build $(VENV)/.test $(VENV)/.ray
 	$(call say,running the tests of jobs on Ray)
 	@$(PY) -m pytest tests/cluster --engine ray
 
-# Compiles what has changed and puts it into the environment.
+# Compiles changed files and installs them into the environment.
 build: $(VENV)/.installed
 	@cmake_out=$$(flock build/.lock $(VENV)/bin/cmake --build build 2>&1) || { echo "$$cmake_out"; exit 1; }; \
 	case "$$cmake_out" in *"no work to do"*) ;; *) echo "== rebuilt what had changed";; esac
 	@$(VENV)/bin/cmake --install build --component python --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 	@cmp -s build/pm_run $(VENV)/bin/pm_run || install build/pm_run $(VENV)/bin/pm_run
 
-# Kernels for GPUs, beside the other libraries; needs nvcc of CUDA 13. On the host: the same kernels, emulated for tests.
+# GPU kernels, installed beside the other libraries; needs nvcc of CUDA 13. On the host: the same kernels, emulated for
+# tests.
 cuda: PRESET := cuda
 cuda-on-host: PRESET := release
 cuda cuda-on-host: build
@@ -66,23 +69,23 @@ cuda cuda-on-host: build
 	@flock build/.lock $(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
 	@$(VENV)/bin/cmake --install build --component paddle_mini_$(subst -,_,$@) --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 
-# The types of the C++ module as mypy and editors see them, from the module itself.
+# Writes the type stub of the C++ module, for mypy and editors, from the module itself.
 stub: build $(VENV)/.lint
 	@$(PY) python/make_stub.py
 
-# The tests of tests/gpu where there is no GPU.
+# Runs tests/gpu on the emulation, without a GPU.
 test-gpu-on-host: cuda-on-host $(VENV)/.test
 	$(call say,running the tests of GPUs on the emulation)
 	@PM_CUDA_LIBRARY="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/paddle_mini/libpaddle_mini_cuda_on_host.so" $(PY) -m pytest tests/gpu
 
-# The queues of devices and threads that share a scope, under ThreadSanitizer; takes some minutes.
+# Device queues, and threads that share a scope, under ThreadSanitizer; takes some minutes.
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
 	$(call sanitized,tsan)
 	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted"
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
-# Left out: tests that install the C library and have sanitizers of their own, and those of memory that a process may have.
+# Excluded: tests that install the C library and use their own sanitizers, and tests of the process's memory limit.
 ASAN_TESTS ?= tests/ops tests/executor tests/io tests/golden tests/averaging tests/optimizer_library tests/program
 asan: build $(VENV)/.test
 	$(call say,building and testing with AddressSanitizer and UndefinedBehaviorSanitizer)
@@ -90,7 +93,7 @@ asan: build $(VENV)/.test
 	@$(PY) tests/staged.py --preload libasan.so build/asan $(ASAN_TESTS) \
 		--ignore tests/optimizer_library/test_c.py --ignore tests/optimizer_library/test_examples.py -k "not memory_does_not_grow and not limits_of_the_process"
 
-# A build of a preset in a folder of its own: kernels of this machine's level, the Python module, MORE.
+# Builds a preset in its own folder: kernels for this machine's CPU level, the Python module, and the arguments in MORE.
 define sanitized
 	@$(VENV)/bin/cmake --preset $(1) >/dev/null
 	@$(VENV)/bin/cmake --build build/$(1) --target paddle_mini_kernels_$$($(PY) cpp/core/processor_level.py) --target _core $(2)
@@ -109,7 +112,7 @@ $(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint: $(VENV)/.%: pyproject.to
 	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*?)\]", t, re.M).group(1))))')
 	@touch $@
 
-# One line for each tool that is missing, with the Debian package that brings it.
+# Prints one line per missing tool, with the Debian package that contains it.
 check-tools:
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: apt-get install python3"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "python3 is older than 3.10: apt-get install python3 of a newer Debian"; exit 1; }
@@ -122,7 +125,7 @@ bench: build
 	$(call say,measuring beside the peers (their environments are made the first time))
 	@$(PY) benchmarks/run.py
 
-# Kernels for every processor level; takes some minutes.
+# Kernels for every CPU level; takes some minutes.
 wheel: $(VENV)/.installed
 	@$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
 

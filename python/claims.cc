@@ -1,5 +1,5 @@
-// Averages in the place of parameters. These two are classes of C++ because no interrupt comes between their steps, nor is
-// one lost in a destructor: what is left is taken back by the next use of the scope at the latest.
+// Replaces parameters by their averages temporarily. These two classes are in C++ because an interrupt can't occur
+// between their steps or get lost in a destructor: the next use of the scope, at the latest, restores remaining values.
 #include "core/scope.h"
 #include "module.h"
 
@@ -7,7 +7,7 @@ namespace paddle_mini::python {
 namespace {
 
 void end_claim(Scope& scope, uint64_t claim) {
-  scope.leave_claim(claim);  // should the following be interrupted
+  scope.leave_claim(claim);  // the next use ends the claim if this one is interrupted
   try {
     InScope use(scope, Access::Change);
     scope.end_claim(claim);
@@ -15,7 +15,7 @@ void end_claim(Scope& scope, uint64_t claim) {
   }
 }
 
-// What apply() returns: leaving its `with` block gives the own values back.
+// The result of apply(): leaving its `with` block restores the parameters' own values.
 class Applied {
  public:
   Applied(std::shared_ptr<Scope> scope, uint64_t claim, bool need_restore)
@@ -37,8 +37,8 @@ class Applied {
   bool need_restore_;
 };
 
-// A claim while it is prepared: inside its `with` block no other thread can apply averages to these names or change them.
-// It ends with the block, unless apply() has made it an Applied.
+// A claim during preparation: inside its `with` block no other thread can apply averages to these names or change them.
+// The claim ends with the block, unless apply() has converted it to an Applied.
 class Claim {
  public:
   Claim(std::shared_ptr<Scope> scope, const ExchangeTriples& triples) : scope_(std::move(scope)) {
@@ -75,7 +75,7 @@ std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples) {
 }
 
 void define_claims(py::module_& m) {
-  py::class_<Applied>(m, "Applied", "What apply() returns: leaving its `with` block gives the raw values back.")
+  py::class_<Applied>(m, "Applied", "The result of apply(): leaving its `with` block restores the raw values.")
       .def("__enter__", [](const Applied&) {})
       .def("__exit__", [](Applied& self, const py::args&) { self.exit(); })
       .def("restore", &Applied::restore);

@@ -1,4 +1,4 @@
-// Devices from Python: what there is, emulated ones, and their memory.
+// Python interface of devices: available ones, emulated ones, and memory use.
 #include "module.h"
 
 namespace paddle_mini::python {
@@ -22,7 +22,7 @@ Machine& machine() {
 }
 
 void define_devices(py::module_& m) {
-  // For tests of what an address of a device is to others.
+  // For tests that use an address of a device elsewhere.
   m.def("device_address", [](const std::string& place, uintptr_t address) {
     return reinterpret_cast<uintptr_t>(
         machine().at(parse_place(place)).device->address(reinterpret_cast<void*>(address)));
@@ -56,7 +56,9 @@ void define_devices(py::module_& m) {
   m.def(
       "device_text", [](const std::string& place) { return machine().at(parse_place(place)).device->description(); },
       py::arg("place"));
-  m.def("gpu_text", [] { return machine().gpu_text(); }, "Versions of what GPUs need, or why there are none.");
+  m.def(
+      "gpu_text", [] { return machine().gpu_text(); },
+      "Versions of the GPU libraries, or the reason why GPUs are unavailable.");
   m.def("gpu_count", [] { return machine().gpu_count(); });
 }
 

@@ -1,4 +1,4 @@
-// Errors of C++ as Python exceptions: paddle_mini.Error and its kinds; Interrupted is KeyboardInterrupt.
+// Maps C++ errors to Python exceptions: paddle_mini.Error and its subclasses; Interrupted becomes KeyboardInterrupt.
 #include "core/error.h"
 #include "core/turn.h"
 
@@ -7,7 +7,7 @@
 namespace paddle_mini::python {
 namespace {
 
-// Python's error is set, and nothing is returned, where `errors` (of codecs) does not know what to write for a character.
+// Returns none, with Python's error set, if the `errors` handler (module codecs) can't encode a character.
 std::optional<std::string> encoded(const py::handle& text, const char* errors) {
   auto bytes = py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(text.ptr(), "utf-8", errors));
   if (!bytes) return std::nullopt;
@@ -21,7 +21,7 @@ std::string text_from_python(py::handle text, bool is_file_name) {
   if (!bytes) {
     PyErr_Clear();
     fail<ProgramError>("'", printable(encoded(text, "backslashreplace").value_or("")),
-                       "' has a half of a character: it is not text");
+                       "' contains a lone surrogate, so it can't be encoded as UTF-8");
   }
   bool is_cut_off = is_file_name && bytes->find('\0') != std::string::npos;
   require<ProgramError>(!is_cut_off, "'", printable(*bytes), "' is not the name of a file: it has a zero byte");
@@ -29,7 +29,7 @@ std::string text_from_python(py::handle text, bool is_file_name) {
 }
 
 void define_errors(py::module_& m) {
-  // The translator is tried from the last one registered, so the base comes first.
+  // pybind11 tries translators from the last registered one on, so the base is registered first.
   auto base = py::register_exception<Error>(m, "Error", PyExc_Exception);
   py::register_exception<ProgramError>(m, "ProgramError", base);
   py::register_exception<ShapeError>(m, "ShapeError", base);
@@ -40,7 +40,7 @@ void define_errors(py::module_& m) {
     try {
       if (p) std::rethrow_exception(p);
     } catch (const Interrupted&) {
-      // The signal handler has set the exception already when it was Ctrl-C.
+      // After Ctrl-C, the signal handler has already set the exception.
       if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     }
   });

@@ -1,4 +1,4 @@
-// Running programs from Python: arrays in, arrays out, without the GIL in between.
+// Runs programs from Python: takes and returns arrays, and releases the GIL in between.
 #include "executor/executor.h"
 
 #include "module.h"
@@ -12,7 +12,8 @@ py::object tensor_to_python(const Tensor& tensor) {
   return tensor.lod.empty() ? py::object(std::move(array)) : py::make_tuple(array, tensor.lod);
 }
 
-// An array; (array, lod) of sequences; (rows, values, height) of selected rows; a list of an array of tensors.
+// Returns an array, (array, lod) for sequences, (rows, values, height) for selected rows, or a list for an array of
+// tensors.
 py::object fetched_to_python(const Variable& variable) {
   if (variable.kind == VarKind::Tensor) return tensor_to_python(variable.tensor);
   if (variable.is_rows()) return variable_to_python(variable);

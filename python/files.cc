@@ -1,4 +1,4 @@
-// Files from Python: parameters, programs, and any bytes.
+// Python interface of files: parameters, programs and raw bytes.
 #include <list>
 
 #include "program/checksum.h"
@@ -23,7 +23,7 @@ std::string bytes_of_parameters(Scope& scope, const std::vector<std::string>& na
   return parameter_bytes(scope, names);
 }
 
-// Reads everything before the scope is touched.
+// Reads and checks everything before it changes the scope.
 void load_parameters(Scope& scope, const FileName& path, const py::bytes& program,
                      const std::vector<std::string>& names, std::optional<uint32_t> checksum) {
   ProgramDesc desc = decode_program(view_of(program));
@@ -33,7 +33,7 @@ void load_parameters(Scope& scope, const FileName& path, const py::bytes& progra
   for (const auto& [name, tensor] : tensors) scope.set(name, tensor);
 }
 
-// Reads into the memory of the object that is returned.
+// Reads directly into the memory of the returned object.
 py::bytes read_whole(const FileName& path) {
   py::object bytes;
   read_file(path, [&](size_t size) {
@@ -44,7 +44,7 @@ py::bytes read_whole(const FileName& path) {
   return bytes;
 }
 
-// Contents come in pieces, so that large ones need not be joined.
+// Contents are lists of pieces, so large ones need not be joined.
 void write_several(const std::vector<std::pair<FileName, std::vector<py::buffer>>>& contents) {
   std::vector<NewFile> files;
   std::list<py::buffer_info> held;
@@ -105,7 +105,7 @@ void define_models(py::module_& m) {
       "Of a program's file: whether it has a checksum, which is right; and that of its parameters, or None.");
   m.def(
       "checksum_beside", [](const FileName& path) { return checksum_beside(path); },
-      "What the model beside a file of parameters says of it, or None.");
+      "The checksum that the model beside a parameter file has for it, or None.");
   m.def("require_parameters", &require_parameters);
 }
 

@@ -1,5 +1,4 @@
-// The parts of the module _core; each is one file. Python objects that cross the border are described
-// in the file that converts them.
+// Declares the parts of the module _core, one per file. The file that converts a Python object documents its form.
 #pragma once
 
 #include <optional>
@@ -16,19 +15,20 @@ namespace paddle_mini::python {
 
 namespace py = pybind11;
 
-// The name of a file, whose bytes need not be UTF-8: others are "surrogateescape" in Python.
+// A file name whose bytes need not be UTF-8: other bytes are "surrogateescape" in Python.
 struct FileName {
   std::string text;
   operator const std::string&() const { return text; }
 };
 
-// errors.cc: the bytes of a str; ProgramError for a half of a character, and for a zero byte in the name of a file, where the
-// system would end the name.
+// errors.cc: encodes a str. Throws ProgramError for a lone surrogate, and for a NUL in a file name, where the system
+// would truncate it.
 std::string text_from_python(py::handle text, bool is_file_name);
 
 }  // namespace paddle_mini::python
 
-// A half of a character, which UTF-8 has no bytes for, is refused; pybind11 would call it an argument of a wrong type.
+// Throws ProgramError for a lone surrogate, which UTF-8 can't encode; pybind11 would report an argument of a wrong
+// type.
 template <>
 class pybind11::detail::type_caster<std::string> {
  public:
@@ -66,18 +66,18 @@ class pybind11::detail::type_caster<paddle_mini::python::FileName> {
 
 namespace paddle_mini::python {
 
-// What this process runs on; its kernels are loaded once, when the module is imported.
+// The runtime of this process; its kernels are loaded once, when the module is imported.
 Machine& machine();
 
 void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Python exceptions
 void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
 void define_operators(py::module_& m); // operators.cc: records, checks, gradients
 void define_scope(py::module_& m);     // scope.cc
-void define_claims(py::module_& m);   // claims.cc: averages in the place of parameters
+void define_claims(py::module_& m);   // claims.cc: averages applied to parameters
 void define_executor(py::module_& m);  // executor.cc
 void define_files(py::module_& m);     // files.cc: parameter files
-void define_devices(py::module_& m);   // devices.cc: what there is to run on
-void define_testing(py::module_& m);   // testing.cc: records that are wrong, for tests
+void define_devices(py::module_& m);   // devices.cc: available devices
+void define_testing(py::module_& m);   // testing.cc: invalid records, for tests
 
 // program.cc: an operator is a dict {"type", "inputs": [(slot, [names])], "outputs", "attrs": [(name, type, value)]}.
 OpDesc op_from_python(const py::dict& op);
@@ -89,14 +89,14 @@ py::object attr_to_python(const AttrValue& value);
 VarInfo info_from_python(const py::dict& info);
 py::dict info_to_python(const VarInfo& info);
 
-// testing.cc: the port that is asked for the dtype of the kernel, and whether it is an output; None: the first one is.
+// testing.cc: the port that determines the kernel's dtype, and whether it is an output; None: the first port.
 py::object dtype_port(const OpSpec& spec);
 
 // executor.cc: PyErr_CheckSignals, from a thread that has released the GIL.
 bool user_wants_to_stop();
 
-// scope.cc: one use of a scope from Python (core/scope.h). A thread releases the GIL while it waits, since the thread that
-// has the turn may need the GIL before it can end.
+// scope.cc: one use of a scope from Python (core/scope.h). A waiting thread releases the GIL, since the thread that
+// holds the scope may need the GIL to finish.
 class InScope {
  public:
   InScope(Scope& scope, Access access) : use_(scope, access) {
@@ -121,7 +121,7 @@ DType dtype_from_name(const std::string& name);
 Lod lod_from_python(const py::object& value, const std::string& name);
 void check_lod(const Lod& lod, const Shape& shape, const std::string& name);
 Tensor view_of(const py::array& array,
-               const std::string& what);  // of C-contiguous memory, which it does not keep alive
+               const std::string& what);  // of a C-contiguous array, which it does not keep alive
 py::array copy_to_numpy(const Tensor& tensor);
 py::object variable_to_python(const Variable& variable);  // array, or (rows, values, height)
 

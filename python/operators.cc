@@ -1,4 +1,4 @@
-// Records of operators for Python: contracts, checks, shapes, gradients.
+// Python interface of operator records: contracts, checks, shapes, gradients.
 #include <unordered_map>
 
 #include "core/fill_pattern.h"
@@ -62,7 +62,7 @@ py::dict contract(const std::string& type) {
   return result;
 }
 
-// Holds the operator against its record and works out its outputs: (attrs, {output name: info}).
+// Checks the operator against its record and infers its outputs: (attrs, {output name: info}).
 py::tuple check_op(const py::dict& item, const py::dict& infos) {
   OpDesc op = op_from_python(item);
   const OpSpec* spec = nullptr;
@@ -83,7 +83,7 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
     }
   });
   py::dict outputs;
-  if (!spec->has_kernels()) return py::make_tuple(attrs_to_python(op.attrs), outputs);  // they say nothing of shapes
+  if (!spec->has_kernels()) return py::make_tuple(attrs_to_python(op.attrs), outputs);  // control: no shapes
   at_op({op, -1, 0, &inputs}, [&] {
     InferContext context(op, inputs);
     spec->run_infer(context);
@@ -133,7 +133,7 @@ void define_operators(py::module_& m) {
   m.def("contract", &contract);
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
-  m.def("set_fill_pattern", &set_fill_pattern);  // of unwritten memory: a byte, or -1
+  m.def("set_fill_pattern", &set_fill_pattern);  // fill byte of unwritten memory, or -1
   m.def("fresh_memory", [](size_t bytes) { return py::bytes(static_cast<const char*>(allocate(bytes).get()), bytes); });
   m.def("kernel_library", [] {
     const KernelLibrary& library = machine().kernels();

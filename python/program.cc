@@ -1,4 +1,4 @@
-// Programs as Python data, and as bytes.
+// Converts programs between Python data, C++ structs and bytes.
 #include "executor/structure.h"
 
 #include "module.h"
@@ -28,7 +28,7 @@ ScalarValue scalar_from_python(const py::handle& value) {
   return value.cast<std::complex<double>>();
 }
 
-// Block and variable names cross as plain ints and strings.
+// Converts elements; block indices and variable names are plain ints and strings in Python.
 template <class T>
 T element_from_python(const py::handle& value) {
   if constexpr (std::is_same_v<T, BlockIndex>) return {value.cast<int32_t>()};
@@ -37,7 +37,7 @@ T element_from_python(const py::handle& value) {
   else return value.cast<T>();
 }
 
-// Attribute values of a file may hold bytes that are no text; they come back as they were.
+// Attribute values of a file may contain bytes that are not UTF-8; they round-trip unchanged.
 py::object text_to_python(const std::string& text) {
   PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
   return py::reinterpret_steal<py::object>(decoded);
@@ -88,7 +88,7 @@ Attr attr_from_python(const py::handle& item) {
     return {name, attr_of_type(static_cast<size_t>(type), attr[2])};
   } catch (const py::cast_error&) {
     fail<ProgramError>("attribute '", printable(name), "' is ", name_of(type), "; ",
-                       py::repr(attr[2]).cast<std::string>(), " is not one");
+                       py::repr(attr[2]).cast<std::string>(), " is not a valid value");
   }
 }
 
@@ -102,7 +102,7 @@ VarDesc var_from_python(const py::dict& item) {
   var.dims = item["shape"].cast<std::vector<int64_t>>();
   var.lod_level = item["lod_level"].cast<int32_t>();
   auto kind = static_cast<VarKind>(var.kind);
-  bool described = !item.contains("has_tensor") || item["has_tensor"].cast<bool>();  // of a file's array it need not be
+  bool described = !item.contains("has_tensor") || item["has_tensor"].cast<bool>();  // arrays in files may lack it
   var.has_tensor = holds_tensor(kind) || (kind == VarKind::TensorArray && described);
   var.persistable = item["persistable"].cast<bool>();
   var.need_check_feed = item["need_check_feed"].cast<bool>();

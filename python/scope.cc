@@ -1,4 +1,4 @@
-// Scopes and NumPy arrays.
+// Python interface of scopes, and conversion of NumPy arrays.
 #include "core/scope.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ const Variable& at(const Scope& scope, const std::string& name) {
   return *variable;
 }
 
-// What NumPy makes of a value: arrays, of other libraries too, keep their element type; numbers and lists take that of
-// the tensor that the scope has under the name, if there is one.
+// Converts a value by NumPy: arrays, including those of other libraries, keep their element type; numbers and lists
+// take that of the scope's tensor with this name, if it exists.
 py::array array_from_python(Scope& scope, const std::string& name, const py::object& value) {
   auto numpy = py::module_::import("numpy");
   std::string shown = "'" + printable(name) + "'";
@@ -39,7 +39,7 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
         py::isinstance(error.value(), py::module_::import("paddle_mini._core").attr("Error")))
       throw;
     fail<ShapeError>(shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(),
-                     ", which gives no array: ", printable(py::str(error.value()).cast<std::string>()));
+                     ", which can't be converted to an array: ", printable(py::str(error.value()).cast<std::string>()));
   }
 }
 
@@ -57,7 +57,7 @@ std::vector<int64_t> rows_from_python(const std::string& name, const py::object&
     return value.cast<std::vector<int64_t>>();
   } catch (const py::cast_error&) {
     fail<ShapeError>("'", printable(name), "': rows is ", printable(py::repr(value).cast<std::string>(), 60),
-                     ", expected a list of whole numbers");
+                     ", expected a list of integers");
   }
 }
 
@@ -91,7 +91,7 @@ py::tuple get_rows(Scope& scope, const std::string& name) {
   return variable_to_python(variable).cast<py::tuple>();
 }
 
-// A use that goes on over several calls.
+// A use of the scope that spans several calls.
 class Hold {
  public:
   Hold(std::shared_ptr<Scope> scope, Access access, std::vector<std::string> changed = {})
@@ -120,7 +120,7 @@ DType dtype_from_name(const std::string& name) {
 }
 
 py::dtype numpy_dtype(DType dtype) {
-  // NumPy has no bfloat16: its bits cross as uint16.
+  // NumPy has no bfloat16: its bits are passed as uint16.
   return py::dtype(dtype == DType::BFloat16 ? "uint16" : name_of(dtype));
 }
 
@@ -139,7 +139,7 @@ DType dtype_from_numpy(const py::dtype& dtype, const std::string& what) {
     if (native && dtype.kind() == row.kind && dtype.itemsize() == row.size) return row.dtype;
   }
   fail<ShapeError>("'", printable(what), "' is an array of ", py::str(dtype).cast<std::string>(),
-                   ", which is no element type here");
+                   ", which is not a supported element type");
 }
 
 Tensor view_of(const py::array& array, const std::string& what) {
@@ -157,11 +157,12 @@ Lod lod_from_python(const py::object& value, const std::string& name) {
     return value.cast<Lod>();
   } catch (const py::cast_error&) {
     fail<ShapeError>("'", printable(name), "': lod is ", printable(py::repr(value).cast<std::string>(), 60),
-                     ", expected a list of levels, each a list of whole numbers");
+                     ", expected a list of levels, each a list of integers");
   }
 }
 
-// Offsets of every level begin at 0 and never fall; the last level ends at the rows of the tensor.
+// Checks that the offsets of every level start at 0 and never decrease, and that the last level ends at the rows of the
+// tensor.
 void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
   for (size_t i = 0; i < lod.size(); ++i) {
     const auto& level = lod[i];

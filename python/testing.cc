@@ -1,4 +1,4 @@
-// For tests: records that are made of calls, records of operators with one fact changed, limits of memory.
+// For tests: builds records from lists of calls, changes one fact of an operator's record, and sets memory limits.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -20,7 +20,7 @@ struct RecordAccess {
     return before;
   }
 
-  // The names of the ports of which this is said.
+  // Sets `mark` on exactly the named ports; returns the names that had it.
   static py::object exchange_marks(std::vector<PortSpec>& ports, bool PortSpec::* mark, const py::object& value) {
     Names before, now = value.cast<Names>();
     for (PortSpec& port : ports) {
@@ -81,8 +81,8 @@ struct NoKernel : Kernel {
 
 using Words = std::vector<std::string>;
 
-// ("input", ["X", "any shape"]) is .input("X", "any shape"); of gradient's words the first is the type, those that begin
-// with "->" are outputs.
+// ("input", ["X", "any shape"]) is .input("X", "any shape"). In the words of gradient, the first one is the type, and
+// those that begin with "->" are outputs.
 void make_call(OpSpec& spec, const std::string& call, const Words& w) {
   auto word = [&](size_t i) { return w.at(i).c_str(); };
   const std::map<std::string, std::function<void()>> calls = {
@@ -115,8 +115,8 @@ void make_call(OpSpec& spec, const std::string& call, const Words& w) {
   calls.at(call)();
 }
 
-// Adds a record to the operators there are, as a kernel library does; ProgramError when it is refused. Returns the inputs of
-// which only the shape is read.
+// Adds a record to the available operators, as a kernel library does. Throws ProgramError if it is invalid. Returns the
+// inputs of which only the shape is read.
 Words try_record(const std::string& type, const std::vector<std::pair<std::string, Words>>& calls) {
   OpSpec spec(type);
   for (const auto& [call, words] : calls) make_call(spec, call, words);
@@ -129,11 +129,11 @@ Words try_record(const std::string& type, const std::vector<std::pair<std::strin
   return shape_only;
 }
 
-// Programs that are made from now on have the changed record. Returns what was said before.
+// Replaces one fact of a record, which applies to programs built from now on. Returns the previous value.
 py::object alter_record(const std::string& type, const std::string& fact, const py::object& value) {
   OpSpec changed = machine().operators().at(type);
   py::object before = RecordAccess::exchange(changed, fact, value);
-  OpTable().add(changed);  // or it is refused
+  OpTable().add(changed);  // throws if the record is invalid
   const_cast<OpSpec&>(machine().operators().at(type)) = changed;
   return before;
 }

@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-/* What an object does is said by the bytes of an OptimizerConfig (optimizer.proto). The object owns a copy of the
-   parameter and everything that its optimizer keeps.
+/* A serialized OptimizerConfig (optimizer.proto) configures an object. The object owns a copy of the parameter and the
+   state of its optimizer.
 
-   Functions that return int return PADDLE_OPTIMIZER_OK or one of the statuses below; then nothing has changed and
-   paddle_optimizer_last_error() says what was wrong. No call ends the process or throws an exception. Objects are
-   independent of each other; of two calls for one object at the same time one is refused. An object that was released,
-   or never was one, is refused too. Sizes are in bytes. */
+   Functions that return int return PADDLE_OPTIMIZER_OK or an error status; after an error nothing has changed, and
+   paddle_optimizer_last_error() returns a message. No call ends the process or throws an exception. Objects are
+   independent of each other; if two threads call functions for one object at the same time, one call fails. Calls with
+   a released object or an invalid pointer fail too. Sizes are in bytes. */
 
 #define PADDLE_OPTIMIZER_OK 0
 #define PADDLE_OPTIMIZER_ERROR (-1)      /* an argument, a configuration or a state is wrong */
@@ -23,10 +23,11 @@ extern "C" {
 #define PADDLE_OPTIMIZER_NOT_FINITE (-3) /* the gradient is not finite and nan_policy is Refuse */
 #define PADDLE_OPTIMIZER_NO_MEMORY (-4)
 
-/* Of the interface: 1. Functions are added, never changed, while it stays the same. */
+/* Version of the interface. Within a version functions are added, never changed. */
 #define PADDLE_OPTIMIZER_VERSION 1
 
-/* In C++ too any number may be given, so that a wrong one is refused. (The library is built as C++17.) */
+/* The fixed underlying type makes any number valid in C++ too, so that the library can reject wrong ones (it is
+   compiled as C++17). */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 enum paddle_element_type : int {
 #else
@@ -46,64 +47,65 @@ typedef enum {
 
 typedef struct paddle_optimizer paddle_optimizer;
 
-/* A new object, or NULL with a message. FLOAT32 and FLOAT64 are taken, the other types refused. `parameter` is copied
-   and needs no alignment; it may be NULL where there are 0 bytes, or where a state is given, which replaces it.
-   `state`: what paddle_optimizer_get_state gave for the same optimizer, averages, type and size; NULL: a beginning. The
-   numbers of the formulas are those of the configuration. */
+/* Creates an object. Returns NULL on error. Only FLOAT32 and FLOAT64 are supported. `parameter` is copied and needs no
+   alignment; it may be NULL if it has 0 bytes, or if a state is given, which replaces it. `state`: a result of
+   paddle_optimizer_get_state for the same optimizer, averages, type and size; NULL: initial state. Hyperparameters
+   always come from the configuration. */
 paddle_optimizer* paddle_create_optimizer(const void* config_proto, size_t config_proto_len, paddle_element_type type,
                                           const void* parameter, size_t num_bytes, const void* state, size_t state_len);
 
-/* Frees the object and what was borrowed from it. NULL is fine; a second release is refused. */
+/* Frees the object and invalidates pointers borrowed from it. NULL is allowed; a second release is an error. */
 int paddle_release_optimizer(paddle_optimizer* o);
 
-/* One step with a dense gradient of the parameter's type and size, aligned to its elements, outside the parameter. */
+/* One step with a dense gradient of the parameter's type and size, aligned to its elements. It must not overlap the
+   parameter. */
 int paddle_update_parameter(paddle_optimizer* o, paddle_element_type type, const void* gradient, size_t num_bytes);
 
-/* One step with a gradient for some rows of a table: gradient row i is for table row rows[i]. A row that is named more
-   than once gets the sum. What a step costs follows the rows it names (row_policy Lazy). A call with no rows counts as
-   an update. */
+/* One step with a gradient for some rows of a table: gradient row i is for table row rows[i]. The gradients of a row
+   that occurs more than once are summed. The cost is proportional to the number of these rows (row_policy Lazy). A call
+   without rows counts as an update. */
 int paddle_update_parameter_rows(paddle_optimizer* o, paddle_element_type type, const int64_t* rows, size_t num_rows,
                                  const void* gradient, size_t num_bytes);
 
-/* parameter += scale delta, for a client that did the optimizing. Counts as an update for averages and learning
+/* parameter += scale delta, for a client that runs the optimizer itself. Counts as an update for averages and learning
    rates. */
 int paddle_apply_delta(paddle_optimizer* o, paddle_element_type type, const void* delta, size_t num_bytes,
                        double scale);
 
-/* The parameter, borrowed: valid until the release, and the same address every time. It shows the newest update; of
-   rows whose decay is caught up late, as they are when this is called. num_bytes may be NULL. Returns NULL with a message
-   on error, and on no other occasion: a parameter of 0 bytes has an address, too. */
+/* The parameter, borrowed: the address is constant and valid until the release. The memory reflects every update; this
+   call also applies pending decay of rows that are updated lazily. num_bytes may be NULL. Returns NULL only on error: a
+   parameter of 0 bytes has an address too. */
 const void* paddle_optimizer_param(const paddle_optimizer* o, size_t* num_bytes);
 
-/* A copy of some rows of the table, caught up. */
+/* Copies some rows of the table, with pending decay applied. */
 int paddle_optimizer_get_rows(const paddle_optimizer* o, paddle_element_type type, const int64_t* rows, size_t num_rows,
                               void* values, size_t num_bytes);
 
-/* Everything the object keeps, exact to the bit, for paddle_create_optimizer; to be freed with
+/* Serializes the complete state, exact to the bit, for paddle_create_optimizer. Free it with
    paddle_optimizer_free_state. */
 int paddle_optimizer_get_state(const paddle_optimizer* o, const void** state, size_t* state_len);
-int paddle_optimizer_free_state(const void* state); /* NULL is fine; a second time is refused */
+int paddle_optimizer_free_state(const void* state); /* NULL is allowed; a second call is an error */
 
-/* The rate of the next updates in place of the policy's; at least 0. It is part of the state. */
+/* Overrides the policy's rate for all following updates; at least 0. It is part of the state. */
 int paddle_optimizer_set_learning_rate(paddle_optimizer* o, double learning_rate);
-/* Of the last update; before the first one, what the policy says for 0. */
+/* The rate of the last update; before the first one, the policy's rate for 0 updates. */
 int paddle_optimizer_get_learning_rate(const paddle_optimizer* o, double* learning_rate);
-/* For the policy PassManual: the pass that the next updates belong to; 0 at first. */
+/* For the policy PassManual: sets the pass of the following updates; initially 0. */
 int paddle_optimizer_set_pass(paddle_optimizer* o, int64_t pass);
-/* Updates that were made, and that were left out because a gradient was not finite (nan_policy Skip). Either may be
+/* The numbers of updates done, and skipped because a gradient was not finite (nan_policy Skip). Either pointer may be
    NULL. */
 int paddle_optimizer_get_updates(const paddle_optimizer* o, uint64_t* updates, uint64_t* skipped);
 
-/* A copy of one of the averages that the configuration lists, `which` from 0; before an average's first member, of the
-   parameter. */
+/* Copies one of the averages that the configuration lists, `which` counted from 0; before an average has its first
+   sample, copies the parameter. */
 int paddle_optimizer_average(const paddle_optimizer* o, size_t which, paddle_element_type type, void* average,
                              size_t num_bytes);
 
-/* What the last call of this thread that failed said; "" when none has. Valid until the thread's next call. */
+/* The message of the last failed call of this thread, or "". Valid until the thread's next call. */
 const char* paddle_optimizer_last_error(void);
-int paddle_optimizer_last_status(void); /* and its status, for the functions that return a pointer; OK when none has */
-int paddle_optimizer_version(void); /* of the library: PADDLE_OPTIMIZER_VERSION of its header */
-/* Which instructions it uses on this machine: "v4" (AVX-512), "v3" (AVX2), "v2" or "baseline". */
+int paddle_optimizer_last_status(void); /* status of that call, or OK; for functions that return pointers */
+int paddle_optimizer_version(void); /* PADDLE_OPTIMIZER_VERSION when the library was compiled */
+/* The instruction set that it uses on this machine: "v4" (AVX-512), "v3" (AVX2), "v2" or "baseline". */
 const char* paddle_optimizer_processor_level(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// Accelerator: a device beside the processor, with memory, a queue and kernels of its own.
+// Accelerator: a device other than the CPU, with its own memory, queue and kernels.
 #pragma once
 
 #include <memory>
@@ -14,80 +14,82 @@ namespace paddle_mini {
 class OpTable;
 
 struct MemoryUse {
-  size_t in_use = 0;    // bytes that somebody holds
-  size_t reserved = 0;  // bytes taken from the device, those kept for the next allocation included
-  size_t peak = 0;      // the most that was ever in use
-  size_t total = 0;     // of the device
+  size_t in_use = 0;    // bytes of live allocations
+  size_t reserved = 0;  // bytes taken from the device, including those cached for later allocations
+  size_t peak = 0;      // the highest in_use so far
+  size_t total = 0;     // capacity of the device
 };
 
 class Accelerator {
  public:
   virtual ~Accelerator() = default;
   virtual Place place() const = 0;
-  virtual std::string description() const = 0;  // one line: what it is, its memory
+  virtual std::string description() const = 0;  // one line: the device and its memory size
 
-  // Kernels for it; operators that have none here are missing or have no kernel.
+  // The operators with kernels for this device; any other is absent or has no kernel in its record.
   virtual const OpTable& operators() const = 0;
-  virtual bool gains_from_tiles() const = 0;  // whether neighbours should run tile by tile (executor/fuse.h)
+  virtual bool gains_from_tiles() const = 0;  // whether adjacent operators should run tile by tile (executor/fuse.h)
 
-  // Uninitialised memory, aligned to 256 bytes, never null; the host can't read it. The pointer keeps the device
-  // alive. DeviceError when there is no more, with how much is in use.
+  // Allocates uninitialised memory, aligned to 256 bytes and never null, which the host can't read. The pointer keeps
+  // the device alive. Throws DeviceError, with the amount in use, when the memory is exhausted.
   virtual std::shared_ptr<void> allocate(size_t bytes) = 0;
   virtual MemoryUse memory() const = 0;
   virtual void forget_peak() = 0;
-  // Host memory that transfers are fastest to and from.
+  // Allocates host memory to and from which transfers are fastest (pinned memory for a GPU).
   virtual std::shared_ptr<void> allocate_staging(size_t bytes) = 0;
-  // How many bytes of it one plan takes for values that pass to the host piece by piece.
+  // Staging bytes that one plan uses for values that pass through the host chunk by chunk.
   virtual size_t staging_bytes() const { return size_t{1} << 26; }
 
-  // What a kernel of this device is given for an address: the same, or where an emulated device really has it.
+  // The address that kernels of this device use: `device` itself, or the real address on an emulated device.
   virtual void* address(void* device) const = 0;
 
-  // Transfers; any thread may ask for them. They return when they are done and do not wait for the queue.
+  // Synchronous transfers, callable from any thread; they do not wait for the queue.
   virtual void to_host(void* host, const void* device, size_t bytes) = 0;
   virtual void to_device(void* device, const void* host, size_t bytes) = 0;
-  // In the order of compute(): asked for by work that is given there, or followed by waiting for it.
+  // Copies within the device in the order of compute(): work of that queue calls it, or the caller waits for the queue
+  // after it.
   virtual void within(void* to, const void* from, size_t bytes) = 0;
 
-  // Where kernels run. Given work is called with this as the current device.
+  // The queue in which kernels run. Work runs with this device as the current one.
   virtual Queue& compute() = 0;
-  virtual void* stream() const = 0;  // what Device::stream is for kernels; nullptr where kernels need none
-  // What `work` launches, as one piece of work that launches the same again with less effort; nothing is launched now.
-  // nullptr where that can't be, because the device has no such thing or because the work would not do the same again.
+  virtual void* stream() const = 0;  // the value of Device::stream for kernels; nullptr if kernels need none
+  // Captures the launches of `work`, without executing them, as one piece of work that repeats them at lower cost.
+  // Returns nullptr if the device has no such feature or `work` would not launch the same again.
   virtual std::unique_ptr<Work> record(Work& /*work*/) { return nullptr; }
 };
 
-// Accelerators that add up what replicas on them have, without the host. Sums have the same bits on all of them.
+// Sums values of replicas on accelerators without the host. The sums have the same bits on all of them.
 class ReplicaSums {
  public:
-  struct Brought {  // by one replica
+  struct Brought {  // the contribution of one replica
     void* data;
     void* stream;
   };
 
   virtual ~ReplicaSums() = default;
-  // One thread asks, for all replicas, by rank: behind what is on their streams, the `count` elements of each become
-  // the sum of all. DeviceError where that can't be launched; then nothing waits for anything.
+  // One thread calls this for all replicas, in the order of their ranks: after the work on their streams, the `count`
+  // elements of each replica become the sum of all. Throws DeviceError if the launch fails; then no stream waits for
+  // the sum.
   virtual void launch(const std::vector<Brought>& brought, DType dtype, int64_t count) = 0;
-  // Ends sums under way, unfinished ones too: one accelerator that failed would leave the others waiting. Any thread
-  // may ask for it. Later sums are as good as before.
+  // Aborts sums that have not finished, since one failed accelerator would leave the others waiting. Any thread may
+  // call it. Later sums are unaffected.
   virtual void break_off() = 0;
 };
 
-// What a library of kernels for accelerators exports, by one function:
+// The interface that a library of kernels for accelerators exports, through one function:
 //   extern "C" paddle_mini::AcceleratorLibrary* paddle_mini_cuda(unsigned abi)
-// which returns nullptr for another ABI. The object lives as long as the process.
+// It returns nullptr for another ABI version. The object lives as long as the process.
 inline constexpr unsigned kAcceleratorAbi = 3;
 
 class AcceleratorLibrary {
  public:
   virtual ~AcceleratorLibrary() = default;
-  virtual std::string description() const = 0;  // versions: of CUDA, the driver, the libraries found
-  // Why no device can be used ("the driver is too old: 570.1, it must be 580 or newer"), or "".
+  virtual std::string description() const = 0;  // versions of CUDA, the driver and the libraries found
+  // The reason why no device can be used ("the driver is too old: 570.1, it must be 580 or newer"), or "".
   virtual std::string trouble() const = 0;
   virtual int device_count() const = 0;
-  virtual std::shared_ptr<Accelerator> open(int index) = 0;  // DeviceError when there is no such device
-  // For replicas on these devices, by rank; nullptr where the host must add up.
+  virtual std::shared_ptr<Accelerator> open(int index) = 0;  // throws DeviceError if the device does not exist
+  // Sums among replicas on these devices, in the order of their ranks; nullptr if the host must compute them.
   virtual std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) = 0;
 };
 

@@ -1,4 +1,5 @@
-// Replicas that meet, and the sum of what they bring: each adds up its own part of the elements, for all of them.
+// Implements the all-reduce barrier among replicas in threads: each replica sums its own range of elements for all of
+// them.
 #include "core/communicator.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-// What numbers are added up in. Whole numbers wrap round.
+// The type in which elements are summed. Integers wrap around on overflow.
 template <class T>
 struct SumOf {
   using type = T;
@@ -47,11 +48,11 @@ T narrowed(S value) {
   }
 }
 
-// The elements [begin, end) of all tensors become their sum.
+// Replaces the elements [begin, end) of every tensor by their sum.
 template <class T>
 void add_up(const std::vector<const Tensor*>& tensors, int64_t begin, int64_t end) {
   using S = typename SumOf<T>::type;
-  constexpr int64_t kTile = 1024;  // stays in the nearest cache
+  constexpr int64_t kTile = 1024;  // fits the L1 cache
   S sums[kTile];
   for (int64_t at = begin; at < end; at += kTile) {
     int64_t count = std::min(kTile, end - at);
@@ -101,8 +102,8 @@ bool ThreadCommunicator::sum_on_stream(int rank, const Tensor& tensor, void* str
   return on_streams_ != nullptr;
 }
 
-// What is brought may be looked at from the last one's coming to the last one's leaving. Between the two nothing can
-// fail, so a meeting takes place for all or for none.
+// Contributions may be read from the last arrival to the last departure. Nothing can fail in between, so the sum is
+// completed for all replicas or for none.
 void ThreadCommunicator::meet(int rank, const Tensor* tensor, Stream stream) {
   require<DeviceError>(rank >= 0 && rank < size_, "replica ", rank, " of ", size_);
   AddUp add = tensor ? add_up_of(tensor->dtype) : nullptr;
@@ -113,16 +114,16 @@ void ThreadCommunicator::meet(int rank, const Tensor* tensor, Stream stream) {
   if (trouble.empty() && stream) {
     if (rank == 0) launch();
   } else if (trouble.empty() && tensor) {
-    constexpr int64_t kLine = 64;  // elements: no two replicas write to the same cache line
+    constexpr int64_t kLine = 64;  // elements: two replicas never write to the same cache line
     int64_t all = tensor->shape.numel(), part = ((all + size_ - 1) / size_ + kLine - 1) / kLine * kLine;
     add(brought_, std::min(rank * part, all), std::min((rank + 1) * part, all));
   }
   leave();
-  if (stream && trouble.empty()) trouble = not_launched_;  // which waits for all to come to the next meeting
+  if (stream && trouble.empty()) trouble = not_launched_;  // safe to read: the next sum begins with a barrier
   require<DeviceError>(trouble.empty(), trouble);
 }
 
-// By one for all, so that no launch waits for a replica that does not come.
+// One replica launches for all, so no launch waits for a missing replica.
 void ThreadCommunicator::launch() {
   not_launched_.clear();
   try {
@@ -166,8 +167,8 @@ std::string ThreadCommunicator::disagreement() const {
     const Tensor* other = brought_[rank];
     bool alike = first && other ? first->dtype == other->dtype && first->shape == other->shape : first == other;
     if (!alike || streams_[0].has_value() != streams_[rank].has_value()) {
-      return text("the replicas do not do the same: replica 0 comes to ", text_of(first, streams_[0].has_value()),
-                  ", replica ", rank, " to ", text_of(other, streams_[rank].has_value()));
+      return text("the replicas diverge: replica 0 reached ", text_of(first, streams_[0].has_value()), ", replica ",
+                  rank, " ", text_of(other, streams_[rank].has_value()));
     }
   }
   return "";

@@ -1,4 +1,4 @@
-// Communicator: replicas in one process, each run by a thread of its own, that add up what each of them has.
+// Communicator: all-reduce and barriers among replicas that run in threads of one process.
 #pragma once
 
 #include <condition_variable>
@@ -12,28 +12,29 @@
 
 namespace paddle_mini {
 
-// Calls of one replica come one after the other; all replicas make the same calls in the same order.
+// Each replica makes its calls sequentially; all replicas make the same calls in the same order.
 class Communicator {
  public:
   virtual ~Communicator() = default;
   virtual int size() const = 0;
-  // Every replica's tensor becomes the sum of all of them, added in the order of the ranks, so that all get the same bits.
-  // Returns when that is so. All must bring the same shape and dtype. DeviceError, for all, when one of them has given up
-  // before the last one came, or has brought something else.
+  // Replaces every replica's tensor by the sum of all of them, added in the order of the ranks, so that all get the
+  // same bits. Blocks until every replica has its sum. All tensors must have the same shape and dtype. Throws
+  // DeviceError in all replicas if one has given up before the last one arrived, or if their tensors differ.
   virtual void sum(int rank, const Tensor& tensor) = 0;
-  // The same for tensors of accelerators that can do it without the host, in the order of the stream: returns when it
-  // is launched. False where they can't; nothing was done then.
+  // Like sum() for tensors on accelerators that can sum without the host, in the order of the stream: returns after the
+  // launch. Returns false, without any effect, if they can't.
   virtual bool sum_on_stream(int rank, const Tensor& tensor, void* stream) = 0;
-  // Returns when every replica has asked: then nothing that any of them still has to do can be refused. DeviceError, for
-  // all, when one has given up before.
+  // Barrier: returns when every replica has called it, so that no remaining work of any replica can fail its checks.
+  // Throws DeviceError in all replicas if one has given up before.
   virtual void agree(int rank) = 0;
-  // DeviceError when a replica has given up. Does not wait: a loop asks before each of its steps.
+  // Throws DeviceError if a replica has given up. Does not block: loops call it before each step.
   virtual void require_all() = 0;
-  // One replica can't go on: whoever waits for it, now or later, gets this as DeviceError.
+  // Marks one replica as failed: all current and later waits of the others throw DeviceError with this reason.
   virtual void give_up(const std::string& reason) = 0;
 };
 
-// Of threads of this process. `sum` is for memory that the processor can follow: the host's, that of emulated devices.
+// The communicator of threads in this process. `sum` needs memory that the CPU can access: the host's or an emulated
+// device's.
 class ThreadCommunicator : public Communicator {
  public:
   explicit ThreadCommunicator(int size, std::unique_ptr<ReplicaSums> on_streams = nullptr);
@@ -43,10 +44,10 @@ class ThreadCommunicator : public Communicator {
   void agree(int rank) override { meet(rank, nullptr); }
   void require_all() override;
   void give_up(const std::string& reason) override;
-  void begin_anew();  // forgets who has given up, while no replica is in a call
+  void begin_anew();  // clears give_up(), while no replica is in a call
 
  private:
-  using Stream = std::optional<void*>;  // none: the processor adds up
+  using Stream = std::optional<void*>;  // none: the CPU sums
 
   void meet(int rank, const Tensor* tensor, Stream stream = {});
   void launch();
@@ -56,9 +57,9 @@ class ThreadCommunicator : public Communicator {
 
   const int size_;
   const std::unique_ptr<ReplicaSums> on_streams_;
-  std::vector<const Tensor*> brought_;  // by rank; nullptr: it asks for agreement
-  std::vector<Stream> streams_;         // where it lies
-  std::string not_launched_;            // why, of the last sum on streams
+  std::vector<const Tensor*> brought_;  // by rank; nullptr for a call of agree()
+  std::vector<Stream> streams_;         // by rank
+  std::string not_launched_;            // the error of the last sum on streams, or ""
   std::mutex mutex_;
   std::condition_variable changed_;
   int arrived_ = 0, left_ = 0;

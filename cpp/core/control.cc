@@ -1,4 +1,4 @@
-// Ports of a running control operator.
+// Access to the ports of a running control operator.
 #include "core/control.h"
 
 #include <cstring>

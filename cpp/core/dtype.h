@@ -29,7 +29,7 @@ inline bool is_floating(DType d) {
 template <class T>
 struct dtype_of;
 
-// Numbers of two bytes: kept and converted (half.h), nothing is computed in them.
+// 16-bit floats: storage and conversion only (half.h). Kernels compute in float32.
 // clang-format off: tables
 struct Float16 { uint16_t bits; };
 struct BFloat16 { uint16_t bits; };

@@ -1,4 +1,4 @@
-// Memory, addresses and the link of an emulated device.
+// Implements the memory, the addresses and the host link of an emulated device.
 #include "core/emulated_device.h"
 
 #include <cstring>
@@ -8,8 +8,8 @@
 namespace paddle_mini {
 namespace {
 
-// An address of emulated:i is the real one with i + 1 in bits that no address of a process has: whoever follows it
-// without asking the device is stopped by the processor at once.
+// An address of emulated:i is the real one with i + 1 in bits that are 0 in every address of a process: dereferencing
+// it without EmulatedDevice::address faults at once.
 constexpr int kTagShift = 48;
 
 uintptr_t tag_of(int index) { return static_cast<uintptr_t>(index + 1) << kTagShift; }
@@ -52,7 +52,7 @@ void EmulatedDevice::set(const Emulation& emulation) {
 std::string EmulatedDevice::description() const {
   Emulation now = emulation();
   std::string link = now.bandwidth > 0 ? text(now.bandwidth / 1e9, " GB/s to the host") : "no limit to the link";
-  return text("the processor as a device, ", now.memory >> 20, " MiB, ", link);
+  return text("the CPU as a device, ", now.memory >> 20, " MiB, ", link);
 }
 
 std::shared_ptr<void> EmulatedDevice::allocate(size_t bytes) {
@@ -95,7 +95,8 @@ void EmulatedDevice::within(void* to, const void* from, size_t bytes) {
   std::memmove(address(to), address(const_cast<void*>(from)), bytes);
 }
 
-// Returns when a link of this bandwidth would be done. What a transfer overslept is taken off the next one.
+// Blocks until a link of this bandwidth would have finished. The next transfer makes up for the time this one
+// overslept.
 void EmulatedDevice::pass(Link& link, size_t bytes, std::chrono::steady_clock::time_point start) {
   Emulation now = emulation();
   double seconds = now.latency + (now.bandwidth > 0 ? static_cast<double>(bytes) / now.bandwidth : 0);

@@ -1,5 +1,6 @@
-// An accelerator made of the processor: memory that the host can't read by accident, a queue in a thread, a link of
-// a certain bandwidth, and the processor's kernels. What is true of it in ordering, placement and cost is true of a GPU.
+// EmulatedDevice: an accelerator emulated on the CPU. It has memory that the host can't read by accident, a queue in a
+// thread, a host link of limited bandwidth, and the CPU's kernels. Ordering, placement and transfer cost behave as on a
+// GPU.
 #pragma once
 
 #include <chrono>
@@ -12,15 +13,15 @@
 namespace paddle_mini {
 
 struct Emulation {
-  double bandwidth = 0;  // of the link to the host in either direction, bytes a second; 0: as fast as memory is
-  double latency = 0;  // seconds that every transfer takes besides
-  size_t memory = size_t{1} << 34;  // bytes that it has
-  size_t staging = size_t{1} << 26;  // bytes of the host for values that pass piece by piece
-  uint64_t delay_seed = 0;  // of random pauses before each piece of work
-  int most_delay = 0;  // microseconds; 0: no pauses
+  double bandwidth = 0;  // of the host link, per direction, in bytes per second; 0: unlimited
+  double latency = 0;  // seconds added to every transfer
+  size_t memory = size_t{1} << 34;  // capacity in bytes
+  size_t staging = size_t{1} << 26;  // bytes of host memory for values that pass chunk by chunk
+  uint64_t delay_seed = 0;  // seed of the random delays before each piece of work
+  int most_delay = 0;  // the longest delay in microseconds; 0: none
 };
 
-// Bytes of the device in use, with whoever gives them back.
+// Thread-safe accounting of the device's allocated bytes.
 class EmulatedMemory {
  public:
   void take(size_t bytes, size_t total, const std::string& device);
@@ -36,7 +37,7 @@ class EmulatedMemory {
 class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<EmulatedDevice> {
  public:
   EmulatedDevice(int index, const OpTable& operators);
-  void set(const Emulation& emulation);  // work that is on its way sees the one or the other
+  void set(const Emulation& emulation);  // running work uses the old or the new settings
 
   Place place() const override { return {DeviceKind::Emulated, index_}; }
   std::string description() const override;
@@ -58,7 +59,7 @@ class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<E
   void* stream() const override { return nullptr; }
 
  private:
-  // One direction of the link: transfers go one after the other.
+  // One direction of the link: transfers run one after the other.
   struct Link {
     std::mutex mutex;
     std::chrono::steady_clock::time_point free{};
@@ -67,7 +68,7 @@ class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<E
 
   int index_;
   const OpTable& operators_;
-  // Work of an earlier run may still be on its way when it is set.
+  // Work of an earlier run may still execute when the settings change.
   Emulation emulation() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return emulation_;

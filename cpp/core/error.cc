@@ -1,4 +1,4 @@
-// Error text that is safe to print whatever a file put into a name.
+// Makes error text safe to print, whatever bytes a file has in its names.
 #include "core/error.h"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 namespace paddle_mini {
 namespace {
 
-// Control characters, those that end lines, change the direction of what follows or can't be seen, and what is not a character.
+// Characters that printable() hides: control, line-ending, bidirectional and invisible characters, and invalid code
+// points.
 constexpr struct {
   unsigned first, last;
 } kHidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
@@ -19,8 +20,8 @@ bool is_shown(unsigned code) {
                       [&](auto range) { return code >= range.first && code <= range.last; });
 }
 
-// The bytes of the UTF-8 character at `i`; 0 where no character begins, or one that is not shown. Python takes only whole
-// characters in a message.
+// Length in bytes of the UTF-8 character at `i`; 0 if the bytes are not valid UTF-8 or the character is hidden. Python
+// accepts only complete characters in a message.
 size_t character_at(const std::string& text, size_t i) {
   auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
   unsigned first = byte(i);
@@ -30,7 +31,7 @@ size_t character_at(const std::string& text, size_t i) {
     if ((byte(i + k) & 0xc0) != 0x80) return 0;
     code = code << 6 | (byte(i + k) & 0x3f);
   }
-  constexpr unsigned kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // less has a shorter form
+  constexpr unsigned kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // a smaller code point has a shorter encoding
   bool begins_one = length == 1 || (first >= 0xc0 && first < 0xf8);
   bool character = begins_one && code >= kLeast[length] && code < 0x110000 && !(code >= 0xd800 && code < 0xe000);
   return character && is_shown(code) ? length : 0;

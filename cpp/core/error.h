@@ -1,4 +1,4 @@
-// Errors: what went wrong, in the user's terms. Every failure is one of these; none is a bool.
+// Error types. Every failure is one of these exceptions, described in the user's terms; no function returns a status.
 #pragma once
 
 #include <sstream>
@@ -12,37 +12,37 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The program itself is wrong: bytes, structure, unknown operator, missing port, bad attribute.
+// The program is invalid: bytes, structure, unknown operator, missing port or bad attribute.
 class ProgramError : public Error {
  public:
   using Error::Error;
 };
 
-// Two shapes or dtypes that should agree do not.
+// Two shapes or dtypes disagree.
 class ShapeError : public Error {
  public:
   using Error::Error;
 };
 
-// An operator met data that it cannot compute with: an id out of range, a variable without value.
+// An operator can't compute with its data: an id out of range, a variable without a value.
 class OpError : public Error {
  public:
   using Error::Error;
 };
 
-// A device, or a kernel for it, is not there; or memory is exhausted.
+// A device or its kernel is missing, or memory is exhausted.
 class DeviceError : public Error {
  public:
   using Error::Error;
 };
 
-// The user asked the run to stop (Ctrl-C); the scope holds a whole step.
+// The user stopped the run (Ctrl-C); the scope holds the result of a complete step.
 class Interrupted : public Error {
  public:
   using Error::Error;
 };
 
-// Joins its arguments as a stream would: text(1, " of ", 2) is "1 of 2".
+// Concatenates its arguments in stream format: text(1, " of ", 2) is "1 of 2".
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
@@ -60,7 +60,7 @@ void require(bool condition, const Parts&... parts) {
   if (__builtin_expect(!condition, 0)) fail<ErrorType>(parts...);
 }
 
-// Names come from files: control bytes are shown as '?', and long ones are cut.
+// Makes a name from a file printable: replaces control bytes by '?' and truncates long names.
 std::string printable(const std::string& name, size_t limit = 200);
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// A handler of pthread_atfork() tells the child.
+// Detects a fork by a child handler of pthread_atfork().
 #include "core/fork.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ bool lost_devices() { return lost.load(std::memory_order_relaxed); }
 
 void require_devices_kept() {
   require<DeviceError>(!lost_devices(),
-                       "this process was forked from one that had used devices, and they are not there in it: begin "
+                       "this process was forked from one that had used devices, which do not work in the child: start "
                        "processes with multiprocessing's method 'spawn', or use devices only after the fork");
 }
 

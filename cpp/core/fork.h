@@ -1,12 +1,12 @@
-// fork() and devices: the child has neither the threads of queues nor the parent's context of a GPU.
+// Detects fork() after devices were used: the child has neither the queues' threads nor the parent's GPU context.
 #pragma once
 
 namespace paddle_mini {
 
-void note_device_use();  // before the first device is opened
+void note_device_use();  // called before the first device is opened
 
-// Whether this process is a child of fork() whose parent had used devices then. Waiting for a queue would never end here.
+// Whether this process is a forked child whose parent had used devices. Waiting for a queue would block forever here.
 bool lost_devices();
-void require_devices_kept();  // DeviceError where they are lost
+void require_devices_kept();  // throws DeviceError if lost_devices()
 
 }  // namespace paddle_mini

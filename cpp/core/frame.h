@@ -1,4 +1,4 @@
-// Frame: the values that one run of a block has by name; the frames of the blocks around it are behind it.
+// Frame: the values of one run of a block, by name. Frames link to the frames of the enclosing blocks.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace paddle_mini {
 
-// A value in a frame is never written again, only replaced: whoever shares its memory keeps what it
-// had. Persistable variables are not here but in the Scope.
+// A value in a frame is never written again, only replaced, so memory that is shared with it keeps its content.
+// Persistable variables are in the Scope instead.
 class Frame {
  public:
   explicit Frame(int block = 0, Frame* outer = nullptr) : block_(block), outer_(outer) {}
@@ -20,7 +20,7 @@ class Frame {
     auto it = values_.find(name);
     return it == values_.end() ? nullptr : &it->second;
   }
-  // Here, or in the nearest frame around it; nullptr when there is none.
+  // Looks here, then in the enclosing frames from the nearest on; nullptr if none has the name.
   Variable* find(const std::string& name) {
     for (Frame* frame = this; frame; frame = frame->outer_) {
       if (Variable* held = frame->own(name)) return held;
@@ -29,7 +29,7 @@ class Frame {
   }
   Variable& operator[](const std::string& name) { return values_[name]; }
 
-  int block() const { return block_; }  // whose operators ran here last
+  int block() const { return block_; }  // the block that ran in this frame last
   void set_block(int block) { block_ = block; }
   Frame* outer() const { return outer_; }
 

@@ -1,4 +1,4 @@
-// Numbers of two bytes to float and back, rounded to the nearest, ties to even (IEEE 754-2019, 4.3.1).
+// Conversion between 16-bit floats and float, rounded to nearest, ties to even (IEEE 754-2019, 4.3.1).
 #pragma once
 
 #include <cstring>
@@ -43,12 +43,12 @@ PM_HD inline void from_float(float value, Float16& result) {
   uint32_t bits = half::bits_of(value), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
   if (rest > 0x7f800000u) {
     result.bits = static_cast<uint16_t>(sign | 0x7e00u);
-  } else if (rest >= 0x477ff000u) {  // from 65520 on the nearest is infinity
+  } else if (rest >= 0x477ff000u) {  // values from 65520 on round to infinity
     result.bits = static_cast<uint16_t>(sign | 0x7c00u);
   } else if (rest < 0x38800000u) {  // subnormal: adding 1/2 leaves the fraction, rounded, in the lowest bits
     result.bits = static_cast<uint16_t>(sign | (half::bits_of(half::float_of(rest) + 0.5f) - 0x3f000000u));
   } else {
-    rest += 0xc8000fffu + (rest >> 13 & 1u);  // the other bias, and half of the last place but for ties
+    rest += 0xc8000fffu + (rest >> 13 & 1u);  // rebias, and add half of the last place except for ties
     result.bits = static_cast<uint16_t>(sign | rest >> 13);
   }
 }

@@ -1,4 +1,4 @@
-// The inference context and the rules that many operators share.
+// Implements InferContext and the inference rules that many operators share.
 #include "core/infer.h"
 
 namespace paddle_mini {
@@ -65,7 +65,7 @@ std::optional<std::vector<int64_t>> InferContext::integers(const char* port, siz
 
 DType InferContext::dtype_attr(const char* name) const {
   int32_t number = attr<int32_t>(name);
-  require<ProgramError>(is_dtype(number), "attribute '", name, "' is ", number, ", which is no element type");
+  require<ProgramError>(is_dtype(number), "attribute '", name, "' is ", number, ", which is not an element type");
   return static_cast<DType>(number);
 }
 
@@ -75,7 +75,7 @@ Shape InferContext::shape_attr(const char* name) const {
     require<ProgramError>(dim >= 0, "attribute '", name, "' is ", show(value), ": a dimension can't be ", dim);
   }
   Shape shape(std::get<std::vector<int64_t>>(value));
-  shape.numel();  // refuses one that is too large
+  shape.numel();  // throws if it is too large
   return shape;
 }
 

@@ -1,4 +1,4 @@
-// InferContext: what an operator's `infer` reads and fills in: kind, dtype and shape of every port.
+// InferContext: the view that an operator's `infer` reads inputs from and writes kind, dtype and shape of outputs to.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace paddle_mini {
 
-// Reads attributes of an operator whose record has filled in the defaults.
+// Reads an attribute of an operator whose defaults are filled in.
 template <class T>
 const T& attr_of(const OpDesc& op, const std::string& name) {
   const AttrValue* value = op.attr(name);
@@ -21,33 +21,33 @@ const T& attr_of(const OpDesc& op, const std::string& name) {
   return *typed;
 }
 
-// While a program is being built dimensions may be -1 (not known yet); before a run all are known.
+// While a program is built, dimensions may be -1 (unknown); before a run all are known.
 class InferContext {
  public:
-  // `inputs` holds one list for each slot of op.inputs, in its order; so does `values`, when given.
+  // `inputs`, and `values` if given, hold one list for each slot of op.inputs, in its order.
   InferContext(const OpDesc& op, std::vector<std::vector<VarInfo>> inputs,
                std::vector<std::vector<const Variable*>> values = {});
 
   bool has_input(const char* port) const { return input_count(port) > 0; }
   size_t input_count(const char* port) const;
-  const VarInfo& input(const char* port, size_t i = 0) const;  // refuses an absent one
+  const VarInfo& input(const char* port, size_t i = 0) const;  // throws if it is absent
   const Shape& shape(const char* port) const { return input(port).shape; }
 
   bool has_output(const char* port) const { return output_count(port) > 0; }
   size_t output_count(const char* port) const;
-  VarInfo& output(const char* port, size_t i = 0);  // refuses an absent one
+  VarInfo& output(const char* port, size_t i = 0);  // throws if it is absent
 
-  // Fills the output if the program asks for it.
+  // Sets the output if the program has it.
   void set_output(const char* port, DType dtype, const Shape& shape);
   void set_output(const char* port, const VarInfo& info);
 
-  // The value at a port, where an output's shape depends on it; nullptr while it is not known: then the
-  // output's shape must have a -1, and the executor asks again when the value is there.
+  // The value at a port, for outputs whose shape depends on it; nullptr while it is unknown. Then the output's shape
+  // must contain -1, and the executor runs `infer` again when the value exists.
   const Variable* value(const char* port, size_t i = 0) const;
-  // The shapes are known, but the kernel can't be made before the values are: its constructor reads them.
+  // For kernels whose constructor reads values: the shapes are known, but the kernel can't be built yet.
   void await_values() { awaits_values_ = values_.empty(); }
   bool awaits_values() const { return awaits_values_; }
-  // The value as whole numbers (int32 or int64).
+  // The value as integers (int32 or int64).
   std::optional<std::vector<int64_t>> integers(const char* port, size_t i = 0) const;
 
   template <class T>
@@ -55,7 +55,7 @@ class InferContext {
     return attr_of<T>(op_, name);
   }
   DType dtype_attr(const char* name) const;
-  Shape shape_attr(const char* name) const;  // of type INTS or LONGS; every dimension is known
+  Shape shape_attr(const char* name) const;  // of type INTS or LONGS; all dimensions are known
 
   const OpDesc& op() const { return op_; }
   const std::vector<std::vector<VarInfo>>& outputs() const { return outputs_; }
@@ -70,23 +70,23 @@ class InferContext {
 
 using InferFunction = std::function<void(InferContext&)>;
 
-// Every output is like this input.
+// Every output has the kind, dtype and shape of this input.
 InferFunction same_as(const char* port);
-// Every output "P@GRAD" is like input "P": what nearly all gradient operators do.
+// Every output "P@GRAD" is like input "P": the rule of nearly all gradient operators.
 void gradients_like_inputs(InferContext& c);
 
-// One element is one element, whether [1] or []: programs before PaddlePaddle 2.5 know no [].
+// Treats [1] and [] as equal: programs from before PaddlePaddle 2.5 write a single element as [1].
 bool same_shape(const Shape& a, const Shape& b);
-// Refuses inputs that differ: "Param has shape [3], Grad has [4]".
+// Throws ShapeError if the inputs differ: "Param has shape [3], Grad has [4]".
 void require_same_shape(const InferContext& c, const char* a, const char* b);
 void require_same_dtype(const InferContext& c, const char* a, const char* b);
 void require_rank(const InferContext& c, const char* port, int rank);
-// Refuses inputs that are no plain tensors, such as selected rows.
+// Throws ShapeError if an input is not a plain tensor, for example selected rows.
 void require_tensors(const InferContext& c);
 void require_rows(const InferContext& c, const char* port);
-// Like require_same_shape with one element, [1] or [].
+// Throws ShapeError unless the input has one element, [1] or [].
 void require_scalar(const InferContext& c, const char* port);
-// What IndexIn and NumberIn read: int32 or int64; float32 or float64.
+// The dtypes of IndexIn (int32 or int64) and NumberIn (float32 or float64).
 void require_index(const InferContext& c, const char* port);
 void require_number(const InferContext& c, const char* port);
 

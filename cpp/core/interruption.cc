@@ -1,4 +1,4 @@
-// What the kernels of a thread ask.
+// Implements the per-thread interruption check.
 #include "core/interruption.h"
 
 #include "core/error.h"

@@ -1,4 +1,4 @@
-// Interruption: whether the user wants a run to stop; asked between operators, and inside those that take long.
+// Interruption: checks whether the user wants a run to stop, between operators and inside long ones.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace paddle_mini {
 
-// Asks at most every 20 ms: asking costs more than a small operator.
+// Polls at most every 20 ms: one poll costs more than a small operator.
 class StopAsker {
  public:
   explicit StopAsker(bool (*stop)()) : stop_(stop) {}
@@ -25,8 +25,8 @@ class StopAsker {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// While it lives, the kernels that this thread runs may be stopped in their middle; nullptr: they may not. The code that
-// makes it must undo what a stopped kernel has written.
+// While it lives, kernels of this thread may be stopped midway, unless `stop` is nullptr. The code that creates it must
+// undo what a stopped kernel has written.
 class Interruptible {
  public:
   explicit Interruptible(StopAsker* stop);
@@ -37,10 +37,10 @@ class Interruptible {
  private:
   StopAsker* before_;
 };
-void poll_interruption();  // Interrupted where the kernel may be stopped and the user wants that
+void poll_interruption();  // throws Interrupted if the kernel may be stopped and the user wants that
 
-// f(begin, end) for slices of [0, n), in order: of 16 MiB, which are written well within a second even where the system
-// gives the memory only then. Between slices it polls; a small array is one slice, so it is not polled.
+// Calls f(begin, end) for consecutive slices of [0, n). A slice has 16 MiB, which take well below a second to write
+// even if the system maps the pages only then. Polls between slices, so an array of one slice is not polled.
 template <class F>
 void in_slices(int64_t n, size_t bytes_of_one, F f) {
   const int64_t most = static_cast<int64_t>((size_t{16} << 20) / bytes_of_one);

@@ -1,10 +1,10 @@
-// When an operator that keeps statistics over the batches uses them, and leaves them as they are.
+// Whether an operator with running statistics (batch_norm) reads them instead of updating them.
 #pragma once
 
 namespace paddle_mini {
 
-// `says` tells whether an attribute of this name is there and true. Asked of batch_norm by its record and kernels, and
-// of every operator by the check of what a program changes (executor/verify.cc).
+// `says(name)` returns whether the boolean attribute exists and is true. The record and the kernels of batch_norm call
+// this, and the check of what a program changes (executor/verify.cc) calls it for every operator.
 template <class Says>
 bool uses_kept_statistics(const Says& says) {
   return says("use_global_stats") || (says("is_test") && !says("trainable_statistics"));

@@ -1,4 +1,4 @@
-// Resolving the ports of a kernel.
+// Resolves the ports of a kernel.
 #include "core/kernel.h"
 
 namespace paddle_mini {

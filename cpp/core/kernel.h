@@ -1,5 +1,5 @@
-// Kernel: an operator made ready to run. It is built once a plan, with its ports resolved, its
-// attributes read and all geometry worked out; then run() is called once a step.
+// Kernel: an operator ready to run. The constructor, called once per plan, resolves ports, reads attributes and
+// computes all geometry; run() is called once per step.
 #pragma once
 
 #include <deque>
@@ -14,16 +14,16 @@
 
 namespace paddle_mini {
 
-// What a kernel on a GPU found wrong with its data, in the device's memory; the first to find something writes it.
+// Error report of a GPU kernel about its data, in device memory; the first kernel to find an error writes it.
 struct Fault {
-  unsigned long long step = 0;  // 1 + Device::step of the one that found it; 0: nothing was found
-  int64_t value = 0, at = 0;    // what it found, and at which element
+  unsigned long long step = 0;  // 1 + Device::step of the reporting kernel; 0: no error
+  int64_t value = 0, at = 0;    // the offending value and its element index
 };
 
 class Communicator;  // core/communicator.h
 struct Device;
 
-// Launches of one kind that wait in a batch to become one.
+// Launches of one kind that wait in a batch to be merged into one.
 class Waiting {
  public:
   virtual ~Waiting() = default;
@@ -31,22 +31,22 @@ class Waiting {
   virtual void launch(Device& device) = 0;
 };
 
-// What a running kernel may ask of the executor.
+// The executor's services for a running kernel.
 struct Device {
   Place place;
-  void* stream = nullptr;     // of a GPU: where its kernels are launched
-  Fault* fault = nullptr;     // of a GPU: one for the whole run, read when somebody waits for the checks
-  unsigned long long step = 0;  // the number of the running step
-  Communicator* communicator = nullptr;  // of an executor that is one of several replicas
-  int rank = 0;                          // and which one
+  void* stream = nullptr;     // of a GPU: the stream of its launches
+  Fault* fault = nullptr;     // of a GPU: one for the whole run, read when the host waits for the checks
+  unsigned long long step = 0;  // number of the running step
+  Communicator* communicator = nullptr;  // if the executor is one of several replicas
+  int rank = 0;                          // its rank
   std::mt19937_64 generator;  // for operators whose `seed` is 0
-  bool may_touch_files = false;  // operators save and load write and read files whose names the program says
-  std::map<const OpDesc*, int64_t> printed;  // how often each operator print has
+  bool may_touch_files = false;  // whether the operators save and load may access files that the program names
+  std::map<const OpDesc*, int64_t> printed;  // how often each operator print has printed
 
-  // Between begin_batch() and end_batch() operators run that need nothing of each other, such as the optimizer's for
-  // all parameters: on a GPU maps of one kind become one launch (math/map_gpu.h).
+  // Operators between begin_batch() and end_batch() do not depend on each other, such as the optimizer's for all
+  // parameters: on a GPU, maps of one kind become one launch (math/map_gpu.h).
   bool in_batch = false;
-  std::vector<std::unique_ptr<Waiting>> waiting;  // by the order in which the first of each kind came
+  std::vector<std::unique_ptr<Waiting>> waiting;  // ordered by the first launch of each kind
 
   void begin_batch() { in_batch = true; }
   void end_batch() {
@@ -64,31 +64,31 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual void run(Device& device) = 0;
-  // Where the record says checks_data(): whether this very kernel may refuse. A refusal that can come
-  // costs a copy of whatever the run has changed by then.
+  // For operators whose record has checks_data(): whether this kernel instance may throw. If it may, the executor
+  // copies the values that the run changes before it.
   virtual bool may_refuse() const { return true; }
-  // Throws what run() on a processor would have thrown for this data. Called on the host.
+  // Throws the error that run() on the CPU would have thrown for this data. Called on the host.
   virtual void refuse(const Fault& fault) const { fail<OpError>("refused ", fault.value, " at element ", fault.at); }
 };
 
-// A kernel that works element by element on variables of one shape, and so tile by tile too: neighbours over the same
-// variables then run on one tile after another, while it is in cache (executor/fuse.h). Not used where an input is
-// selected rows.
+// A kernel that works element by element on variables of one shape and can therefore run on a range of elements.
+// Adjacent kernels over the same variables run on one tile after another while it is in cache (executor/fuse.h). Not
+// used if an input is selected rows.
 class TiledKernel : public Kernel {
  public:
-  // The elements [begin, end) of run(). The executor asks for all of them, from the first to the last; the tile that
-  // ends with the last one does what run() does once.
+  // Runs the elements [begin, end). The executor covers all elements in ascending order; the call with the last one
+  // also does the work that run() does once.
   virtual void run_tile(Device& device, int64_t begin, int64_t end) = 0;
 };
 
-// What a kernel's constructor may ask: ports, attributes, scratch memory.
+// The context of a kernel's constructor: ports, attributes, scratch memory.
 class KernelInit {
  public:
-  // `inputs` and `outputs` hold one list for each slot of the operator; nullptr for a hole.
+  // `inputs` and `outputs` hold one list for each slot of the operator, with nullptr for holes.
   KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs)
       : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
-  // A kernel inside a kernel, with scratch memory of the same run.
+  // For a kernel inside a kernel, which shares the scratch memory of the outer one.
   KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
              const KernelInit& outer)
       : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_) {}
@@ -103,7 +103,7 @@ class KernelInit {
     return attr_of<T>(op_, name);
   }
 
-  // Memory that belongs to this kernel while it runs; its content does not outlive run().
+  // Memory of this kernel during run(); its content is lost afterwards.
   Variable* scratch(DType dtype, int64_t count);
   std::deque<Variable>& scratches() { return *scratches_; }
   std::shared_ptr<std::deque<Variable>> share_scratches() { return scratches_; }
@@ -116,7 +116,7 @@ class KernelInit {
   std::shared_ptr<std::deque<Variable>> scratches_ = std::make_shared<std::deque<Variable>>();
 };
 
-// Ports of a kernel. The constructor refuses an absent port or another dtype, so run() need not look.
+// Ports of a kernel. The constructors throw if the port is absent or has another dtype, so run() need not check.
 struct OptionalPort {};
 inline constexpr OptionalPort optional_port{};
 
@@ -132,7 +132,7 @@ class In {
 
   explicit operator bool() const { return variable_ != nullptr; }
   const T* data() const { return static_cast<const T*>(variable_->tensor.data); }
-#ifndef PM_GPU  // the host can't read a GPU's memory; math/uniform.h is for single numbers
+#ifndef PM_GPU  // the host can't read a GPU's memory; math/uniform.h reads single numbers
   T operator[](int64_t i) const { return data()[i]; }
 #endif
   const Shape& shape() const { return variable_->tensor.shape; }
@@ -173,7 +173,7 @@ class Scratch : public Out<T> {
   Scratch(KernelInit& init, int64_t count) : Out<T>(init.scratch(dtype_of<T>::value, count)) {}
 };
 
-// Whole numbers that a program may hold as int32 or int64: ids, labels, sizes.
+// An integer input that a program may declare as int32 or int64: ids, labels, sizes.
 class IndexIn {
  public:
   IndexIn(const KernelInit& init, const char* port);
@@ -193,7 +193,7 @@ class IndexIn {
   bool wide_;
 };
 
-// Numbers that a program may hold as float32 or float64 whatever the dtype of the rest: a weight, an epsilon.
+// A float input that a program may declare as float32 or float64, whatever the dtype of the rest: a weight, an epsilon.
 class NumberIn {
  public:
   NumberIn(const KernelInit& init, const char* port);
@@ -213,7 +213,7 @@ class NumberIn {
   bool wide_ = false;
 };
 
-// Every variable of a port that takes a list.
+// All variables of a list port.
 template <class T>
 std::vector<In<T>> in_list(const KernelInit& init, const char* port) {
   std::vector<In<T>> list;

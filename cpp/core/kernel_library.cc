@@ -1,4 +1,4 @@
-// Choosing and loading a kernel library.
+// Selects and loads a kernel library.
 #include "core/kernel_library.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ namespace {
 std::string own_directory() {
   Dl_info info{};
   require<DeviceError>(dladdr(reinterpret_cast<void*>(&load_kernel_library), &info) != 0 && info.dli_fname,
-                       "can't tell where libpaddle_mini lies");
+                       "can't find the directory of libpaddle_mini");
   std::string path = info.dli_fname;
   size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
@@ -34,7 +34,7 @@ KernelLibrary load_kernel_library() {
     if (access(file_of(directory, level).c_str(), R_OK) == 0) candidates.push_back(level);
   }
   for (const std::string& level : candidates) built += (built.empty() ? "" : " ") + level;
-  require<DeviceError>(!candidates.empty(), "no kernel library for this processor in ", directory);
+  require<DeviceError>(!candidates.empty(), "no kernel library for this CPU in ", directory);
   const char* wanted = std::getenv("PM_CPU");
   std::string level = wanted && *wanted ? wanted : candidates.front();
   require<DeviceError>(std::find(candidates.begin(), candidates.end(), level) != candidates.end(),
@@ -42,7 +42,7 @@ KernelLibrary load_kernel_library() {
   KernelLibrary library;
   library.level = level;
   library.path = file_of(directory, level);
-  library.reason = wanted && *wanted ? "PM_CPU asks for it" : "the best of " + built + " that this processor runs";
+  library.reason = wanted && *wanted ? "PM_CPU selects it" : "the best of " + built + " that this CPU runs";
   void* handle = dlopen(library.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) fail<DeviceError>("can't load ", library.path, ": ", dlerror());
   auto define = reinterpret_cast<void (*)(OpTable&)>(dlsym(handle, "paddle_mini_define_operators"));

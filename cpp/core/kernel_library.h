@@ -1,5 +1,5 @@
-// Kernel libraries: cpp/ops compiled for one kind of processor. The best that this one can run is
-// loaded; PM_CPU=v3 (v2, v4, baseline) asks for another.
+// KernelLibrary: cpp/ops compiled for one CPU level. The best one that this CPU runs is loaded, unless PM_CPU selects
+// another (v4, v3, v2, baseline).
 #pragma once
 
 #include "core/op_table.h"
@@ -9,11 +9,11 @@ namespace paddle_mini {
 struct KernelLibrary {
   std::string level;   // "v4"
   std::string path;
-  std::string reason;  // why this one: "best of v2 v3 v4 that this processor runs"
+  std::string reason;  // "the best of v2 v3 v4 that this CPU runs"
   OpTable operators;
 };
 
-// Looks beside the library that this code is in. DeviceError when there is none that runs here.
+// Searches the directory of the library that contains this code. Throws DeviceError if it has no library for this CPU.
 KernelLibrary load_kernel_library();
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Opening devices; finding the library of kernels for GPUs.
+// Opens devices and finds the library of GPU kernels.
 #include "core/machine.h"
 
 #include <dlfcn.h>
@@ -47,13 +47,13 @@ std::shared_ptr<ThreadQueue> Machine::new_host_queue() {
 }
 
 std::shared_ptr<Accelerator> Machine::open(const Place& place) {
-  require<DeviceError>(!place.is_cpu(), "cpu is no device beside the processor");
+  require<DeviceError>(!place.is_cpu(), "cpu is not an accelerator");
   if (place.kind == DeviceKind::Emulated) return std::make_shared<EmulatedDevice>(place.index, kernels_.operators);
   AcceleratorLibrary* library = gpu_library();
-  require<DeviceError>(library, "device '", name_of(place), "' is not there: ", gpu_trouble_);
+  require<DeviceError>(library, "device '", name_of(place), "' is not available: ", gpu_trouble_);
   int count = library->device_count();
-  require<DeviceError>(place.index < count, "device '", name_of(place), "' is not there: this machine has ", count,
-                       " of them");
+  require<DeviceError>(place.index < count, "device '", name_of(place), "' is not available: this machine has ", count,
+                       " GPUs");
   return library->open(place.index);
 }
 
@@ -68,7 +68,7 @@ std::unique_ptr<ReplicaSums> Machine::sums_among(const std::vector<Place>& place
   return library ? library->sums_among(devices) : nullptr;
 }
 
-// PM_CUDA_LIBRARY names another file than the one beside the kernels for the processor.
+// PM_CUDA_LIBRARY overrides the file that lies beside the CPU kernels.
 AcceleratorLibrary* Machine::gpu_library() {
   if (looked_for_gpus_) return gpus_;
   looked_for_gpus_ = true;
@@ -83,7 +83,7 @@ AcceleratorLibrary* Machine::gpu_library() {
   auto make = handle ? reinterpret_cast<AcceleratorLibrary* (*)(unsigned)>(dlsym(handle, "paddle_mini_cuda")) : nullptr;
   if (!make) {
     const char* reason = dlerror();
-    gpu_trouble_ = text("can't load ", path, ": ", reason ? reason : "it is no kernel library for GPUs");
+    gpu_trouble_ = text("can't load ", path, ": ", reason ? reason : "it is not a kernel library for GPUs");
     return nullptr;
   }
   AcceleratorLibrary* library = make(kAcceleratorAbi);

@@ -1,4 +1,4 @@
-// Machine: what there is to run on: the processor's kernels, a queue for it, and accelerators, opened when asked for.
+// Machine: the runtime of a process: CPU kernels, host queues, and accelerators, which are opened on first use.
 #pragma once
 
 #include "core/emulated_device.h"
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// An accelerator and its two directions of transfers, each in order.
+// An accelerator and one queue for each direction of transfers.
 struct DeviceQueues {
   std::shared_ptr<Accelerator> device;
   ThreadQueue to_host, to_device;
@@ -20,16 +20,16 @@ class Machine {
 
   const KernelLibrary& kernels() const { return kernels_; }
   const OpTable& operators() const { return kernels_.operators; }
-  // For operators on the processor of programs that run on several devices. Each executor has one of its own: replicas
-  // that wait for each other must not stand in one queue.
+  // A queue for the CPU operators of programs that run on several devices. Each executor has its own: replicas that
+  // wait for each other must not share a queue.
   std::shared_ptr<ThreadQueue> new_host_queue();
-  // DeviceError when there is no such device, saying why. Any index of the emulated kind is there.
+  // Opens a device. Throws DeviceError with the reason if it does not exist; every index of the emulated kind exists.
   DeviceQueues& at(const Place& place);
-  // How replicas on these places add up without the host, by rank; nullptr where they can't.
+  // Sums among replicas on these places without the host, in the order of their ranks; nullptr if not supported.
   std::unique_ptr<ReplicaSums> sums_among(const std::vector<Place>& places);
   void emulate(int index, const Emulation& emulation);
 
-  // What is known of GPUs, for people: versions, or why there are none.
+  // Description of the GPU support: versions, or the reason why it is unavailable.
   std::string gpu_text();
   int gpu_count();
 
@@ -40,7 +40,7 @@ class Machine {
   KernelLibrary kernels_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<ThreadQueue>> host_queues_;
-  Emulation emulation_;  // the last one that was set: its pauses are the host's too
+  Emulation emulation_;  // the latest settings; their delays apply to host queues too
   std::map<Place, std::unique_ptr<DeviceQueues>> devices_;
   bool looked_for_gpus_ = false;
   AcceleratorLibrary* gpus_ = nullptr;

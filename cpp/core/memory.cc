@@ -1,4 +1,5 @@
-// Allocation with a limit (memory_limit.h): Linux grants more than it has and kills the process that uses it.
+// Allocates host memory within a limit (memory_limit.h), because Linux overcommits and kills the process that uses too
+// much.
 #include "core/memory.h"
 
 #include <sys/mman.h>
@@ -14,7 +15,7 @@
 namespace paddle_mini {
 namespace {
 
-// Large pages from this size on: an array is walked with a few address translations instead of
+// Arrays use large pages from this size on: iterating over one then takes a few address translations instead of
 // thousands (measured on 128 MB arrays: sgd 16.6 -> 19.5 GB/s, adam 16.6 -> 20.5).
 constexpr size_t kLargePage = size_t{1} << 21;
 
@@ -52,7 +53,7 @@ size_t checked_sum(size_t a, size_t b) {
 
 namespace {
 
-void* block_of(size_t bytes) {  // nullptr where the system refuses
+void* block_of(size_t bytes) {  // nullptr if the system has no memory left
   bool large = bytes >= 2 * kLargePage;
   void* data = nullptr;
   if (posix_memalign(&data, large ? kLargePage : kAlignment, aligned(bytes ? bytes : 1)) != 0) return nullptr;

@@ -1,4 +1,4 @@
-// Limits of control groups, and the account of what is allocated.
+// Reads the limits of control groups and counts allocated memory.
 #include "core/memory_limit.h"
 
 #include <sys/resource.h>
@@ -14,19 +14,19 @@
 namespace paddle_mini {
 namespace {
 
-constexpr size_t kSmall = size_t{1} << 16;  // smaller ones are not worth an account
+constexpr size_t kSmall = size_t{1} << 16;  // smaller allocations are not counted
 
 std::atomic<size_t> in_use{0};
 
-// SIZE_MAX for "max", for a missing file and for text that is not a number; v1 writes a number near 2^63 for no limit.
+// SIZE_MAX for "max", a missing file or text that is not a number; cgroup v1 writes a number near 2^63 for "no limit".
 size_t limit_in(const std::string& file) {
   std::ifstream in(file);
   size_t bytes = 0;
   return in >> bytes ? bytes : SIZE_MAX;
 }
 
-// The least limit of a group and of all groups that contain it. Inside a container the path may be that of the host, and
-// only its end, or no part of it, exists: the outermost directory is then that of the container.
+// The lowest limit of a group and its ancestors. Inside a container the path may be the host's, and only its last
+// components, or none, exist: the topmost directory is then the container's own.
 size_t least_limit(const std::string& mount, std::string group, const std::string& file) {
   size_t least = limit_in(mount + "/" + file);
   while (group.size() > 1) {
@@ -36,7 +36,7 @@ size_t least_limit(const std::string& mount, std::string group, const std::strin
   return least;
 }
 
-// What the process set itself, or was begun with (ulimit -v and -d).
+// The limit that the process set itself or inherited (ulimit -v and -d).
 size_t own_limit(decltype(RLIMIT_AS) resource) {
   struct rlimit limit{};
   bool limited = getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -49,7 +49,7 @@ bool lists(const std::string& controllers, const std::string& one) {
 
 }  // namespace
 
-// Each line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH; that of v2 has no controllers.
+// Each line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH; the line of v2 has no controllers.
 size_t container_memory_limit(const std::string& root) {
   std::ifstream groups(root + "/proc/self/cgroup");
   size_t least = SIZE_MAX;
@@ -76,7 +76,7 @@ size_t memory_limit() {
 }
 
 void refuse_memory(size_t bytes, size_t used) {
-  fail<DeviceError>("out of memory: ", bytes, " bytes asked for, ", used, " are in use, this process may have ",
+  fail<DeviceError>("out of memory: ", bytes, " bytes requested, ", used, " are in use, this process may have ",
                     memory_limit());
 }
 

@@ -1,4 +1,4 @@
-// How much memory this process may have, and how much its tensors have.
+// The memory limit of this process and the memory that its tensors use.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,20 @@
 
 namespace paddle_mini {
 
-// The least limit of the control groups (cgroup v2 and v1) that this process is in, from its own up to the outermost;
-// SIZE_MAX where there is none. `root` stands for "/".
+// The lowest limit of the control groups (cgroup v2 and v1) that contain this process; SIZE_MAX if there is none.
+// `root` replaces "/".
 size_t container_memory_limit(const std::string& root = "");
-// The least of the machine's memory and the container's limit, which are read once, and of RLIMIT_AS and RLIMIT_DATA, which a
-// process may change. Those two bound all of its address space; what is not tensors is seen when the system refuses.
+// The minimum of the machine's memory and the container's limit, which are read once, and of RLIMIT_AS and RLIMIT_DATA,
+// which a process may change. Those two limit its whole address space; memory of other kinds shows only when the system
+// fails an allocation.
 size_t memory_limit();
 
-size_t memory_in_use();  // by large allocations (memory.h), together
-// Counts an allocation before it is made. DeviceError, and nothing is counted, when the sum would exceed the limit. Small
-// allocations are not counted.
+size_t memory_in_use();  // total of the large allocations (memory.h)
+// Counts an allocation before it is made. Throws DeviceError, and counts nothing, if the sum would exceed the limit.
+// Small allocations are not counted.
 void count_memory(size_t bytes);
 void uncount_memory(size_t bytes) noexcept;
 
-[[noreturn]] void refuse_memory(size_t bytes, size_t used);  // the DeviceError of both
+[[noreturn]] void refuse_memory(size_t bytes, size_t used);  // throws the DeviceError for both cases
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// OpDesc: look-up by name, the text and the conversion of attributes, and where an op was added.
+// Implements OpDesc: lookup by name, printing and conversion of attributes, and the source line that added an operator.
 #include "core/op_desc.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct List<std::vector<T>> : std::true_type {
   using Element = T;
 };
 
-constexpr size_t kShownElements = 32;  // of a list; more would hide the message around it
+constexpr size_t kShownElements = 32;  // of a list; more would bury the message that contains it
 
 template <class T>
 std::string show_number(T x) {
@@ -55,7 +55,7 @@ std::string show_any(const T& x) {
   }
 }
 
-// Which types may stand for each other at all.
+// Whether an attribute of one type may be given as the other.
 template <class From, class To>
 constexpr bool is_convertible() {
   constexpr bool numbers = std::is_arithmetic_v<From> && std::is_arithmetic_v<To>;
@@ -66,8 +66,8 @@ constexpr bool is_convertible() {
   else return numbers && widens && (!a_bool || bool_and_int);
 }
 
-// Whether `to` holds `from` now. A double rounds to a float, since Python has only doubles; but a
-// whole number that has no such float is refused, and so is a double beyond the largest float.
+// Converts `from` if `To` can hold it. A double is rounded to a float, since Python has only doubles, unless it exceeds
+// the largest float. An integer that no float represents exactly is rejected.
 template <class From, class To>
 bool convert_one(const From& from, To* to) {
   if constexpr (std::is_same_v<From, To>) {
@@ -78,7 +78,7 @@ bool convert_one(const From& from, To* to) {
     return static_cast<From>(*to) == from;
   } else if constexpr (std::is_integral_v<From>) {
     *to = static_cast<To>(from);
-    // 2^63 as a float is just beyond int64: casting it back would be undefined.
+    // 2^63 as a float exceeds int64's range: casting it back would be undefined.
     return *to < static_cast<To>(9223372036854775808.0) && static_cast<From>(*to) == from;
   } else {
     if (std::isfinite(from) &&
@@ -134,7 +134,7 @@ std::string trimmed(const std::string& line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-// `File "train.py", line 21, in <module>` is "train.py:21"; other lines are nothing.
+// Returns "train.py:21" for `File "train.py", line 21, in <module>`, and "" for other lines.
 std::string place_in(const std::string& line) {
   const std::string opening = "File \"", middle = "\", line ";
   const size_t end = line.rfind(middle);
@@ -184,7 +184,7 @@ const AttrValue* OpDesc::attr(const std::string& name) const {
 
 void OpDesc::set_attr(const std::string& name, AttrValue value) {
   bool found = false;
-  for (Attr& attr : attrs) {  // PaddlePaddle writes some attributes twice: both change
+  for (Attr& attr : attrs) {  // PaddlePaddle writes some attributes twice: change both
     if (attr.name != name) continue;
     attr.value = value;
     found = true;
@@ -196,7 +196,7 @@ std::string creation_site(const OpDesc& op) {
   const AttrValue* stack = op.attr("op_callstack");
   const auto* entries = stack ? std::get_if<std::vector<std::string>>(stack) : nullptr;
   if (!entries) return "";
-  // 1.x wrote a frame as one entry of two lines, 2.x writes two entries: read lines.
+  // Paddle 1.x wrote a frame as one entry of two lines, 2.x writes two entries: split all entries into lines.
   std::string lines;
   for (const std::string& entry : *entries) lines += entry + "\n";
   std::string site, site_of_user;

@@ -1,5 +1,5 @@
-// OpDesc: an operator as a program states it: type, ports with variable names, attributes.
-// A description; it knows no runner.
+// OpDesc: an operator as a program states it: type, ports with variable names, attributes. It does not depend on the
+// executor.
 #pragma once
 
 #include <complex>
@@ -51,8 +51,8 @@ inline AttrType type_of(const AttrValue& value) { return static_cast<AttrType>(v
 const char* name_of(AttrType type);               // "INTS"
 std::string show(const AttrValue& value);         // "[1, 2]", "0.5", "'NCHW'"
 
-// The same value as another type where nothing is lost: INT as LONG or FLOAT, INTS as LONGS, and so
-// on, as PaddlePaddle's reader does. Refuses what would lose something, naming `what`.
+// Converts a value to another type if nothing is lost, as PaddlePaddle's reader does: INT to LONG or FLOAT, INTS to
+// LONGS and so on. Throws ProgramError naming `what` otherwise.
 AttrValue convert(const AttrValue& value, AttrType to, const std::string& what);
 
 struct Attr {
@@ -71,16 +71,16 @@ struct OpDesc {
   std::vector<Slot> outputs;
   std::vector<Attr> attrs;
   bool is_target = false;
-  std::string unknown;  // fields of later versions of the format, kept as they came
+  std::string unknown;  // fields of later format versions, unchanged
 
-  // Arguments of a port; empty when the slot is absent.
+  // Arguments of a port; empty if the slot is absent.
   const std::vector<std::string>& input(const std::string& slot) const;
   const std::vector<std::string>& output(const std::string& slot) const;
-  const AttrValue* attr(const std::string& name) const;  // nullptr when absent
+  const AttrValue* attr(const std::string& name) const;  // nullptr if absent
   void set_attr(const std::string& name, AttrValue value);
 };
 
-// "added at train.py:21: y = ..." from the op_callstack attribute; empty when there is none.
+// "added at train.py:21: y = ..." from the op_callstack attribute, or "".
 std::string creation_site(const OpDesc& op);
 
 inline constexpr const char* kEmptyName = "@EMPTY@";   // a hole in a list of names

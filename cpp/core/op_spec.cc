@@ -1,4 +1,4 @@
-// Building records, and holding operators against them.
+// Builds records and checks operators against them.
 #include "core/op_spec.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// The port of which this is the gradient; the port itself, if it is none.
+// The port whose gradient this is, or the port itself if it is not a gradient.
 std::string without_grad(const std::string& port) {
   const std::string suffix = kGradSuffix;
   return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port;
@@ -38,7 +38,7 @@ auto find_named(List& list, const Key& name) {
   return std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
 }
 
-// A file may name any number of ports: they are sorted, not compared each with each.
+// Sorts the ports instead of comparing all pairs, since a file may name any number of them.
 void require_each_once(const std::vector<Slot>& slots, const char* side) {
   if (slots.size() < 2) return;
   std::vector<const std::string*> names;
@@ -70,8 +70,8 @@ void check_ports(const std::vector<PortSpec>& specs, const std::vector<Slot>& sl
   }
 }
 
-// A hole in a port of one variable means that the port is absent; kernels never see one. In a list only
-// an optional output may have holes: a gradient that nobody wants.
+// Removes holes. A hole in a port of one variable means that the port is absent; kernels never see one. In a list only
+// an optional output may have holes: gradients that are not needed.
 void drop_holes(const std::vector<PortSpec>& specs, std::vector<Slot>& slots, bool inputs) {
   for (Slot& slot : slots) {
     auto spec = find_named(specs, slot.name);
@@ -84,8 +84,8 @@ void drop_holes(const std::vector<PortSpec>& specs, std::vector<Slot>& slots, bo
   }
 }
 
-// An output with as many rows as an input of sequences has the same sequences. Not so what is changed in
-// place, such as a parameter, which may have as many rows by chance.
+// Gives an output with as many rows as an input of sequences the same sequences. Variables updated in place, such as
+// parameters, are excluded: they may have as many rows by chance.
 void share_lod(InferContext& context, const std::vector<std::pair<std::string, std::string>>& updates) {
   const VarInfo* sequences = nullptr;
   for (const Slot& slot : context.op().inputs) {
@@ -254,7 +254,7 @@ void OpSpec::run_infer(InferContext& context) const {
     }
   }
   infer_(context);
-  // A gradient is like what it is the gradient of, sequences included.
+  // A gradient copies the variable that it belongs to, sequences included.
   bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
   if (!decides_lod_ && !is_gradient) share_lod(context, updates_);
 }

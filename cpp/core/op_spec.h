@@ -1,5 +1,5 @@
-// OpSpec: the record of an operator. One chained sentence says its ports, attributes, shapes,
-// gradient and kernels; Python's checks, signatures and docs are made from it and from nothing else.
+// OpSpec: the schema (record) of an operator. One chained expression states its ports, attributes, shapes, gradient and
+// kernels; Python's checks, signatures and docs derive from it alone.
 #pragma once
 
 #include <map>
@@ -17,28 +17,28 @@ struct PortSpec {
   bool list = false;  // takes any number of variables
 };
 
-// Refuses a value: throws ProgramError beginning with the attribute's name.
+// Throws ProgramError, beginning with the attribute's name, if the value is invalid.
 using AttrCheck = std::function<void(const std::string& name, const AttrValue& value)>;
 
 struct AttrSpec {
   std::string name;
   AttrType type;
-  std::optional<AttrValue> preset;  // none: the attribute must be given
+  std::optional<AttrValue> preset;  // none: the attribute is required
   std::string doc;
   AttrCheck check;
 };
 
 AttrCheck at_least(double low);
-AttrCheck between(double low, double high);           // both ends belong
+AttrCheck between(double low, double high);  // both inclusive
 AttrCheck one_of(std::vector<std::string> choices);
-AttrCheck each_at_least(double low);                  // of a list
+AttrCheck each_at_least(double low);  // each element of a list
 
-// Makes the operators that compute a gradient; names of gradients end in @GRAD.
+// Creates the operators that compute a gradient; names of gradients end in @GRAD.
 using GradientRule = std::function<std::vector<OpDesc>(const OpDesc& forward)>;
 
 using KernelFactory = std::unique_ptr<Kernel> (*)(KernelInit&);
 
-// What an operator is to the executor besides computing.
+// The role of an operator in the executor.
 enum class OpRole { Compute, Feed, Fetch };
 
 class OpTable;
@@ -50,7 +50,7 @@ class OpSpec {
   OpSpec& doc(std::string text);
   OpSpec& input(const char* name, const char* doc);
   OpSpec& optional_input(const char* name, const char* doc);
-  OpSpec& shape_input(const char* name, const char* doc);  // only the shape of what stands there is looked at
+  OpSpec& shape_input(const char* name, const char* doc);  // only the input's shape is read
   OpSpec& input_list(const char* name, const char* doc);
   OpSpec& optional_input_list(const char* name, const char* doc);
   OpSpec& output(const char* name, const char* doc);
@@ -60,7 +60,7 @@ class OpSpec {
 
   // The type of `preset` is the attribute's type: 1.0f is FLOAT, 1 is INT, int64_t{1} is LONG.
   OpSpec& attr(const char* name, AttrValue preset, const char* doc, AttrCheck check = nullptr);
-  template <size_t N>  // an array, so that a plain 0 is not taken for a null string
+  template <size_t N>  // an array, so that a literal 0 does not match as a null string
   OpSpec& attr(const char* name, const char (&preset)[N], const char* doc, AttrCheck check = nullptr) {
     return attr(name, AttrValue(std::string(preset)), doc, std::move(check));
   }
@@ -68,21 +68,22 @@ class OpSpec {
 
   OpSpec& infer(InferFunction function);
 
-  // gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"}): one operator with these ports of the forward operator and
-  // gradients as its inputs, giving these gradients. Attributes are copied. It accepts whatever data the forward does.
+  // gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"}): the gradient is one operator whose inputs are these ports
+  // of the forward operator and their gradients, and whose outputs are these gradients. Attributes are copied. It must
+  // accept all data that the forward operator accepts.
   OpSpec& gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs);
   OpSpec& gradient(GradientRule rule);
   OpSpec& no_gradient(const char* reason);
 
-  // One kernel for each element type; which one runs is decided by the dtype of the first input, or
-  // by what dtype_from_input / dtype_from_output names. Where all of them are TiledKernels the operator runs tile by tile.
+  // Registers one kernel per element type. The dtype of the first input, or of the port named by dtype_from_input or
+  // dtype_from_output, selects it. If all are TiledKernels, the operator may run tile by tile.
   template <template <class> class K, class... Ts>
   OpSpec& kernels() {
     (set_kernel(dtype_of<Ts>::value, &make_kernel<K<Ts>>), ...);
     is_tiled_ = (is_tiled_ && ... && std::is_base_of_v<TiledKernel, K<Ts>>);
     return *this;
   }
-  // One kernel whatever the element type: K moves bytes or chooses by itself.
+  // Registers one kernel for all element types: K moves bytes or selects by itself.
   template <class K>
   OpSpec& kernel_for_any() {
     any_kernel_ = &make_kernel<K>;
@@ -93,33 +94,33 @@ class OpSpec {
   OpSpec& dtype_from_output(const char* port);
 
   OpSpec& in_place(const char* input, const char* output);  // the kernel may write the output over this input
-  OpSpec& view(const char* input, const char* output);      // the output's bytes are the input's
+  OpSpec& view(const char* input, const char* output);  // the output aliases the input's bytes
   OpSpec& updates(const char* input,
-                  const char* output);   // the program may, and usually does, name the same variable for both
-  OpSpec& reads_shape(const char* input);  // only the shape: the memory may serve something else by then
-  OpSpec& takes_rows(const char* input);  // selected rows may stand here; elsewhere only tensors may
-  OpSpec& checks_data();   // run() may refuse the data, say an id out of range: on a processor before it has written
-  // infer alone says which outputs are sequences, as they may have as many rows as an input by chance. Elsewhere an output
-  // to which infer gives none has those of an input of as many rows.
+                  const char* output);  // programs usually name the same variable for both
+  OpSpec& reads_shape(const char* input);  // only its shape is read, so its memory may be reused before
+  OpSpec& takes_rows(const char* input);  // the input may be selected rows; by default only tensors are accepted
+  OpSpec& checks_data();  // run() may reject its data, such as an id out of range; on the CPU before it writes
+  // Only infer sets the sequences of outputs, because an output may have as many rows as an input by chance. Without
+  // this, an output for which infer sets none gets the sequences of an input with as many rows.
   OpSpec& decides_lod();
-  // Acts on names, blocks and arrays instead of computing tensors from tensors by kernels; see core/control.h.
+  // The operator works on names, blocks and arrays by this function and has no kernels; see core/control.h.
   OpSpec& control(ControlFunction function);
   OpSpec& role(OpRole role);
-  // Its kernels do all their work through launchers (math/map.h and its like), so compiled for a GPU they run there.
+  // The kernels do all work through launchers (math/map.h and similar), so they run on a GPU when compiled for one.
   OpSpec& on_gpu();
-  OpSpec& cpu_only(const char* reason);  // why it has no kernel for GPUs
+  OpSpec& cpu_only(const char* reason);  // the reason why it has no GPU kernel
 
-  // Checks ports and attributes against the record and fills in defaults; ProgramError otherwise.
+  // Checks ports and attributes against the record and fills in defaults. Throws ProgramError if they do not fit.
   void complete(OpDesc& op) const;
   void run_infer(InferContext& context) const;
   std::vector<OpDesc> make_gradient(const OpDesc& forward) const;
-  // nullptr when there is no kernel for the dtype.
+  // nullptr if there is no kernel for the dtype.
   KernelFactory kernel(DType dtype) const;
   DType kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
                      const std::vector<std::vector<VarInfo>>& outputs) const;
-  // Refuses an incomplete record, one that contradicts itself, and one that names a port which is not there.
+  // Throws ProgramError if the record is incomplete, contradicts itself or names an unknown port.
   void check_record() const;
-  // Refuses a record whose gradient is not an operator of `others`, or lacks a port that is given to it.
+  // Throws ProgramError if the gradient is not an operator of `others` or lacks a port that is passed to it.
   void check_gradient(const OpTable& others) const;
 
   const std::string& type() const { return type_; }
@@ -146,8 +147,8 @@ class OpSpec {
   const std::string& cpu_only_reason() const { return cpu_only_reason_; }
 
  private:
-  // No lambda: GCC gives its function one name for all files, so that kernels of the same name in unnamed
-  // namespaces of two files would become one.
+  // Not a lambda: GCC gives its function the same name in all files, so kernels of the same name in unnamed namespaces
+  // of two files would be merged.
   template <class Made>
   static std::unique_ptr<Kernel> make_kernel(KernelInit& init) {
     return std::make_unique<Made>(init);
@@ -156,10 +157,10 @@ class OpSpec {
   void set_kernel(DType dtype, KernelFactory factory);
   void complete_ports(OpDesc& op) const;
   template <class F>
-  void located(F check) const;  // a ProgramError then says that it is about this record
+  void located(F check) const;  // adds the record's name to a ProgramError
   OpDesc example(bool with_optional_ports) const;  // an operator of this type
 
-  friend struct RecordAccess;  // of python/testing.cc, where tests make records that are wrong
+  friend struct RecordAccess;  // in python/testing.cc, where tests create invalid records
 
   std::string type_, doc_, no_gradient_reason_, cpu_only_reason_;
   std::vector<PortSpec> inputs_, outputs_;
@@ -172,13 +173,13 @@ class OpSpec {
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
   std::vector<std::string> row_ports_, shape_ports_;
-  std::vector<std::string> gradient_inputs_, gradient_outputs_;  // of a gradient that is told by its ports
+  std::vector<std::string> gradient_inputs_, gradient_outputs_;  // if gradient() was given ports
   bool is_tiled_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
 };
 
-// An operator description in one expression, for gradient rules.
+// Builds an operator description in one expression, for gradient rules.
 OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs = {});
 std::vector<std::string> gradient_names(const std::vector<std::string>& names);  // a@GRAD, b@GRAD
 

@@ -1,4 +1,4 @@
-// Finding an operator, or saying which one was probably meant.
+// Looks up operators and suggests the nearest name for an unknown one.
 #include "core/op_table.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// Levenshtein distance by the usual two-row recurrence.
+// Levenshtein distance with two rows.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> previous(b.size() + 1), current(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;

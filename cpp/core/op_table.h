@@ -1,4 +1,4 @@
-// OpTable: the operators there are, by type. A value that is passed, not a global.
+// OpTable: the available operators by type. It is passed as a value; there is no global table.
 #pragma once
 
 #include "core/op_spec.h"
@@ -7,10 +7,10 @@ namespace paddle_mini {
 
 class OpTable {
  public:
-  void add(OpSpec spec);  // refuses a record that check_record() refuses and a second one of the same type
-  void check_gradients() const;  // when all are there: that the gradients are there too, with the ports they are given
+  void add(OpSpec spec);  // throws if check_record() does, or if the type exists
+  void check_gradients() const;  // after all are added: checks that gradients exist and have the ports they are given
   const OpSpec* find(const std::string& type) const;
-  const OpSpec& at(const std::string& type) const;  // ProgramError naming the nearest type
+  const OpSpec& at(const std::string& type) const;  // throws ProgramError that suggests the nearest type
   std::vector<std::string> types() const;  // sorted
 
  private:

@@ -1,4 +1,4 @@
-// The spelling of places.
+// Parses and prints places.
 #include "core/place.h"
 
 #include "core/error.h"

@@ -1,11 +1,11 @@
-// Place: where a value lives and an operator runs. Spelled as PaddlePaddle spells op_device: "cpu", "gpu:0".
+// Place: the device of a value or operator. Spelled like PaddlePaddle's op_device: "cpu", "gpu:0".
 #pragma once
 
 #include <string>
 
 namespace paddle_mini {
 
-// Emulated: an accelerator made of the processor itself, for tests of everything that is about devices.
+// Emulated: an accelerator emulated on the CPU, for tests of all device code.
 enum class DeviceKind { Cpu, Gpu, Emulated };
 
 struct Place {
@@ -19,6 +19,6 @@ struct Place {
 };
 
 std::string name_of(const Place& place);          // "cpu", "gpu:0", "emulated:0"
-Place parse_place(const std::string& spelling);   // refuses anything else with DeviceError
+Place parse_place(const std::string& spelling);   // throws DeviceError for any other spelling
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Asking the processor.
+// Detects the CPU's level.
 #include "core/processor_levels.h"
 
 namespace paddle_mini {

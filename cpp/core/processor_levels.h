@@ -1,4 +1,4 @@
-// What instructions this processor has, by the names of the x86-64 levels.
+// The x86-64 levels (psABI) that this CPU supports.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// The levels this processor runs, best first: "v4", "v3", "v2", "baseline".
+// The levels that this CPU runs, best first: "v4", "v3", "v2", "baseline".
 std::vector<std::string> processor_levels();
 
 }  // namespace paddle_mini

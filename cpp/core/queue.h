@@ -1,4 +1,4 @@
-// Queue: work that is done in the order given, behind the back of whoever gives it.
+// Queue: executes work asynchronously, in the order of submission.
 #pragma once
 
 #include <cstdint>
@@ -6,27 +6,27 @@
 
 namespace paddle_mini {
 
-// A piece of work, made once and given again and again. It must outlive its last run.
+// A piece of work, created once and submitted repeatedly. It must outlive its last execution.
 class Work {
  public:
   virtual ~Work() = default;
   virtual void run() = 0;
 };
 
-// A point in a queue: it is reached when everything given before is done. 0 is reached at once.
+// A point in a queue, reached when all work submitted before it is done. Ticket 0 is always reached.
 using Ticket = uint64_t;
 
-// One thread gives work at a time. Work that throws fails the queue: what it has been given is dropped, tickets
-// count as reached, until take_error() has told somebody.
+// One thread submits at a time. Work that throws puts the queue into a failed state: submitted work is dropped and
+// tickets count as reached, until take_error() returns the error.
 class Queue {
  public:
   virtual ~Queue() = default;
   virtual void give(Work& work) = 0;
-  virtual Ticket mark() = 0;                               // the end of what has been given so far
-  virtual void wait_for(Queue& other, Ticket ticket) = 0;  // what is given from now on begins after that
+  virtual Ticket mark() = 0;                               // the end of the work submitted so far
+  virtual void wait_for(Queue& other, Ticket ticket) = 0;  // work submitted later starts after that
   virtual void wait(Ticket ticket) = 0;                    // blocks the calling thread
   virtual bool reached(Ticket ticket) = 0;
-  virtual std::exception_ptr take_error() = 0;             // of work that failed; the queue works again
+  virtual std::exception_ptr take_error() = 0;             // returns the error of failed work and resets the queue
 };
 
 }  // namespace paddle_mini

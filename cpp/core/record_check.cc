@@ -1,5 +1,5 @@
-// What a record must say, and that all it names is there. A record is checked when its operator is added, its gradient
-// when all operators are.
+// Checks that a record is complete and that everything it names exists. A record is checked when its operator is added,
+// its gradient when all operators are.
 #include <algorithm>
 #include <set>
 
@@ -16,23 +16,23 @@ bool has_port(const std::vector<PortSpec>& ports, const std::string& name) {
   return std::any_of(ports.begin(), ports.end(), [&](const PortSpec& port) { return port.name == name; });
 }
 
-// Refuses two ports, or attributes, of one name.
+// Throws if two ports or attributes have the same name.
 template <class List>
 void require_different_names(const List& list, const char* side) {
   std::set<std::string> names;
   for (const auto& one : list)
-    require<ProgramError>(names.insert(one.name).second, side, " '", one.name, "' is there twice");
+    require<ProgramError>(names.insert(one.name).second, side, " '", one.name, "' occurs twice");
 }
 
 struct NamedPorts {
   const OpSpec& spec;
-  const char* call;  // of the record's, which names ports
+  const char* call;  // the call of the record that names the ports
 
   void require_input(const std::string& name) const {
-    require<ProgramError>(has_port(spec.inputs(), name), call, " names an input '", name, "', which is not there");
+    require<ProgramError>(has_port(spec.inputs(), name), call, " names an input '", name, "', which does not exist");
   }
   void require_output(const std::string& name) const {
-    require<ProgramError>(has_port(spec.outputs(), name), call, " names an output '", name, "', which is not there");
+    require<ProgramError>(has_port(spec.outputs(), name), call, " names an output '", name, "', which does not exist");
   }
   void require_inputs(const std::vector<std::string>& names) const {
     for (const std::string& name : names) require_input(name);
@@ -43,7 +43,7 @@ struct NamedPorts {
       require_output(output);
     }
   }
-  // `port` or `port`@GRAD, of an input or an output, goes into the gradient; @GRAD of an input comes out of it.
+  // Inputs of the gradient are `port` or `port`@GRAD of an input or output; its outputs are @GRAD of inputs.
   void require_gradient_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) const {
     const std::string suffix = kGradSuffix;
     auto of = [&](const std::string& port) {
@@ -53,13 +53,13 @@ struct NamedPorts {
       if (!has_port(spec.inputs(), of(port))) require_output(of(port));
     }
     for (const std::string& port : outputs) {
-      require<ProgramError>(ends_with(port, suffix), call, " gives '", port, "', which is not a gradient");
+      require<ProgramError>(ends_with(port, suffix), call, " outputs '", port, "', which is not a gradient");
       require_input(of(port));
     }
   }
 };
 
-// Any value of this type.
+// An arbitrary value of this type.
 AttrValue some_value(AttrType type) {
   switch (type) {
     case AttrType::Int: return int32_t{0};
@@ -89,12 +89,12 @@ void OpSpec::check_record() const {
     require<ProgramError>(infer_ || control_, "infer is missing");
     require<ProgramError>(is_gradient || gradient_ || !no_gradient_reason_.empty(),
                           "gradient, or the reason for none, is missing");
-    require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "there is a gradient, and a reason for none");
+    require<ProgramError>(!gradient_ || no_gradient_reason_.empty(), "gradient and no_gradient are both given");
     require<ProgramError>(role_ != OpRole::Compute || control_ || has_kernels(), "kernels are missing");
-    require<ProgramError>(!control_ || !has_kernels(), "there are kernels, and a function instead of them (control)");
+    require<ProgramError>(!control_ || !has_kernels(), "kernels and control are both given");
     require<ProgramError>(has_kernels() || !(checks_data_ || on_gpu_ || !dtype_port_.empty()),
-                          "kernels are spoken of, and missing");
-    require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu() is said, and a reason why not");
+                          "facts about kernels are stated, but kernels are missing");
+    require<ProgramError>(!on_gpu_ || cpu_only_reason_.empty(), "on_gpu and cpu_only are both given");
     require_different_names(inputs_, "input");
     require_different_names(outputs_, "output");
     require_different_names(attrs_, "attribute");
@@ -111,11 +111,11 @@ void OpSpec::check_record() const {
     else NamedPorts{*this, "dtype_from_input"}.require_input(dtype_port_);
     const std::vector<PortSpec>& first = inputs_.empty() ? outputs_ : inputs_;
     bool decides_anyway = first.front().name == dtype_port_ && dtype_port_is_output_ == inputs_.empty();
-    require<ProgramError>(!decides_anyway, "the dtype is that of '", dtype_port_, "' anyway: it is the first port");
+    require<ProgramError>(!decides_anyway, "the dtype is that of '", dtype_port_, "' by default: it is the first port");
   });
 }
 
-// An operator of this type. Lists have two variables.
+// Builds an operator of this type. Lists have two variables.
 OpDesc OpSpec::example(bool with_optional_ports) const {
   auto slots = [&](const std::vector<PortSpec>& ports) {
     std::vector<Slot> result;
@@ -131,8 +131,8 @@ OpDesc OpSpec::example(bool with_optional_ports) const {
   return op;
 }
 
-// A gradient may need a port that its operator may leave out, as that of flatten2 needs XShape: that is refused when the
-// gradient is made.
+// A gradient may need a port that is optional in its operator, as that of flatten2 needs XShape: this raises an error
+// when the gradient is created.
 void OpSpec::check_gradient(const OpTable& others) const {
   if (!has_gradient()) return;
   located([&] {
@@ -141,11 +141,11 @@ void OpSpec::check_gradient(const OpTable& others) const {
       try {
         gradients = gradient_(example(with_optional_ports));
       } catch (const ProgramError&) {
-        continue;  // it wants an operator with other attributes
+        continue;  // it needs other attribute values
       }
       for (OpDesc& op : gradients) {
         const OpSpec* spec = others.find(op.type);
-        require<ProgramError>(spec, "its gradient '", op.type, "' is not there");
+        require<ProgramError>(spec, "its gradient '", op.type, "' is not defined");
         if (with_optional_ports) spec->located([&] { spec->complete_ports(op); });
       }
     }

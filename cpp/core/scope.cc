@@ -1,4 +1,4 @@
-// Named values: finding, setting, exchanging.
+// Implements named values: lookup, assignment, exchange and claims.
 #include "core/scope.h"
 
 #include <algorithm>
@@ -24,14 +24,14 @@ void Scope::settle() {
 
 bool Scope::Use::try_begin() {
   if (scope_.must_tidy() || !turn_.try_begin(access_)) return false;
-  if (scope_.must_tidy()) turn_.end();  // since a moment ago
+  if (scope_.must_tidy()) turn_.end();  // the state has changed since the first check
   return turn_.has_begun();
 }
 
 void Scope::Use::begin(bool (*stop)()) {
   if (turn_.has_begun()) return;
   if (scope_.turn_.used_by_this_thread())
-    return turn_.begin(access_);  // refused, or inside one that has done what follows
+    return turn_.begin(access_);  // throws, or is nested in a use that has done the steps below
   bool alone = true;
   do {
     turn_.end();
@@ -68,7 +68,7 @@ void Scope::set(const std::string& name, const Tensor& value) {
   bool fits = variable && variable->has_value() && variable->kind == VarKind::Tensor &&
               variable->tensor.dtype == value.dtype && variable->tensor.shape == value.shape;
   if (!fits) {
-    Tensor fresh = new_tensor(value.dtype, value.shape);  // may fail: before anything is changed
+    Tensor fresh = new_tensor(value.dtype, value.shape);  // allocates first: it may fail
     variable = &create(name);
     *variable = Variable{};
     variable->tensor = fresh;
@@ -93,7 +93,7 @@ void Scope::exchange(const std::vector<Exchange>& exchanges) {
   for (const Exchange& one : exchanges) {
     require_alike(one.name, one.by);
     require<OpError>(one.keep.empty() || !find(one.keep), "can't keep '", printable(one.name), "' as '",
-                     printable(one.keep), "': there is such a variable");
+                     printable(one.keep), "': a variable with this name exists");
   }
   for (const Exchange& one : exchanges) {
     auto by = variables_.find(one.by);
@@ -149,7 +149,7 @@ void Scope::restore(const std::vector<Exchange>& names) {
   for (const Exchange& one : names) take_back(one);
 }
 
-// Where the name is not substituted, only `by` is erased.
+// If the name is not substituted, only erases `by`.
 void Scope::take_back(const Exchange& one) {
   auto kept = variables_.find(one.keep);
   if (kept != variables_.end()) {

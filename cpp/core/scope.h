@@ -13,66 +13,65 @@
 
 namespace paddle_mini {
 
-// Work on values of a scope that goes on when the run that gave it has returned.
+// Asynchronous work on values of a scope that continues after its run has returned.
 class Pending {
  public:
   virtual ~Pending() = default;
-  virtual void settle() = 0;  // waits until it is done; throws what it failed with
+  virtual void settle() = 0;  // waits until it is done; throws its error
 };
 
-// Any thread may use a scope at any time. Every use takes a turn (Scope::Use) with one of these accesses:
+// Any thread may use a scope at any time. Every use acquires it (Scope::Use) with one of these accesses:
 //
-//   access       who                                                           with others
-//   Read         get, get_rows, lod, info, place, names, in, saving            together; waits for those below
-//   ReadingRun   runs of programs that write no variable of the scope          together; waits for those below
-//   Run          all other runs, plan_text                                     alone; waits
-//   Change       exchange, apply() and its end, restore, settle                alone; waits
-//   Edit         set, set_rows, erase, loading                                 alone; waits, but while a run is at work, or
-//                                                                              waits to be, it is refused: ScopeInUse
+//   access       operations                                                     concurrency
+//   Read         get, get_rows, lod, info, place, names, in, saving             shared; waits for the exclusive ones
+//   ReadingRun   runs of programs that write no variable of the scope           shared; waits for the exclusive ones
+//   Run          all other runs, plan_text                                      exclusive; waits
+//   Change       exchange, apply() and its end, restore, settle                 exclusive; waits
+//   Edit         set, set_rows, erase, loading                                  exclusive; waits, but throws ScopeInUse
+//                                                                               if a run executes or waits
 //
-// Where values may lie on devices, Read and ReadingRun go on alone too, and begin when the devices are done. A use
-// inside another one of the same thread begins at once or is refused (turn.h). A use that waits can be interrupted. A
-// name whose value is substituted can't be changed until its own value is back: ScopeInUse.
+// If values may lie on devices, Read and ReadingRun are exclusive too, and begin when the devices are done. A use
+// nested in another one of the same thread begins at once or throws (turn.h). Waiting can be interrupted. A substituted
+// name can't be changed until its own value is restored: ScopeInUse.
 //
-// Pointers to variables stay valid until the variable is erased. `generation` changes whenever a
-// variable appears, disappears or changes shape, so that who keeps pointers can tell.
+// Pointers to variables stay valid until the variable is erased. `generation` changes whenever a variable appears,
+// disappears or changes shape, so that holders of pointers can detect it.
 class Scope {
  public:
-  Variable* find(const std::string& name) const;  // nullptr when there is none
+  Variable* find(const std::string& name) const;  // nullptr if absent
   Variable& create(const std::string& name);      // the existing one, or a new one without value
-  void erase(const std::string& name);            // no-op when there is none
+  void erase(const std::string& name);            // no-op if absent
 
-  // Gives the variable this value. Same kind, dtype and shape: the bytes are copied into the memory
-  // that is there, so nobody's pointer moves.
+  // Sets the variable's value. If kind, dtype and shape are the same, the bytes are copied into the existing memory, so
+  // pointers stay valid.
   void set(const std::string& name, const Tensor& value);
 
-  // Gives names other values, all of them or, on an error, none: `name` gets what `by` stands for, `by` is gone, and
-  // what `name` stood for is kept as `keep`, or dropped where that is empty. Nothing is copied.
+  // Replaces the values of names, all of them or, on an error, none: `name` gets the value of `by`, which is erased;
+  // the old value of `name` is stored as `keep`, or dropped if that is empty. Nothing is copied.
   struct Exchange {
     std::string name, by, keep;
   };
   void exchange(const std::vector<Exchange>& exchanges);
 
-  // Other values in the place of these names for a while, such as averages in that of parameters: `name` stands for what
-  // `by` stood for, its own value is kept as `keep`. The names belong to the claim until it ends.
-  uint64_t claim(std::vector<Exchange> names);  // ScopeInUse where one of them is claimed or kept already
-  void substitute(uint64_t claim);              // OpError or ShapeError, and nothing is done, as exchange()
-  void end_claim(uint64_t claim);  // own values are back, `by` and `keep` are gone; no-op when it has ended
-  void leave_claim(uint64_t claim) noexcept;  // needs no turn: the next use of the scope ends it
-  void restore(
-      const std::vector<Exchange>& names);  // ends every claim of one of these names, and erases what `by` says
-  // For a name that is about to be changed: ScopeInUse when it is claimed.
+  // Temporary replacement of values, for example of parameters by averages: `name` gets the value of `by`, and its own
+  // value is stored as `keep`. The names belong to the claim until it ends.
+  uint64_t claim(std::vector<Exchange> names);  // ScopeInUse if one is claimed or kept
+  void substitute(uint64_t claim);  // errors as exchange(), without effect
+  void end_claim(uint64_t claim);  // restores own values, erases `by` and `keep`; no-op if it has ended
+  void leave_claim(uint64_t claim) noexcept;  // without acquiring: the next use ends it
+  void restore(const std::vector<Exchange>& names);  // ends every claim of these names and erases their `by`
+  // Throws ScopeInUse if the name is claimed; called before it is changed.
   void require_unclaimed(const std::string& name) const;
   bool has_claims() const { return !claims_.empty(); }
 
   class Use;
 
-  // Who looks at values, or changes them, settles first; at most one plan's work is pending.
+  // Called before values are read or changed; only one plan's work is pending at a time.
   void settle();
   Pending* pending() const { return pending_; }
   void set_pending(Pending* pending) { pending_ = pending; }
   void fail_later(std::exception_ptr error) { late_error_ = error; }  // the next settle() throws it
-  // Whether other devices than the host may hold values or be at work on them: then runs never share the scope.
+  // Whether devices other than the host may hold or use values: then runs never share the scope.
   bool on_devices() const { return on_devices_; }
   void note_devices() { on_devices_ = true; }
 
@@ -100,18 +99,18 @@ class Scope {
   std::atomic<bool> on_devices_{false};
   std::vector<Claim> claims_;
   std::mutex left_mutex_;
-  std::vector<uint64_t> left_;  // claims that are to be ended
+  std::vector<uint64_t> left_;  // claims that the next use must end
   std::atomic<bool> has_left_{false};
   std::unordered_map<std::string, std::unique_ptr<Variable>> variables_;
 };
 
-// One use of a scope. Once it has begun, no device is at work on the values. Only a run may begin before that: it goes on
-// with the pending work (Session) or settles it.
+// One use of a scope. Once it has begun, no device uses the values. Only a run may begin earlier: it chains to the
+// pending work (Session) or settles it.
 class Scope::Use {
  public:
   Use(Scope& scope, Access access) : scope_(scope), turn_(scope.turn_, "a program in this scope"), access_(access) {}
-  bool try_begin();  // false: begin() may have to wait
-  void begin(bool (*stop)() = nullptr);  // no-op after try_begin(); Interrupted when `stop` says so
+  bool try_begin();  // false: begin() might block
+  void begin(bool (*stop)() = nullptr);  // no-op after try_begin(); Interrupted if `stop` is true
   void end() { turn_.end(); }
 
  private:

@@ -1,4 +1,4 @@
-// Shape arithmetic; the one place where a product of dimensions is taken and checked.
+// Shape arithmetic; the only place that multiplies dimensions and checks the product.
 #include "core/shape.h"
 
 #include <algorithm>
@@ -35,11 +35,11 @@ bool Shape::known() const {
 }
 
 int64_t Shape::numel() const {
-  // 2^48 elements are more than any machine holds; refusing them here keeps byte counts from overflowing.
+  // No machine holds 2^48 elements; this limit keeps byte counts from overflowing.
   constexpr int64_t kLimit = int64_t{1} << 48;
   int64_t product = 1;
   bool empty = false;
-  // Kernels ask in every run: the text of a refusal is made only when there is one.
+  // Kernels call this in every run: the error text is built only on failure.
   for (int64_t dim : *this) {
     if (dim < 0) fail<ShapeError>("shape ", str(), " is not fully known");
     if (dim == 0) {

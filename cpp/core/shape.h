@@ -1,4 +1,4 @@
-// Shape: up to nine dimensions; -1 stands for "not known yet" while a program is being built.
+// Shape: up to nine dimensions; -1 means unknown while a program is built.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Shape {
   void push_back(int64_t dim);
 
   bool known() const;      // no dimension is -1
-  int64_t numel() const;   // product of all dimensions; refuses an overflow or an unknown dimension
+  int64_t numel() const;   // product of all dimensions; throws on overflow or an unknown dimension
   int64_t numel(int begin, int end) const;  // product of the axes [begin, end); -1 if one is unknown
 
   std::vector<int64_t> vector() const { return {begin(), end()}; }
@@ -38,15 +38,15 @@ class Shape {
   int64_t dims_[kMaxRank] = {};
 };
 
-// A shape that a program declares for what operators make. PaddlePaddle multiplies what it doesn't know: 3
-// times -1 is written as -3.
+// A shape that a program declares for a variable. PaddlePaddle multiplies unknown dimensions too: 3 times -1 is written
+// as -3.
 Shape declared_shape(std::vector<int64_t> dims);
 
-// True where both are the same size, or one is not known yet.
+// True if both are equal or one is unknown.
 inline bool dims_agree(int64_t a, int64_t b) { return a == b || a < 0 || b < 0; }
 bool shapes_agree(const Shape& a, const Shape& b);
 
-// The axis counted from the front: -1 is the last of `rank`; out of range is refused, naming `what`.
+// Normalises an axis: -1 is the last of `rank`. Throws, naming `what`, if it is out of range.
 int normal_axis(int64_t axis, int rank, const char* what);
 
 }  // namespace paddle_mini

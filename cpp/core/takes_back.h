@@ -1,16 +1,17 @@
-// Kernels that can take back their step of a run that did not end well.
+// TakesBack: kernels that can undo their step of a failed run.
 #pragma once
 
 namespace paddle_mini {
 
 struct Device;
 
-// For values that are kept between runs and are changed in place, as sums are: a copy, which the executor makes of other
-// such values, would cost more than the step. A class that is a Kernel may be this too.
+// For values that persist between runs and are updated in place, such as sums: the executor's usual backup copy would
+// cost more than the step. A Kernel class may inherit this too.
 class TakesBack {
  public:
   virtual ~TakesBack() = default;
-  // Undoes what run() did in this run: all of it, or the elements that it had reached. Called on a CPU only.
+  // Undoes the part of run() that was executed in this run: all elements, or those it had reached. Called on the CPU
+  // only.
   virtual void take_back(Device& device) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What this file is compiled for: the processor, or a GPU (PM_GPU is defined then, by nvcc or for a check on the host).
+// The compilation target of this file: the CPU, or a GPU if nvcc or the emulation on the host defines PM_GPU.
 #pragma once
 
 namespace paddle_mini {
@@ -10,7 +10,7 @@ inline constexpr bool kOnGpu = false;
 }  // namespace paddle_mini
 
 #ifdef __CUDACC__
-#define PM_HD __host__ __device__  // of a functor: runs in a loop on the host and in a kernel on a GPU
+#define PM_HD __host__ __device__  // for functors: they run in a loop on the host and in a kernel on a GPU
 #else
 #define PM_HD
 #endif

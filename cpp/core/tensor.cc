@@ -1,4 +1,4 @@
-// Making tensors, and copying them between devices.
+// Creates tensors and copies them between devices.
 #include "core/tensor.h"
 
 #include <cstring>
@@ -33,7 +33,7 @@ void copy_bytes(const Tensor& from, const Tensor& to) {
     from.device->to_host(to.data, from.data, bytes);
   } else if (!from.device) {
     to.device->to_device(to.data, from.data, bytes);
-  } else {  // between two devices by way of the host
+  } else {  // device to device goes through the host
     std::shared_ptr<void> between = to.device->allocate_staging(bytes);
     from.device->to_host(between.get(), from.data, bytes);
     to.device->to_device(to.data, between.get(), bytes);

@@ -1,4 +1,4 @@
-// Tensor: dtype, shape and a pointer into memory it shares. It has no methods that compute.
+// Tensor: dtype, shape and a pointer into shared memory. It has no compute methods.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@ namespace paddle_mini {
 
 class Accelerator;
 
-// Sequence boundaries, one list of offsets a level: [[0, 2, 5]] is two sequences of 2 and 3 rows.
+// Sequence boundaries: one list of offsets per level. [[0, 2, 5]] is two sequences of 2 and 3 rows.
 using Lod = std::vector<std::vector<int64_t>>;
 
 struct Tensor {
   DType dtype = DType::Float32;
   Shape shape;
   void* data = nullptr;           // nullptr: no value yet
-  std::shared_ptr<void> memory;   // what `data` points into; empty when somebody else keeps it alive
+  std::shared_ptr<void> memory;   // the owner of `data`; empty if it is owned elsewhere
   Lod lod;
-  Accelerator* device = nullptr;  // whose memory `data` points into; nullptr: the host's
+  Accelerator* device = nullptr;  // the device of `data`; nullptr: the host
 
   size_t bytes() const { return static_cast<size_t>(shape.numel()) * size_of(dtype); }
 
@@ -35,11 +35,11 @@ struct Tensor {
   }
 };
 
-// A tensor with memory of its own, not initialised; of the host, or of `device`.
+// A tensor with its own uninitialised memory, on the host or on `device`.
 Tensor new_tensor(DType dtype, const Shape& shape, Accelerator* device = nullptr);
-// Copies all bytes; both have as many. The bytes may lie on any devices; returns when it is done.
+// Copies all bytes between tensors of equal size, on any devices. Blocks until it is done.
 void copy_bytes(const Tensor& from, const Tensor& to);
-Tensor on_host(const Tensor& tensor);  // itself, or a copy where it lies on a device
+Tensor on_host(const Tensor& tensor);  // the tensor itself, or a copy if it is on a device
 Place place_of(const Tensor& tensor);
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// The thread of a queue, and waiting for it.
+// Implements the thread of a queue and waiting for it.
 #include "core/thread_queue.h"
 
 #include <chrono>
@@ -63,7 +63,7 @@ void ThreadQueue::delay(uint64_t seed, int microseconds) {
   state_->most_delay = microseconds;
 }
 
-// A command stays in the list while it is carried out, so an empty list means that the thread sleeps.
+// A command stays in the list while it executes, so an empty list means that the thread sleeps.
 void ThreadQueue::loop() {
   std::unique_lock<std::mutex> lock(state_->mutex);
   while (true) {

@@ -1,4 +1,4 @@
-// ThreadQueue: a queue that one thread of its own works off; the thread begins with the first work.
+// ThreadQueue: a queue executed by its own thread, which starts with the first work.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace paddle_mini {
 
 class ThreadQueue : public Queue {
  public:
-  ~ThreadQueue() override;  // when everything that was given is done
+  ~ThreadQueue() override;  // blocks until all submitted work is done
 
   void give(Work& work) override;
   Ticket mark() override;
@@ -24,13 +24,13 @@ class ThreadQueue : public Queue {
   bool reached(Ticket ticket) override { return done_.load(std::memory_order_acquire) >= ticket; }
   std::exception_ptr take_error() override;
 
-  // Waits up to `microseconds`, at random, before each piece of work: for tests of what is ordered and what only
-  // happened to be. 0 ends that.
+  // Delays each piece of work by a random time up to `microseconds`, so that tests detect an order that holds only by
+  // chance. 0 turns it off.
   void delay(uint64_t seed, int microseconds);
 
  private:
   struct Command {
-    Work* work;   // or nullptr: wait for `other` to reach `ticket`
+    Work* work;   // nullptr: wait for `other` to reach `ticket`
     Queue* other;
     Ticket ticket;
   };
@@ -39,12 +39,12 @@ class ThreadQueue : public Queue {
   void carry_out(const Command& command);
   void pause();
 
-  // What a child of fork() must not destroy: its waiters are in a thread that is not there.
+  // A child of fork() must not destroy this: the threads that wait in it do not exist there.
   struct State {
     std::mutex mutex;
     std::condition_variable given, reached;
     std::deque<Command> commands;
-    int waiting = 0;  // threads in wait()
+    int waiting = 0;  // number of threads in wait()
     bool ends = false;
     std::exception_ptr error;
     std::mt19937_64 generator;
@@ -52,7 +52,7 @@ class ThreadQueue : public Queue {
     std::thread thread;
   };
   std::unique_ptr<State> state_ = std::make_unique<State>();
-  Ticket count_ = 0;  // commands given so far
+  Ticket count_ = 0;  // number of commands submitted
   std::atomic<Ticket> done_{0};
 };
 

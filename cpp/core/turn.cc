@@ -1,4 +1,4 @@
-// The order of uses.
+// Implements the FIFO order of uses.
 #include "core/turn.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool Turn::used_by_this_thread() const {
   return outer_of(std::this_thread::get_id());
 }
 
-// Refuses what may never begin; the use is listed afterwards.
+// Throws if the use could never begin; otherwise lists it.
 void Turn::add(Use& use, Access access) {
   use.access_ = access;
   use.thread_ = std::this_thread::get_id();
@@ -38,7 +38,7 @@ void Turn::remove(const Use& use) {
   if (!uses_.empty()) ended_.notify_all();
 }
 
-// True when it can share the turn with every use that has begun or came before it.
+// True if it can share with every use that has begun or precedes it.
 bool Turn::may_begin(const Use& use) const {
   bool before = true;
   for (const Use* other : uses_) {
@@ -67,7 +67,7 @@ void Turn::Use::begin(Access access, bool (*stop)()) {
     }
     bool in_time = turn_.ended_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::no_timeout;
     if (in_time) continue;
-    lock.unlock();  // asking may take as long as other threads like
+    lock.unlock();  // stop() may take arbitrarily long, because it runs other threads
     bool stopped = stop();
     lock.lock();
     if (stopped) {

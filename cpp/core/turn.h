@@ -1,4 +1,4 @@
-// Turn: who may use a thing now, and who must wait. Uses that only read go on together; any other use goes on alone.
+// Turn: a session lock. Uses that only read are shared; any other use is exclusive.
 #pragma once
 
 #include <condition_variable>
@@ -10,28 +10,28 @@
 
 namespace paddle_mini {
 
-// Another use, of this thread or of another, must end first. It is thrown before anything has changed.
+// Another use, of this or another thread, must end first. It is thrown before anything is changed.
 class ScopeInUse : public OpError {
  public:
   using OpError::OpError;
 };
 
 enum class Access {
-  Read,        // shared: looks at values
+  Read,        // shared: reads values
   ReadingRun,  // shared: a run that changes nothing
-  Run,         // alone
-  Change,      // alone: waits for runs as well
-  Edit,        // alone: refused while a run is at work, or waits to be
+  Run,         // exclusive
+  Change,      // exclusive: waits for runs as well
+  Edit,        // exclusive: throws while a run executes or waits
 };
 constexpr bool is_shared(Access access) { return access == Access::Read || access == Access::ReadingRun; }
 constexpr bool is_run(Access access) { return access == Access::Run || access == Access::ReadingRun; }
 
-// Uses begin in the order in which they came, so none waits for ever. A use inside another one of the same thread never
-// waits, since it would wait for its own thread: it begins at once where the outer use is not a run and allows it, and is
-// refused otherwise, for example in a signal handler during a run.
+// Uses begin in FIFO order, so none starves. A use nested in another one of the same thread never waits, since it would
+// deadlock: it begins at once if the outer use is not a run and allows it, and throws otherwise, for example in a
+// signal handler during a run.
 class Turn {
  public:
-  // One use, from begin() until end() or its destruction. Both may be called by different threads.
+  // One use, from begin() until end() or its destruction. Different threads may call the two.
   class Use {
    public:
     Use(Turn& turn, const char* what) : turn_(turn), what_(what) {}
@@ -39,8 +39,8 @@ class Turn {
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
-    bool try_begin(Access access);                            // false: it would have to wait
-    void begin(Access access, bool (*stop)() = nullptr);      // no-op after begin(); Interrupted when `stop` says so
+    bool try_begin(Access access);                            // false: begin() would block
+    void begin(Access access, bool (*stop)() = nullptr);      // no-op after begin(); Interrupted if `stop` is true
     void end();
     bool has_begun() const { return begun_; }
 
@@ -63,7 +63,7 @@ class Turn {
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;
-  std::vector<Use*> uses_;  // begun and waiting, in the order in which they came
+  std::vector<Use*> uses_;  // begun and waiting, in FIFO order
 };
 
 }  // namespace paddle_mini

@@ -1,11 +1,11 @@
-// Variable: what a name stands for while a program runs; VarInfo: what is known of it before.
+// Variable: the value of a name while a program runs. VarInfo: its description before the run.
 #pragma once
 
 #include "core/tensor.h"
 
 namespace paddle_mini {
 
-// The kinds of variable among framework.proto's VarType.Type; element types are core/dtype.h's.
+// Variable kinds of framework.proto's VarType.Type; element types are in core/dtype.h.
 enum class VarKind : int32_t {
   Tensor = 7,  // LOD_TENSOR
   SelectedRows = 8,
@@ -24,9 +24,9 @@ struct VarInfo {
   VarKind kind = VarKind::Tensor;
   DType dtype = DType::Float32;
   Shape shape;  // of SelectedRows: the whole table's, [height, ...]
-  int lod_level = 0;      // levels of sequences; while a program is being built all that is known of them
-  int64_t row_count = 0;  // of SelectedRows: at most so many touched rows
-  Lod lod = {};           // before a run: where the sequences begin and end
+  int lod_level = 0;      // levels of sequences; the only sequence information while a program is built
+  int64_t row_count = 0;  // of SelectedRows: upper bound of the touched rows
+  Lod lod = {};           // before a run: sequence boundaries
 
   std::string str() const { return shape.str() + " " + name_of(dtype); }  // "[8, 4] float32"
   bool operator==(const VarInfo& o) const {
@@ -36,22 +36,22 @@ struct VarInfo {
 
 class Frame;
 
-// SelectedRows are the rows of a table that a gradient touches: rows[i] says which row of the table
-// `tensor`'s row i belongs to. Rows may repeat and come in any order.
+// SelectedRows are the rows of a table that a gradient touches: rows[i] is the table row of row i of `tensor`. Rows may
+// repeat and have any order.
 struct Variable {
   VarKind kind = VarKind::Tensor;
-  Tensor tensor;              // the value; of SelectedRows, the touched rows
-  std::vector<int64_t> rows;  // of SelectedRows
-  int64_t height = 0;         // of SelectedRows: rows of the whole table
-  std::vector<Tensor> array;  // of TensorArray; an element may have no value yet
-  std::vector<std::shared_ptr<Frame>> frames;  // of StepScopes: what each step of a block left, in order
+  Tensor tensor;              // the value; for SelectedRows, the touched rows
+  std::vector<int64_t> rows;  // for SelectedRows
+  int64_t height = 0;         // for SelectedRows: number of rows of the whole table
+  std::vector<Tensor> array;  // for TensorArray; elements may have no value yet
+  std::vector<std::shared_ptr<Frame>> frames;  // for StepScopes: the frame of each step of a block, in order
 
   bool has_value() const { return tensor.data != nullptr || !holds_tensor(kind); }
   VarInfo info() const;
-  // Becomes what `info` says, still without memory.
+  // Sets kind, dtype, shape and sequences from `info`, without memory.
   void describe(const VarInfo& info);
   bool is_rows() const { return kind == VarKind::SelectedRows; }
-  // As many rows, and the same ones, as `from` has now; the memory was planned for the most there can be.
+  // Sets the row indices and the row count; the memory was planned for the upper bound.
   void set_rows(const std::vector<int64_t>& touched);
 };
 

@@ -1,4 +1,4 @@
-// Which wider type serves which narrow one.
+// Selects the wider type in which a narrow type is computed.
 #include "core/widening.h"
 
 #include <set>
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// In the order of preference; `named`: the record has it among also().
+// In order of preference. `named`: the record lists the type in also().
 std::vector<DType> wider_than(DType dtype, bool named) {
   switch (dtype) {
     case DType::Float16:
@@ -27,7 +27,7 @@ std::vector<DType> wider_than(DType dtype, bool named) {
   }
 }
 
-// What records say, by the type of the operator: the same in every kernel library.
+// Declarations of the records by operator type; they are the same in every kernel library.
 struct Declared {
   std::set<std::pair<std::string, DType>> types;
   std::set<std::pair<std::string, std::string>> integer_ports;

@@ -1,8 +1,7 @@
-// Element types that an operator has no kernel for, but is computed in by way of a wider one: values are cast to it and
-// results back (executor/widen.h). 16-bit floats are computed in float32 and rounded once. Integers of 8 and 16 bits are
-// computed in int32 or int64 and cut to their width: sums, products and comparisons are the same modulo that. Where a
-// record says so (also) bool is computed in integers, and integers in floats: those of 32 bits are exact in
-// float64, those of 64 bits up to 2^53.
+// Computing element types without a kernel in a wider type: inputs are cast to it and results back (executor/widen.h).
+// 16-bit floats are computed in float32 and rounded once. 8-bit and 16-bit integers are computed in int32 or int64 and
+// truncated: sums, products and comparisons are the same modulo their width. If a record lists them (also), bool is
+// computed in integers and integers in floats: 32-bit integers are exact in float64, 64-bit integers up to 2^53.
 #pragma once
 
 #include <optional>
@@ -11,16 +10,16 @@
 
 namespace paddle_mini {
 
-// The element type in which `dtype` is computed: itself where it has a kernel, a wider one, or none.
+// The element type in which `dtype` is computed: `dtype` itself if it has a kernel, a wider type, or none.
 std::optional<DType> computes_in(const OpSpec& spec, DType dtype);
-std::vector<DType> widened_dtypes(const OpSpec& spec);  // those that are computed in another one
-// Whether integers of 8 and 16 bits may stand at the port, which the kernel is given as int64.
+std::vector<DType> widened_dtypes(const OpSpec& spec);  // dtypes that are computed in another type
+// Whether the port accepts 8-bit and 16-bit integers, which the kernel receives as int64.
 bool takes_any_integers(const OpSpec& spec, const std::string& port);
 
-// `infer` of functions that are floats: Out has X's type, or float32 where X is integers.
+// `infer` of functions with float results: Out has X's dtype, or float32 if X holds integers.
 void infer_float_of_integers(InferContext& c);
 
-// Parts of a record: more types that are computed in a wider one, and ports of any integers.
+// Parts of a record: additional dtypes that are computed in a wider one, and ports that accept all integer types.
 OpSpec also(std::initializer_list<DType> dtypes, OpSpec spec);
 OpSpec any_integers(const char* port, OpSpec spec);
 

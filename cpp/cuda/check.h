@@ -1,4 +1,4 @@
-// Errors of the CUDA runtime become DeviceError.
+// Converts errors of the CUDA runtime to DeviceError.
 #pragma once
 
 #include "core/error.h"
@@ -8,11 +8,11 @@ namespace paddle_mini {
 
 inline void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // it has been told
+  cudaGetLastError();  // clears the error, which is reported now
   fail<DeviceError>("the GPU failed (", what, "): ", cudaGetErrorString(error));
 }
 
-// A stream that waits for no other.
+// A stream that does not synchronize with the default stream.
 inline cudaStream_t new_stream() {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");

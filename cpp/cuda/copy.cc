@@ -1,4 +1,4 @@
-// Copies on the stream where kernels are launched.
+// Implements copies on the stream of the kernels.
 #include "cuda/copy.h"
 
 #include "cuda/check.h"
@@ -17,7 +17,7 @@ void copy(Device& device, const void* from, size_t bytes, void* to, cudaMemcpyKi
 void require_not_recorded(const Device& device) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaStreamIsCapturing(static_cast<cudaStream_t>(device.stream), &status);
-  require<DeviceError>(status == cudaStreamCaptureStatusNone, "this is not the same the next time");
+  require<DeviceError>(status == cudaStreamCaptureStatusNone, "this work can't be recorded");
 }
 
 void copy_bytes(Device& device, const void* from, size_t bytes, void* to) {
@@ -34,9 +34,9 @@ void copy_rows(Device& device, int64_t rows, size_t bytes, const void* from, siz
         "copying rows");
 }
 
-// The runtime stages memory that is not pinned before it returns.
+// The runtime copies unpinned memory to a staging buffer before it returns.
 void upload(Device& device, const void* from, size_t bytes, void* to) {
-  require_not_recorded(device);  // the host's memory will hold something else then
+  require_not_recorded(device);  // the host memory will have other content when the recording is launched
   copy(device, from, bytes, to, cudaMemcpyHostToDevice);
 }
 

@@ -1,23 +1,23 @@
-// Copies in the order of launches.
+// Copies in the order of kernel launches.
 #pragma once
 
 #include "core/kernel.h"
 
 namespace paddle_mini {
 
-// From memory of the device to memory of the device.
+// Device to device.
 void copy_bytes(Device& device, const void* from, size_t bytes, void* to);
-// Rows of `bytes` that are the steps apart.
+// Copies rows of `bytes` each, which begin from_step and to_step bytes apart.
 void copy_rows(Device& device, int64_t rows, size_t bytes, const void* from, size_t from_step, void* to,
                size_t to_step);
-// From the host's memory, which may change as soon as this returns.
+// Host to device. The host memory may change as soon as this returns.
 void upload(Device& device, const void* from, size_t bytes, void* to);
 
-// To the host's memory, where it is when this returns.
+// Device to host. The data are there when this returns.
 void download(Device& device, const void* from, size_t bytes, void* to);
 
-// Launches may be recorded and repeated (Accelerator::record): whoever does something else each time, such as drawing
-// numbers on the host, asks for this before. DeviceError while they are recorded.
+// Throws DeviceError while launches are recorded for repetition (Accelerator::record). Work that differs each time,
+// such as drawing random numbers on the host, calls this first.
 void require_not_recorded(const Device& device);
 
 }  // namespace paddle_mini

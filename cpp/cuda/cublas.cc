@@ -1,4 +1,4 @@
-// Loading cuBLAS, whose interface has been the same since CUDA 6.
+// Loads cuBLAS, whose interface has been stable since CUDA 6.
 #include "cuda/cublas.h"
 
 #include "core/error.h"
@@ -45,7 +45,7 @@ void check(int status, const char* what) {
   require<DeviceError>(status == 0, "cuBLAS failed (", what, "), status ", status);
 }
 
-// Products of one stream run one after the other, so with a workspace of ours they give the same bits every time.
+// The products of one stream run one after the other, so with our own workspace they give the same bits every time.
 Handle handle_of(const Device& device) {
   static PerStream<Handle>& handles = *new PerStream<Handle>;
   return handles.of(device.stream, [&] {
@@ -69,7 +69,7 @@ bool run_by_cublas(Device& device, const MatrixProducts<T>& p) {
   GemmFunction<T> gemm;
   if constexpr (sizeof(T) == 4) gemm = library().sgemm;
   else gemm = library().dgemm;
-  // cuBLAS goes by columns: what it sees is C' = op(B)' op(A)'.
+  // cuBLAS is column-major: it computes C' = op(B)' op(A)'.
   check(gemm(handle_of(device), p.transpose_b, p.transpose_a, small(p.n), small(p.m), small(p.k), &p.alpha, p.b,
              small(p.ldb), p.step_b, p.a, small(p.lda), p.step_a, &p.beta, p.c, small(p.ldc), p.step_c, small(p.count)),
         "multiplying");

@@ -1,4 +1,4 @@
-// Products of matrices by NVIDIA's cuBLAS, where this machine has it: it is looked for when the first product runs.
+// Matrix products by NVIDIA's cuBLAS, if the machine has it. The first product loads it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace paddle_mini {
 
-// count products C = alpha op(A) op(B) + beta C, row-major; the steps are distances from product to product.
+// Describes count products C = alpha op(A) op(B) + beta C, row-major; the steps are the distances between consecutive
+// products.
 template <class T>
 struct MatrixProducts {
   bool transpose_a, transpose_b;
@@ -19,7 +20,7 @@ struct MatrixProducts {
   int64_t count, step_a, step_b, step_c;
 };
 
-// False where there is no cuBLAS, or it can't: then nothing has been done.
+// Returns false, without any effect, if cuBLAS is missing or does not support the products.
 template <class T>
 bool run_by_cublas(Device& device, const MatrixProducts<T>& products);
 

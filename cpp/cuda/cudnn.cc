@@ -1,5 +1,5 @@
-// Loading cuDNN 9. Only algorithms are taken that add up products in full precision and in the same order every time:
-// not those of Fourier's or Winograd's transforms, which lose digits and carry a NaN to pixels that do not see it.
+// Loads cuDNN 9. Uses only algorithms that sum products in full precision and in a fixed order. FFT and Winograd
+// algorithms are excluded: they lose precision and spread a NaN to pixels whose windows do not contain it.
 #include "cuda/cudnn.h"
 
 #include "core/error.h"
@@ -13,7 +13,7 @@ namespace paddle_mini {
 namespace {
 
 using Handle = struct cudnnContext*;
-using Descriptor = void*;  // of a tensor, a filter or a convolution: each kind is a pointer to a struct of its own
+using Descriptor = void*;  // opaque pointer to a tensor, filter or convolution descriptor
 enum Math { kDefault = 0, kFma = 3 };
 constexpr int kRowMajor = 0, kCrossCorrelation = 1, kDeterministic = 1;
 
@@ -24,13 +24,13 @@ struct Performance {
   int determinism, math, reserved[3];
 };
 
-// The three functions differ in what a, b and c are.
+// The three functions differ only in the meaning of a, b and c.
 struct Direction {
   int (*choose)(Handle, Descriptor a, Descriptor b, Descriptor convolution, Descriptor c, int, int*,
                 Performance*) = nullptr;
   int (*run)(Handle, const void* alpha, Descriptor a, const void*, Descriptor b, const void*, Descriptor convolution,
              int algorithm, void* workspace, size_t, const void* beta, Descriptor c, void*) = nullptr;
-  int last_product = 0;  // algorithms from the first to this one are products
+  int last_product = 0;  // algorithms 0 to last_product sum products
 };
 
 struct Library {
@@ -77,7 +77,7 @@ Library load() {
   vendor.find("cudnnConvolutionBackwardFilter", library.to_filter.run);
   vendor.find("cudnnGetConvolutionBackwardDataAlgorithm_v7", library.to_image.choose);
   vendor.find("cudnnConvolutionBackwardData", library.to_image.run);
-  library.forward.last_product = 3;  // implicit, with indices made before, explicit, direct
+  library.forward.last_product = 3;  // implicit GEMM, precomputed implicit GEMM, GEMM, direct
   library.to_filter.last_product = library.to_image.last_product = 1;
   return library;
 }
@@ -91,7 +91,7 @@ void check(int status, const char* what) {
   require<DeviceError>(status == 0, "cuDNN failed (", what, "): ", status == 0 ? "" : library().text_of(status));
 }
 
-// Of arguments that are bad (2000 and up) or not supported (3000 and up): then it has done nothing.
+// Whether cuDNN rejected its arguments as bad (2000 and up) or not supported (3000 and up), without any effect.
 bool refused(int status) { return status >= 2000 && status < 4000; }
 
 Handle handle_of(const Device& device) {
@@ -104,7 +104,7 @@ Handle handle_of(const Device& device) {
   });
 }
 
-// Its interface counts in int.
+// cuDNN's interface uses int for sizes.
 bool small(std::initializer_list<int64_t> sizes) {
   int64_t all = 1;
   for (int64_t size : sizes) {
@@ -114,7 +114,7 @@ bool small(std::initializer_list<int64_t> sizes) {
   return true;
 }
 
-// It knows one padding for both ends, and reckons the size of the result from that.
+// cuDNN has one padding for both ends of an axis and derives the result's size from it.
 bool can(const ConvolvedShape& s) {
   int64_t pixels = 1, results = 1, taps = 1;
   for (const ConvolvedAxis& axis : s.axes) {
@@ -132,11 +132,11 @@ bool can(const ConvolvedShape& s) {
 
 }  // namespace
 
-// Descriptors, and the algorithm of each direction once it has been chosen.
+// The descriptors, and the algorithm of each direction once it is chosen.
 struct CudnnConvolution::Made {
   struct Algorithm {
     bool chosen = false;
-    int number = -1;  // none
+    int number = -1;  // -1: none
     size_t memory = 0;
   };
 
@@ -191,7 +191,7 @@ struct CudnnConvolution::Made {
     return descriptor;
   }
 
-  // Once, before launches are recorded: this may take memory and wait.
+  // Called once, before launches are recorded, since it may allocate memory and synchronize.
   static void choose(Device& device, const Direction& direction, Algorithm& algorithm, Descriptor a, Descriptor b,
                      Descriptor convolution, Descriptor c) {
     require_not_recorded(device);

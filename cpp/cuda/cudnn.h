@@ -1,4 +1,4 @@
-// Convolutions by NVIDIA's cuDNN, where this machine has it.
+// Convolutions by NVIDIA's cuDNN, if the machine has it.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,19 @@
 
 namespace paddle_mini {
 
-// Window o and tap t meet at o * stride - before + t * dilation.
+// Tap t of window o reads the position o * stride - before + t * dilation.
 struct ConvolvedAxis {
   int64_t in, out, window, before, stride, dilation;
 };
 
 struct ConvolvedShape {
-  int64_t images, groups, in_channels, out_channels;  // channels of one group
+  int64_t images, groups, in_channels, out_channels;  // channels per group
   std::vector<ConvolvedAxis> axes;                    // two or three
-  bool channels_last;                                 // of images and results; filters are [outs, ins, taps]
+  bool channels_last;                                 // layout of images and results; filters are [outs, ins, taps]
 };
 
-// One convolution and its gradients. False where there is no cuDNN, or it can't: then nothing has been done.
+// One convolution and its gradients. The functions return false, without any effect, if cuDNN is missing or does not
+// support it.
 class CudnnConvolution {
  public:
   CudnnConvolution(DType dtype, const ConvolvedShape& shape);  // float32 or float64
@@ -32,7 +33,7 @@ class CudnnConvolution {
 
  private:
   struct Made;
-  std::unique_ptr<Made> made_;  // nullptr: it can't
+  std::unique_ptr<Made> made_;  // nullptr: not supported
 };
 
 std::string cudnn_description();

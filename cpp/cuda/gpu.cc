@@ -1,4 +1,4 @@
-// Putting a GPU together, and its transfers.
+// Implements construction of a GPU and its transfers.
 #include "cuda/gpu.h"
 
 #include "cuda/check.h"
@@ -7,12 +7,12 @@ namespace paddle_mini {
 
 namespace {
 
-// A CUDA graph: many launches for the price of one.
+// A CUDA graph: many launches at the cost of one.
 class Recording : public Work {
  public:
   Recording(cudaGraphExec_t graph, cudaStream_t stream) : graph_(graph), stream_(stream) {}
   ~Recording() override { cudaGraphExecDestroy(graph_); }
-  void run() override { check(cudaGraphLaunch(graph_, stream_), "launching what was recorded"); }
+  void run() override { check(cudaGraphLaunch(graph_, stream_), "launching a graph"); }
 
  private:
   cudaGraphExec_t graph_;
@@ -30,12 +30,12 @@ Gpu::~Gpu() { cudaSetDevice(index_); }
 
 std::string Gpu::description() const {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, index_), "asking for its properties");
+  check(cudaGetDeviceProperties(&properties, index_), "reading its properties");
   return text(properties.name, ", compute capability ", properties.major, ".", properties.minor, ", ",
               properties.multiProcessorCount, " multiprocessors, ", properties.totalGlobalMem >> 20, " MiB");
 }
 
-// Work that must not be recorded says so by an error (cuda/copy.cc).
+// Work that must not be recorded throws (cuda/copy.cc).
 std::unique_ptr<Work> Gpu::record(Work& work) {
   check(cudaSetDevice(index_), "choosing a device");
   check(cudaStreamBeginCapture(queue_.stream(), cudaStreamCaptureModeThreadLocal), "beginning to record");

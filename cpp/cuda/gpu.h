@@ -1,4 +1,4 @@
-// One GPU of this machine.
+// Gpu: one GPU of this machine.
 #pragma once
 
 #include <mutex>
@@ -17,7 +17,7 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
   Place place() const override { return place_; }
   std::string description() const override;
   const OpTable& operators() const override { return operators_; }
-  bool gains_from_tiles() const override { return false; }  // its caches are small beside its memory's speed
+  bool gains_from_tiles() const override { return false; }  // its caches are small relative to its memory bandwidth
 
   std::shared_ptr<void> allocate(size_t bytes) override { return memory_->allocate(bytes, shared_from_this()); }
   MemoryUse memory() const override { return memory_->use(); }
@@ -36,7 +36,7 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
   std::unique_ptr<Work> record(Work& work) override;
 
  private:
-  // Copies in one direction, one at a time, on a stream of their own.
+  // Copies in one direction, serialized, on a separate stream.
   class Lane {
    public:
     Lane();
@@ -51,7 +51,7 @@ class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
   const int index_;
   const Place place_;
   const OpTable& operators_;
-  StreamQueue queue_;  // makes the device current for what follows
+  StreamQueue queue_;  // its constructor makes the device current for the members below
   std::shared_ptr<MemoryPool> memory_, staging_;
   Lane up_, down_;
 };

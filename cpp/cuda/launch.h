@@ -1,4 +1,4 @@
-// Launching kernels. A kernel is the call operator of a functor, its body: blocks of 256 threads in one row.
+// Launches kernels. A kernel is the call operator of a functor, its body, run by a 1-D grid of blocks of 256 threads.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace paddle_mini {
 
 inline constexpr int kThreads = 256;
-// More blocks gain nothing, as bodies go on from block to block; and sums have the same order on every GPU.
+// More blocks are not faster, since bodies loop over blocks; and the limit gives sums the same order on every GPU.
 inline constexpr int64_t kMostBlocks = 2048;
 
 #ifdef __CUDACC__
 #define PM_DEVICE __device__
-#define PM_SHARED __shared__  // of a variable: the threads of a block share it
+#define PM_SHARED __shared__  // for variables: shared by the threads of a block
 PM_DEVICE inline int thread_index() { return static_cast<int>(threadIdx.x); }
 PM_DEVICE inline int64_t block_index() { return blockIdx.x; }
 PM_DEVICE inline int64_t block_count() { return gridDim.x; }
@@ -35,7 +35,7 @@ inline int64_t block_count() { return emulation::here.blocks; }
 inline void sync_block() { emulation::sync_block(); }
 #endif
 
-// Bodies whose threads wait for each other say `static constexpr bool syncs = true`: the emulation needs to know.
+// Bodies whose threads synchronize declare `static constexpr bool syncs = true`, which the emulation needs.
 template <class Body, class = void>
 inline constexpr bool body_syncs = false;
 template <class Body>
@@ -43,7 +43,8 @@ inline constexpr bool body_syncs<Body, std::void_t<decltype(Body::syncs)>> = Bod
 
 inline cudaStream_t stream_of(const Device& device) { return static_cast<cudaStream_t>(device.stream); }
 
-// Runs the body in this many blocks, after what waits in a batch. An error is met by the queue (cuda/stream_queue.h).
+// Runs the body in this many blocks, without launching pending batches first. The queue reports errors
+// (cuda/stream_queue.h).
 template <class Body>
 void launch_now(Device& device, int64_t blocks, const Body& body) {
   if (blocks <= 0) return;

@@ -1,4 +1,4 @@
-// Taking memory from the driver, and keeping it.
+// Allocates memory from the driver and caches freed blocks.
 #include "cuda/memory_pool.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void* take_pinned(size_t bytes) {
 }
 void give_back_pinned(void* memory) { cudaFreeHost(memory); }
 
-// Four sizes from one power of two to the next, so that at most a fifth lies idle.
+// Rounds to one of four sizes per power of two, so at most a fifth is unused.
 size_t rounded(size_t bytes) {
   size_t step = 128;
   while (step < bytes / 8) step *= 2;
@@ -83,7 +83,7 @@ void* MemoryPool::take(size_t size) {
 
 void MemoryPool::give_back_kept() {
   for (auto& [size, list] : kept_) {
-    for (Kept& kept : list) source_.give_back(kept.memory), reserved_ -= size;  // waits for all work by itself
+    for (Kept& kept : list) source_.give_back(kept.memory), reserved_ -= size;  // synchronizes with all work
     list.clear();
   }
 }

@@ -1,5 +1,5 @@
-// Memory of a GPU, or of the host for transfers, that is kept for the next who wants as much: taking it from the
-// driver costs as much as a hundred launches.
+// MemoryPool: caches freed memory of a GPU, or pinned host memory for transfers, for later allocations of the same
+// size, since an allocation by the driver costs as much as a hundred launches.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace paddle_mini {
 
-// Where memory comes from: take() gives nullptr where there is none. The device is current when they are called.
+// The driver's allocation functions; take() returns nullptr on failure. The device is current when they are called.
 struct MemorySource {
   void* (*take)(size_t bytes);
   void (*give_back)(void* memory);
@@ -21,12 +21,12 @@ extern const MemorySource device_memory, pinned_memory;
 
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  // Work that may still touch freed memory is on `stream`.
+  // `stream` runs all work that may still access freed memory.
   MemoryPool(int device, MemorySource source, cudaStream_t stream)
       : device_(device), source_(source), stream_(stream) {}
   ~MemoryPool();
 
-  // The memory keeps the pool alive, and `owner`.
+  // The memory keeps the pool and `owner` alive.
   std::shared_ptr<void> allocate(size_t bytes, std::shared_ptr<void> owner);
   MemoryUse use() const;
   void forget_peak();
@@ -34,7 +34,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  private:
   struct Kept {
     void* memory;
-    uint64_t freed;  // when, by clock_
+    uint64_t freed;  // value of clock_ when it was freed
   };
 
   void free(void* memory, size_t size);
@@ -46,7 +46,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   const cudaStream_t stream_;
   mutable std::mutex mutex_;
   std::map<size_t, std::vector<Kept>> kept_;
-  uint64_t clock_ = 0, waited_ = 0;  // what was freed up to `waited_` nobody touches any more
+  uint64_t clock_ = 0, waited_ = 0;  // memory freed up to `waited_` is no longer accessed
   size_t in_use_ = 0, reserved_ = 0, peak_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Loading NCCL 2. One thread launches for all GPUs in a group, so no launch waits for another replica's thread.
+// Loads NCCL 2. One thread launches for all GPUs in a group, so no launch waits for another replica's thread.
 #include "cuda/nccl.h"
 
 #include <mutex>
@@ -10,7 +10,7 @@
 namespace paddle_mini {
 namespace {
 
-using Member = struct ncclComm*;  // one GPU's part in a clique
+using Member = struct ncclComm*;  // the rank of one GPU in a communicator
 constexpr int kSum = 0;
 
 struct Library {
@@ -57,7 +57,7 @@ int nccl_type(DType dtype) {
   }
 }
 
-// NCCL goes from GPU to GPU; whoever asked for it goes on with his own.
+// Restores the caller's current device, which NCCL changes.
 class SameDevice {
  public:
   SameDevice() { cudaGetDevice(&device_); }
@@ -70,7 +70,7 @@ class SameDevice {
 class NcclSums : public ReplicaSums {
  public:
   explicit NcclSums(std::vector<int> devices) : devices_(std::move(devices)) {}
-  ~NcclSums() override { break_off(); }  // nothing is under way: a run waits for its sums
+  ~NcclSums() override { break_off(); }  // no sum is running: a run waits for its sums
 
   void launch(const std::vector<Brought>& brought, DType dtype, int64_t count) override {
     if (count == 0) return;
@@ -98,7 +98,7 @@ class NcclSums : public ReplicaSums {
     clique_ = std::move(made);
   }
 
-  // A group that was begun is ended, also where one of its sums failed.
+  // Ends the group even if one of its sums failed.
   void launch_group(const std::vector<Brought>& brought, int type, size_t count) {
     check(library().group_start(), "beginning sums");
     int status = 0;
@@ -111,7 +111,7 @@ class NcclSums : public ReplicaSums {
     check(status ? status : ended, "adding up");
   }
 
-  // In a group: all are told before the first is waited for.
+  // Aborts all ranks in one group, before waiting for the first.
   void give_up_clique() {
     if (clique_.empty()) return;
     library().group_start();
@@ -121,7 +121,7 @@ class NcclSums : public ReplicaSums {
   }
 
   const std::vector<int> devices_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards the members below
   std::vector<Member> clique_;
 };
 

@@ -1,4 +1,4 @@
-// Sums over GPUs by NVIDIA's NCCL, where this machine has it.
+// Sums over GPUs by NVIDIA's NCCL, if the machine has it.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace paddle_mini {
 
-std::unique_ptr<ReplicaSums> sums_by_nccl(const std::vector<int>& devices);  // nullptr where there is no NCCL
+std::unique_ptr<ReplicaSums> sums_by_nccl(const std::vector<int>& devices);  // nullptr if NCCL is missing
 std::string nccl_description();
 
 }  // namespace paddle_mini

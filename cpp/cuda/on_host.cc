@@ -1,4 +1,4 @@
-// Threads of an emulated block: each has a stack, and runs until it waits for others.
+// Emulates the threads of a block: each has a stack and runs until it waits for the others.
 #ifdef PM_CUDA_ON_HOST
 #include "cuda/on_host.h"
 
@@ -74,7 +74,7 @@ void run_block(Block& block) {
 }  // namespace
 
 void sync_block() {
-  require<DeviceError>(running, "threads of a kernel wait for each other, but its body does not say `syncs`");
+  require<DeviceError>(running, "threads of a kernel wait for each other, but its body does not declare `syncs`");
   Fiber& fiber = running->fibers[static_cast<size_t>(here.thread)];
   fiber.state = State::Waiting;
   swapcontext(&fiber.context, &running->scheduler);

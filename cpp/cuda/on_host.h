@@ -1,5 +1,5 @@
-// A GPU emulated by the processor, to check kernels where there is none: the few calls of the CUDA runtime that are
-// used, with everything done at once, and blocks whose threads take turns.
+// Emulates a GPU on the CPU, to check kernels without one: the CUDA runtime calls that are used, executed
+// synchronously, and blocks whose threads run in turn.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ struct cudaDeviceProp {
 
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1;
 
-// For whoever is given a stream (tests/gpu/stand_ins): whose it is, and how to do something in its order.
+// For stand-ins of vendor libraries (tests/gpu/stand_ins): the device of a stream, and a function that runs work in its
+// order.
 struct CUstream_st {
   int device;
   void (*launch)(std::function<void()> launched);
@@ -33,7 +34,7 @@ namespace paddle_mini::emulation {
 
 extern thread_local int device;
 
-// What a thread launches while it records, in order; done when the recording is launched.
+// The launches that a thread records, in order; they run when the recording is launched.
 using Launches = std::vector<std::function<void()>>;
 extern thread_local Launches* recording;
 
@@ -61,7 +62,7 @@ inline const char* cudaGetErrorString(cudaError_t error) {
 
 template <class T>
 cudaError_t cudaMalloc(T** to, size_t bytes) {
-  // What is not yet written is no number.
+  // 0xff bytes make uninitialised floats NaN.
   *to = bytes > size_t{1} << 30 ? nullptr : static_cast<T*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   if (*to) std::memset(*to, 0xff, bytes);
   return *to ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -128,14 +129,14 @@ inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
 
 namespace paddle_mini::emulation {
 
-// The thread that is running.
+// Indices of the running thread.
 struct Here {
   int thread = 0;
   int64_t block = 0, blocks = 1;
 };
 extern thread_local Here here;
 
-// Every thread of every block, one after the other; threads that wait for each other (`syncs`) on stacks of their own.
+// Runs every thread of every block sequentially; threads that synchronize (`syncs`) have their own stacks.
 void run_blocks(int64_t blocks, int threads, bool syncs, void (*body)(const void*), const void* argument);
 
 void sync_block();

@@ -1,4 +1,4 @@
-// PerStream: what each stream has one of, such as a library's handle, to the end of the process.
+// PerStream: one object per stream, such as a library's handle, which lives until the process ends.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@ namespace paddle_mini {
 template <class T>
 class PerStream {
  public:
-  // That of the stream; the first time what make() gives.
+  // Returns the stream's object; the first call creates it by make().
   template <class Make>
   T of(void* stream, Make make) {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -1,4 +1,4 @@
-// Sums on the stream where GPUs can, else by way of the host.
+// Sums on the stream if the GPUs support it, else through the host.
 #include "cuda/replica_sum.h"
 
 #include "core/communicator.h"
@@ -12,7 +12,7 @@ bool GpuReplicaSum::wanted(Device& device, const bool* condition) {
   return value;
 }
 
-// Not recorded: the replicas meet here each time.
+// Not recorded: every run needs a barrier of the replicas.
 void GpuReplicaSum::run(Device& device, const Tensor& tensor) {
   require_not_recorded(device);
   device.launch_waiting();

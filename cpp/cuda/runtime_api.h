@@ -1,4 +1,4 @@
-// The CUDA runtime, or what stands for it where kernels are checked on the host (PM_CUDA_ON_HOST).
+// Includes the CUDA runtime, or its emulation where kernels are checked on the host (PM_CUDA_ON_HOST).
 #pragma once
 
 #ifdef PM_CUDA_ON_HOST

@@ -1,4 +1,4 @@
-// Marks of a stream are events; errors of launches are met when work is given, later ones when somebody waits.
+// Implements tickets by events. Launch errors are detected when work is submitted, later errors when a thread waits.
 #include "cuda/stream_queue.h"
 
 #include <utility>
@@ -35,7 +35,7 @@ void StreamQueue::give(Work& work) {
   }
 }
 
-// An event goes back to the spare ones when nobody waits for it any more.
+// Reached events that no thread waits for are reused.
 std::shared_ptr<CUevent_st> StreamQueue::new_event() {
   cudaEvent_t event = nullptr;
   if (!spare_->empty()) {
@@ -61,10 +61,10 @@ void StreamQueue::forget_reached() {
   while (!marks_.empty() && marks_.front().event.use_count() == 1) {
     cudaError_t state = cudaEventQuery(marks_.front().event.get());
     if (state == cudaErrorNotReady) {
-      cudaGetLastError();  // it is no error
+      cudaGetLastError();  // clears the error: "not ready" is not a failure
       return;
     }
-    if (state != cudaSuccess) return;  // whoever waits for it will be told
+    if (state != cudaSuccess) return;  // a wait for it will report the error
     spare_->push_back(marks_.front().event.get());
     marks_.pop_front();
   }

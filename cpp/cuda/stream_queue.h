@@ -1,4 +1,5 @@
-// A queue whose work launches on a stream: given work runs at once on the calling thread, what it launches later.
+// StreamQueue: a queue on a CUDA stream. Submitted work runs immediately on the calling thread; its launches run
+// asynchronously.
 #pragma once
 
 #include <deque>
@@ -32,15 +33,15 @@ class StreamQueue : public Queue {
   };
 
   std::shared_ptr<CUevent_st> new_event();
-  // The event of the ticket, or of the first one after it; nullptr when it has been reached.
+  // The event of the ticket, or of the first later one; nullptr if it is reached.
   std::shared_ptr<CUevent_st> event_of(Ticket ticket);
   void forget_reached();
   void note(cudaError_t error, const char* what);
 
   const int device_;
   cudaStream_t stream_ = nullptr;
-  std::mutex mutex_;  // of all below
-  std::deque<Mark> marks_;  // in order; those in front that were reached are forgotten
+  std::mutex mutex_;  // guards the members below
+  std::deque<Mark> marks_;  // ascending; reached marks at the front are removed
   std::shared_ptr<std::vector<cudaEvent_t>> spare_ = std::make_shared<std::vector<cudaEvent_t>>();
   Ticket last_ = 0;
   std::exception_ptr error_;

@@ -1,4 +1,4 @@
-// Where libraries of NVIDIA's are looked for.
+// Searches for NVIDIA's libraries.
 #include "cuda/vendor_library.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ namespace {
 void* load(const std::string& file, int how = 0) { return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | how); }
 
 #ifndef PM_CUDA_ON_HOST
-// "/usr/lib/python3/site-packages/" where this library is installed in /usr/lib/python3/site-packages/paddle_mini.
+// Returns "/usr/lib/python3/site-packages/" if this library is in /usr/lib/python3/site-packages/paddle_mini.
 std::string site_packages() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&load), &info) == 0 || !info.dli_fname) return "";
@@ -25,7 +25,8 @@ std::string site_packages() {
 }
 #endif
 
-// One that is loaded already is shared, such as PyTorch's: two of them in one process would take twice the memory.
+// Prefers a library that is already loaded, for example by PyTorch: a second copy in the process would double the
+// memory.
 void* look_for(const char* variable, const std::string& file, const std::string& folder) {
   const char* wanted = std::getenv(variable);
   if (wanted && *wanted) {
@@ -35,7 +36,7 @@ void* look_for(const char* variable, const std::string& file, const std::string&
   }
 #ifdef PM_CUDA_ON_HOST
   (void)file, (void)folder;
-  return nullptr;  // the real ones can't follow its memory
+  return nullptr;  // real libraries can't access the emulated memory
 #else
   if (void* loaded = load(file, RTLD_NOLOAD)) return loaded;
   if (void* of_package = load(site_packages() + folder + "/" + file)) return of_package;

@@ -1,5 +1,5 @@
-// A library of NVIDIA's that is used where this machine has it. The declarations are our own, so that building needs no
-// headers of it.
+// VendorLibrary: an optional library of NVIDIA, loaded at run time. The declarations are our own, so the build does not
+// need its headers.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@ namespace paddle_mini {
 
 class VendorLibrary {
  public:
-  // name: for people. variable: of the environment, names a file. file: what the loader knows it by. folder: where the
-  // Python package of it has that, below site-packages.
+  // name: for messages. variable: the environment variable that overrides the path. file: the name for the loader.
+  // folder: the library's folder in its Python package, relative to site-packages.
   VendorLibrary(const char* name, const char* variable, const char* file, const char* folder);
 
   bool found() const { return handle_ != nullptr; }
-  // DeviceError when it has no such function.
+  // Throws DeviceError if the library lacks the function.
   template <class Function>
   void find(const char* symbol, Function& function) const {
     function = reinterpret_cast<Function>(address(symbol));

@@ -1,4 +1,4 @@
-// One workspace for each stream, from its first use to the end of the process.
+// Allocates one workspace per stream, which lives until the process ends.
 #include "cuda/workspace.h"
 
 #include <map>
@@ -13,7 +13,7 @@ void* workspace(const Device& device) {
   static std::map<void*, void*>& of_streams = *new std::map<void*, void*>;
   std::lock_guard<std::mutex> lock(mutex);
   void*& memory = of_streams[device.stream];
-  if (!memory) check(cudaMalloc(&memory, kWorkspace), "taking a workspace");
+  if (!memory) check(cudaMalloc(&memory, kWorkspace), "allocating a workspace");
   return memory;
 }
 

@@ -1,4 +1,4 @@
-// Memory for what a launch leaves to the next one, such as partial sums.
+// Device memory that passes data from one launch to the next, such as partial sums.
 #pragma once
 
 #include "core/kernel.h"
@@ -7,7 +7,7 @@ namespace paddle_mini {
 
 inline constexpr size_t kWorkspace = size_t{32} << 20;
 
-// kWorkspace bytes of the stream's own: what is there belongs to the operator that is running.
+// kWorkspace bytes per stream; the running operator owns the content.
 void* workspace(const Device& device);
 
 }  // namespace paddle_mini

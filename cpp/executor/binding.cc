@@ -1,4 +1,4 @@
-// Creating variables in the scope, and finding those that are there.
+// Binds the variables of a segment to a scope: creates new ones and looks up existing ones.
 #include "executor/binding.h"
 
 #include <set>
@@ -23,7 +23,7 @@ Binding::Binding(const Segment& segment, const Placement& placement, Scope& scop
         held->describe(run.info);
         fresh[run.place].push_back(held);
       }
-      if (!held || device) {  // what kernels follow is not what the scope says of a device's memory
+      if (!held || device) {  // kernels use device->address(data), so they get a separate Variable
         own_.emplace_back();
         own_.back().describe(run.info);
       }
@@ -54,8 +54,8 @@ std::vector<std::vector<Variable*>> Binding::variables(const Ports& ports) const
   return result;
 }
 
-// Variables that one program makes live as long as each other, so they get one block: many of them
-// together fill large pages (memory.cc) that each alone is too small for.
+// Variables that one program creates live equally long, so they share one allocation: many of them together fill large
+// pages (memory.cc), for which each alone is too small.
 void Binding::give_memory(const std::vector<Variable*>& variables, Accelerator* device, const UndoLog& undo) {
   size_t total = 0;
   for (Variable* variable : variables) total = checked_sum(total, aligned(variable->tensor.bytes()));
@@ -87,7 +87,7 @@ bool Binding::move_to_devices() {
       moved.lod = tensor.lod;
       copy_bytes(tensor, moved);
       tensor = std::move(moved);
-      scope_.changed();  // other plans must look where it is
+      scope_.changed();  // other plans must look up its location again
     }
     if (device) {
       scope_.note_devices();
@@ -98,7 +98,7 @@ bool Binding::move_to_devices() {
   return true;
 }
 
-// Without making a VarInfo, which may hold long lists.
+// Compares without building a VarInfo, which may hold long lists.
 bool Binding::fits(const Variable& there, const VarInfo& info) {
   if (there.is_rows() || info.kind == VarKind::SelectedRows) return there.info() == info;
   return there.kind == info.kind && there.tensor.dtype == info.dtype && there.tensor.shape == info.shape &&

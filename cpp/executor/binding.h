@@ -1,4 +1,4 @@
-// binding: the variables of a segment in a scope, and on which device each of them lies.
+// binding: maps the variables of a segment to variables of a scope and to their devices.
 #pragma once
 
 #include <deque>
@@ -12,18 +12,19 @@ namespace paddle_mini {
 
 class Binding {
  public:
-  // Variables that the segment makes in the scope are created, which `undo` notes. Those of it that lie on other devices
-  // than the segment needs are moved. Throws without a trace in the scope. Segment and scope must outlive the binding.
+  // Creates the variables that the segment adds to the scope, and records them in `undo`. Moves existing ones that lie
+  // on other devices than the segment needs. On an error the scope is unchanged. Segment and scope must outlive the
+  // binding.
   Binding(const Segment& segment, const Placement& placement, Scope& scope, UndoLog& undo);
 
-  Variable* variable(int v) const { return variables_[v]; }  // what kernels are given
-  Variable* in_scope(int v) const { return in_scope_[v]; }   // the scope's; nullptr for others
+  Variable* variable(int v) const { return variables_[v]; }  // passed to kernels
+  Variable* in_scope(int v) const { return in_scope_[v]; }   // the scope's variable; nullptr for others
   Location& location(int v) { return locations_[v]; }
   const Location& location(int v) const { return locations_[v]; }
   Accelerator* device_at(const Place& place) const;  // nullptr: the host
   std::vector<std::vector<Variable*>> variables(const Ports& ports) const;
 
-  // Whether these still are what the segment was made for.
+  // Whether these still have the kinds, dtypes and shapes that the segment was inferred for.
   bool fits(const Scope& scope) const;
   bool fits(const std::vector<Tensor>& feeds) const;
   bool fits(Frame& frame) const;
@@ -31,12 +32,12 @@ class Binding {
   void set_feeds(const std::vector<Tensor>& feeds);  // the callers' arrays, in the order of the feeds
   void set_live_in(Frame& frame);
   void allocate_live_out();
-  // Moves values that lie elsewhere, because the user or another program put them there, to where this segment needs them.
-  // True when addresses may have changed.
+  // Moves values that the user or another program put on other devices to the devices that this segment needs. Returns
+  // true if addresses may have changed.
   bool move_to_devices();
-  // Other plans were made for the number of rows that there was: they must look again.
+  // Invalidates other plans, which assume the old row counts.
   void note_row_counts();
-  void accept_scope() { generation_ = scope_.generation(); }  // as it is now it fits
+  void accept_scope() { generation_ = scope_.generation(); }  // the scope fits in its current generation
 
  private:
   void give_memory(const std::vector<Variable*>& variables, Accelerator* device, const UndoLog& undo);
@@ -45,13 +46,13 @@ class Binding {
   const Segment& segment_;
   const Placement& placement_;
   Scope& scope_;
-  std::deque<Variable> own_;          // temporaries, feeds, and what stands for variables of the scope on devices
+  std::deque<Variable> own_;          // temporaries, feeds, and stand-ins for scope variables on devices
   std::vector<Variable*> variables_;
   std::vector<Variable*> in_scope_;
   std::vector<Location> locations_;
-  std::vector<std::pair<Variable*, size_t>> row_counts_;  // SelectedRows of the scope, and how many rows they had
-  mutable uint64_t generation_ = 0;   // of the scope when all of it was seen to fit
-  uint64_t moved_generation_ = 0;     // and when all values were seen on their devices
+  std::vector<std::pair<Variable*, size_t>> row_counts_;  // SelectedRows of the scope and their last row counts
+  mutable uint64_t generation_ = 0;   // generation of the scope when all of it was checked to fit
+  uint64_t moved_generation_ = 0;     // generation when all values were checked to be on their devices
 };
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// The chain of segments, and the operators between them.
+// Runs the chain of segments of a block and the operators between them.
 #include "executor/blocks.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace paddle_mini {
 namespace {
 
-// A running control operator's view of the executor.
+// The executor's interface for a running control operator.
 class Control : public ControlRun {
  public:
   Control(const VerifiedOp& op, Frame& frame, Blocks& blocks, RunState& state)
       : ControlRun(op.desc, frame), blocks_(blocks), state_(state) {}
 
   void run_block(int block, Frame& inside) override {
-    // A frame that was kept knows those around it only while they are there.
+    // A stored frame's outer frames exist only while their blocks run.
     require<ProgramError>(inside.outer() == &frame,
                           "the step scopes are of another block: its steps can't be run from here");
     int64_t most = state_.devices.max_loop_steps();
@@ -72,7 +72,7 @@ class Control : public ControlRun {
 }  // namespace
 
 std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& state) {
-  state.require_going_on();  // here too: a loop may run a block without operators
+  state.require_going_on();  // checked here because a loop may run a block without operators
   frame.set_block(block);
   const auto& ops = program_->blocks[block].ops;
   int i = begin, count = static_cast<int>(ops.size());
@@ -120,7 +120,7 @@ void Blocks::run_control(int block, int index, Frame& frame, RunState& state) {
   });
 }
 
-// The values are there now, so infer knows every shape.
+// All input values exist now, so infer knows every shape.
 void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) {
   const VerifiedOp& op = program_->blocks[block].ops[index];
   std::vector<std::vector<VarInfo>> infos;
@@ -189,7 +189,7 @@ Variable* Blocks::find(Frame& frame, const std::string& name) {
   }
   Variable* held = scope_->find(name);
   if (!held || !held->has_value()) return nullptr;
-  if (held->tensor.device) {  // it goes back when a plan needs it there
+  if (held->tensor.device) {  // a plan that needs it on the device moves it back
     held->tensor = on_host(held->tensor);
     scope_->changed();
   }
@@ -197,7 +197,7 @@ Variable* Blocks::find(Frame& frame, const std::string& name) {
 }
 
 void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState& state) {
-  if (value.kind == VarKind::StepScopes) {  // verify knows by its declaration what holds frames
+  if (value.kind == VarKind::StepScopes) {  // verify relies on the declared kind of variables that hold frames
     const VarDesc* var = program_->find(frame.block(), name);
     auto declared = var ? static_cast<VarKind>(var->kind) : VarKind::StepScopes;
     require<OpError>(declared == VarKind::StepScopes, "'", name, "' would be step scopes, the program declares ",

@@ -1,8 +1,8 @@
-// Blocks: runs a block from any of its operators on, for programs that can't be planned as a whole.
+// Blocks: runs a block from a given operator on, for programs that can't be planned as a whole.
 //
-// A block is a chain of segments. Each is planned once for the shapes that are there when it is
-// reached, as a whole program is. Between segments stand operators that are made ready each time:
-// control operators, and those whose outputs' shapes depend on data.
+// A block is a chain of segments. Each is planned once for the shapes that exist when it is reached, like a whole
+// program. The operators between segments are prepared for each execution: control operators, and those whose output
+// shapes depend on data.
 #pragma once
 
 #include "executor/plan_cache.h"
@@ -44,12 +44,12 @@ class Blocks {
   std::shared_ptr<Plan> plan_at(int block, int begin, Frame& frame, RunState& state);
   void run_control(int block, int index, Frame& frame, RunState& state);
   void run_dependent(int block, int index, Frame& frame, RunState& state);
-  Variable& place_of(Frame& frame, const std::string& name);  // where a value with this name goes
+  Variable& place_of(Frame& frame, const std::string& name);  // the frame entry that stores the name
 
   std::shared_ptr<const VerifiedProgram> program_;
   std::shared_ptr<Scope> scope_;
   PlanCache& plans_;
-  std::set<std::pair<int, int>> depend_on_data_;  // operators, by block and index, at which no segment can begin
+  std::set<std::pair<int, int>> depend_on_data_;  // (block, index) of operators that can't be part of a segment
 };
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// The devices of an executor and their random numbers.
+// Implements the kernel contexts of an executor and their random-number generators.
 #include "executor/devices.h"
 
 #include <sstream>
@@ -50,10 +50,10 @@ void Devices::set_random_state(const std::string& text) {
   std::istringstream state(text);
   std::map<Place, std::mt19937_64> generators;
   state >> generators[place_];
-  require<OpError>(!state.fail(), "this is no state of a random generator: ", printable(text, 60));
+  require<OpError>(!state.fail(), "not a valid random-generator state: ", printable(text, 60));
   for (std::string name; state >> name;) {
     state >> generators[parse_place(name)];
-    require<OpError>(!state.fail(), "this is no state of a random generator: ", printable(text, 60));
+    require<OpError>(!state.fail(), "not a valid random-generator state: ", printable(text, 60));
   }
   for (auto& [place, generator] : generators) at(place).generator = generator;
 }

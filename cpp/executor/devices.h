@@ -1,4 +1,4 @@
-// Devices: what kernels of one executor may ask for, on each place.
+// Devices: the kernel context (Device) of one executor for each place.
 #pragma once
 
 #include "core/communicator.h"
@@ -8,30 +8,30 @@ namespace paddle_mini {
 
 class Devices {
  public:
-  // With a communicator: of one of several replicas, whose runs take place on all of them or on none.
+  // With a communicator, the executor is one of several replicas, and each run takes effect on all of them or on none.
   Devices(Machine& machine, const Place& place, std::shared_ptr<Communicator> communicator = nullptr, int rank = 0)
       : machine_(machine), place_(place), communicator_(std::move(communicator)), rank_(rank) {
     at(place);
   }
 
-  // Made when it is first asked for. Random numbers are drawn by operators at the executor's own place, so that they
-  // are the same wherever that is; elsewhere they come from a generator that begins with the same seed.
+  // Creates the context on first use. Operators at the executor's own place draw random numbers, so these are the same
+  // on every place; other places use a generator that starts with the same seed.
   Device& at(const Place& place);
-  void seed(uint64_t seed);  // replicas draw different numbers: each begins with the seed plus its rank
+  void seed(uint64_t seed);  // adds the rank, so replicas draw different numbers
   void may_touch_files(bool may);
-  // How often one operator may run its block before that is an OpError; 0: as often as its data says.
+  // Limits how often one operator may run its block; more is an OpError. 0: no limit.
   void limit_loops(int64_t max_steps) { max_loop_steps_ = max_steps; }
   int64_t max_loop_steps() const { return max_loop_steps_; }
-  // Waits until no replica can refuse its data any more; DeviceError when one has.
+  // Waits until no replica can fail its data checks any more. Throws DeviceError if one has failed.
   void agree() {
     if (communicator_) communicator_->agree(rank_);
   }
-  // DeviceError when another replica has given up.
+  // Throws DeviceError if another replica has given up.
   void require_all_replicas() {
     if (communicator_) communicator_->require_all();
   }
   std::string random_state() const;
-  void set_random_state(const std::string& text);  // OpError for what is none
+  void set_random_state(const std::string& text);  // throws OpError if the text is invalid
 
  private:
   struct Held {

@@ -1,4 +1,4 @@
-// Giving steps to queues, waiting for them, and what happens when one fails.
+// Implements submission of steps to queues, waiting, and failure handling.
 #include "executor/flow.h"
 
 #include <chrono>
@@ -91,14 +91,14 @@ void Flow::Section::run() {
   }
 }
 
-// A step that can't be recorded stays out; what is before and behind it is tried again.
+// If a step can't be recorded, it is excluded, and the parts before and after it become sections of their own.
 void Flow::record(Section& section) {
   section.at = section.end;
   section.recording = lanes_[steps_[section.begin].lane].accelerator->record(section);
   if (section.recording) return;
   size_t begin = section.begin, at = section.at, end = section.end;
   sections_[begin].reset();
-  if (at == end) return;  // it is not for one of them: the device can't
+  if (at == end) return;  // no step threw: the device does not support recording
   add_section(begin, at);
   add_section(at + 1, end);
 }
@@ -113,7 +113,7 @@ void Flow::forget_recordings() {
 }
 
 size_t Flow::give_from(size_t step) {
-  constexpr int kRunsBefore = 2;  // by then every kernel has what it makes at its first run
+  constexpr int kRunsBefore = 2;  // by then every kernel has allocated what it needs
   if (sections_[step] && !failed() && sections_[step]->runs++ == kRunsBefore) record(*sections_[step]);
   Section* section = sections_[step].get();
   if (!section || !section->recording || failed() || timer_) {
@@ -163,7 +163,7 @@ void Flow::wait_for(const std::vector<int>& steps) {
   }
 }
 
-// The run before the last one must be done: else a caller that never waits would give work without end.
+// Waits for the run before the last one; a caller that never waits could otherwise submit an unlimited amount of work.
 void Flow::keep_two_runs() {
   turn_ = 1 - turn_;
   ++run_;
@@ -180,7 +180,7 @@ void Flow::settle() {
   if (failed()) throw_failure();
 }
 
-// A device's queue may have failed by itself; the first failure is told.
+// Collects errors of the queues themselves; note_failure keeps the first failure.
 void Flow::drain() {
   if (lost_devices()) return;
   for (FlowLane& lane : lanes_) {

@@ -1,5 +1,5 @@
-// Flow: the steps of a plan in the queues of several devices. A run only gives them their work and waits for what its
-// caller needs; the rest goes on behind it, and behind the beginning of the next run.
+// Flow: executes the steps of a plan asynchronously in the queues of several devices. A run submits all steps and waits
+// only for those that its caller needs; the others may overlap the next run.
 #pragma once
 
 #include <atomic>
@@ -16,17 +16,17 @@ struct FlowStep {
   Kernel* kernel = nullptr;
   int lane = 0;
   std::vector<int> waits;  // order.h
-  bool poll = false;       // ask here whether the user wants to stop
+  bool poll = false;  // check after this step whether the user wants to stop
 };
 
-// A queue, and what kernels in it may ask of.
+// A queue and the context of its kernels.
 struct FlowLane {
   Queue* queue = nullptr;
-  Accelerator* accelerator = nullptr;  // whose kernels run there; nullptr for transfers and the processor
-  Device* device = nullptr;            // of the executor that runs; nullptr for transfers
+  Accelerator* accelerator = nullptr;  // the device of its kernels; nullptr for transfers and the CPU
+  Device* device = nullptr;  // of the executor that runs; nullptr for transfers
 };
 
-// What a step threw. Steps of the same run that began after it were left out, and all of later runs.
+// The exception of a step. Steps of the same run that had not begun, and all steps of later runs, were skipped.
 struct FlowFailure {
   size_t step;
   std::exception_ptr error;
@@ -40,39 +40,40 @@ class Flow {
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
 
-  // Before step `gate` is given, steps that may refuse their data have not refused; before run returns, these are done
-  // and `needed` ones too.
+  // Before step `gate` is submitted, run() waits for the steps `refusing`, which may reject their data; before it
+  // returns, for these and the steps `needed`.
   void set_waits(size_t gate, std::vector<int> refusing, std::vector<int> needed);
   std::vector<FlowLane>& lanes() { return lanes_; }
   const FlowLane& lane_of(size_t step) const { return lanes_[steps_[step].lane]; }
-  // Kernels are given other memory from now on: what was recorded of them is forgotten.
+  // Discards recordings, because kernels have new memory addresses.
   void forget_recordings();
   const std::vector<int>& waits_of(size_t step) const { return steps_[step].waits; }
-  // Is called for each step that has run, from any thread, with its number and microseconds; nullptr: for none.
+  // Sets a function that is called for each executed step, from any thread, with its number and duration in
+  // microseconds; nullptr for none.
   void set_timer(std::function<void(size_t, double)> timer) { timer_ = std::move(timer); }
 
-  // Throws FlowFailure, or Interrupted from `stop`, with everything that was given done or left out. `checked` is called
-  // when the steps that may refuse are done, and may throw.
+  // Throws FlowFailure, or Interrupted if `stop` requests it; then all submitted work is finished or skipped. Calls
+  // `checked`, which may throw, when the steps that may reject their data are done.
   void run(StopAsker& stop, const std::function<void()>& checked);
-  void settle();  // waits until everything is done; throws FlowFailure
-  // Whether a step began in the run that failed, once that was thrown.
+  void settle();  // waits until all work is done; throws FlowFailure
+  // Whether a step had begun in the failed run. Call it after FlowFailure was thrown.
   bool began(size_t step, const FlowFailure& failure) const { return last_runs_[step] == failure.run; }
-  // Of a failure outside of steps: in a queue of a device.
+  // The step of a failure outside of steps, in a device's queue.
   static constexpr size_t kNoStep = SIZE_MAX;
 
  private:
   struct StepWork : Work {
     Flow* flow;
     size_t step;
-    uint64_t of_run = 0;  // the number of the run that gave it
+    uint64_t of_run = 0;  // the number of the run that submitted it
     void run() override { flow->carry_out(*this); }
   };
-  // Neighbours of one device that do not wait for each other. After some runs what they launch is recorded, where the device
-  // can do that, and then launched as one; PM_GRAPHS=0 turns it off.
+  // Consecutive steps of one device that do not wait for other queues. After some runs their launches are recorded, if
+  // the device supports it, and then launched as one; PM_GRAPHS=0 turns this off.
   struct Section : Work {
     Flow* flow = nullptr;
     size_t begin = 0, end = 0;
-    size_t at = 0;  // the one that is being recorded
+    size_t at = 0;  // the step that is being recorded
     int runs = 0;
     std::unique_ptr<Work> recording;
     void run() override;
@@ -80,7 +81,7 @@ class Flow {
   void find_sections();
   void add_section(size_t begin, size_t end);
   void record(Section& section);
-  size_t give_from(size_t step);  // the step itself, or the section that begins with it; returns the next one
+  size_t give_from(size_t step);  // submits the step, or the section that begins with it; returns the next step
   void give(size_t step);
   void carry_out(const StepWork& work);
   void note_failure(uint64_t of_run, size_t step, std::exception_ptr error);
@@ -92,13 +93,13 @@ class Flow {
 
   std::vector<FlowStep> steps_;
   std::vector<FlowLane> lanes_;
-  Device no_device_;              // for transfers, which ask for nothing
-  std::vector<StepWork> works_[2];  // of the last two runs, which may both be at work
-  std::vector<uint64_t> last_runs_;  // in which each step began last
-  std::vector<bool> marked_;      // whether another step waits for it
-  std::vector<Ticket> tickets_;   // of the last time each step was given
-  std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs
-  std::vector<std::unique_ptr<Section>> sections_;  // by the step that each begins with
+  Device no_device_;  // for transfers, which need no context
+  std::vector<StepWork> works_[2];  // of the last two runs, which may overlap
+  std::vector<uint64_t> last_runs_;  // the last run in which each step began
+  std::vector<bool> marked_;  // whether another step waits for it
+  std::vector<Ticket> tickets_;  // of the last submission of each step
+  std::vector<Ticket> ends_[2];  // of each lane, after each of the last two runs
+  std::vector<std::unique_ptr<Section>> sections_;  // indexed by their first step
   int turn_ = 0;
   uint64_t run_ = 0;
   size_t gate_ = 0;
@@ -106,7 +107,7 @@ class Flow {
   std::function<void(size_t, double)> timer_;
 
   static constexpr uint64_t kNoRun = UINT64_MAX;
-  std::atomic<uint64_t> failed_run_{kNoRun};  // the first that failed: what runs before it gave goes on
+  std::atomic<uint64_t> failed_run_{kNoRun};  // the first failed run: work of earlier runs continues
   std::mutex mutex_;
   FlowFailure failure_{};
 };

@@ -1,4 +1,4 @@
-// Lanes, and who waits for whom.
+// Assigns steps to lanes and computes the waits between them.
 #include "executor/flow_plan.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Saves a value of the scope, in the queue of its device.
+// Saves a value of the scope for rollback, in the queue of its device.
 class SaveKernel : public Kernel {
  public:
   SaveKernel(SavedValue& saved, Accelerator* device) : saved_(saved), device_(device) {}
@@ -69,7 +69,7 @@ class FlowMaker {
     return static_cast<int>(lanes_.size()) - 1;
   }
 
-  // Bytes that a step reads and writes. A piece touches a range of its variable, and the staging memory.
+  // The memory that a step reads and writes. A piece accesses a range of its variable and of the staging memory.
   std::vector<Touch> touches_of(const Step& step) const {
     std::vector<Touch> touches;
     int staged = -1;
@@ -99,7 +99,7 @@ class FlowMaker {
     return touches;
   }
 
-  // The last step of each lane for which wanted(i) holds.
+  // The last step of each lane for which wanted(i) is true.
   template <class F>
   std::vector<int> last_of_lanes(F wanted) const {
     std::map<int, int> last;

@@ -1,4 +1,4 @@
-// flow_plan: the steps of a segment in the queues of several devices, and what each waits for.
+// flow_plan: assigns the steps of a segment to the queues of several devices and computes their waits.
 #pragma once
 
 #include "executor/devices.h"
@@ -9,17 +9,17 @@ namespace paddle_mini {
 
 struct FlowPlan {
   std::unique_ptr<Flow> flow;
-  std::vector<Place> places;  // of each of the flow's lanes
+  std::vector<Place> places;  // place of each lane
   std::vector<Lane> lanes;
-  std::vector<std::unique_ptr<Kernel>> saving;  // what the flow begins with: it saves values for a rollback
+  std::vector<std::unique_ptr<Kernel>> saving;  // the first steps of the flow: they save values for a rollback
 
-  // Number of a step of the plan in the flow, and the other way round.
+  // Converts step numbers between the plan and the flow.
   size_t flow_step(size_t step) const { return saving.size() + step; }
   bool is_saving(size_t flow_step) const { return flow_step < saving.size(); }
   size_t plan_step(size_t flow_step) const { return flow_step - saving.size(); }
 };
 
-// What the steps of a flow are made from; it must outlive the result.
+// The input of plan_flow; it must outlive the result.
 struct FlowInput {
   const Segment& segment;
   const Placement& placement;
@@ -28,8 +28,8 @@ struct FlowInput {
   const StepList& steps;
 };
 
-// Before a run returns, the caller's arrays have been read, and what is fetched and `saved` is there. Steps from
-// `stoppable` on begin when no step can refuse its data any more.
+// A run returns when the caller's arrays have been read, and fetches and `saved` are complete. Steps from `stoppable`
+// on begin when no step can fail its data checks any more.
 FlowPlan plan_flow(const FlowInput& input, std::deque<SavedValue>& saved, size_t stoppable);
 
 }  // namespace paddle_mini

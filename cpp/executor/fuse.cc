@@ -1,4 +1,4 @@
-// One walk along the operators finds who can move, a second one puts them in order.
+// Implements fuse in two passes over the operators: the first finds which ones can move, the second reorders them.
 #include "executor/fuse.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ bool is_wanted() {
   return !value || std::strcmp(value, "0") != 0;
 }
 
-// The number of elements that the operator changes, all of variables in the scope, or 0 where it can't run tile by tile.
-// A transfer to the host can be a leader too: what it brings is worked on piece by piece as it arrives.
+// The number of elements that the operator updates, if all its outputs are variables of the scope; 0 if it can't run
+// tile by tile. A transfer to the host can be a leader too: its data are processed in pieces as they arrive.
 int64_t elements_of(const Segment& segment, const RunOp& op) {
   if (op.lane == Lane::ToHost) {
     const VarInfo& info = segment.variables[op.outputs[0][0]].info;
@@ -33,7 +33,7 @@ int64_t elements_of(const Segment& segment, const RunOp& op) {
   return fits ? elements : 0;
 }
 
-// Where each variable was last read and written by the operators so far; -1: not yet.
+// The last operators so far that read and wrote each variable; -1: none.
 class Touches {
  public:
   explicit Touches(size_t variables) : read_(variables, -1), written_(variables, -1) {}
@@ -49,8 +49,8 @@ class Touches {
   std::vector<int> read_, written_;
 };
 
-// The operator that `op` can run tile by tile with: the one that last wrote something `op` reads, if nothing after it
-// stands in the way. -1: none.
+// The operator with which `op` can run tile by tile: the last one that wrote an input of `op`, if no later operator
+// prevents the move. -1: none.
 int leader_of(const Segment& segment, const RunOp& op, const Touches& touches, const std::vector<int64_t>& elements) {
   int64_t count = op.lane == Lane::Compute ? elements_of(segment, op) : 0;
   if (count == 0) return -1;
@@ -69,7 +69,7 @@ bool may_join(const RunOp& leader, const RunOp& follower, const Placement& place
   return leader.place.is_cpu() || placement.machine.at(leader.place).device->gains_from_tiles();
 }
 
-// What a transfer brings in pieces is nowhere as a whole: all its readers must be among the followers.
+// A transfer in pieces never stores the whole value, so all its readers must be followers; otherwise it is not split.
 void keep_whole_where_needed(const Segment& segment, std::vector<std::vector<int>>& followers,
                              std::vector<bool>& moves) {
   std::vector<size_t> readers(segment.variables.size(), 0);

@@ -1,15 +1,15 @@
-// fuse: which operators run tile by tile with the one before them, and where they move to for that.
+// fuse: moves operators next to a preceding one so that they run tile by tile with it.
 #pragma once
 
 #include "executor/place.h"
 
 namespace paddle_mini {
 
-// An operator that works element by element on a variable of the scope that an earlier one changes element by element,
-// such as parameter_average after sgd, moves behind that one and is marked `joined`: both then run over a tile that fits
-// the cache before the next tile begins, and the variable is read from memory once. An operator moves only over operators
-// that neither write what it reads nor touch what it writes, so every value stays the same to the bit. What a transfer
-// brings to the host is averaged in the same way, piece by piece behind the transfer. PM_FUSE=0 turns fusing off.
+// An operator that works element by element on a variable of the scope that an earlier one updates element by element,
+// such as parameter_average after sgd, moves directly after that one and is marked `joined`: both then process one
+// cache-sized tile before the next, so the variable is read from memory once. An operator moves only across operators
+// that neither write its inputs nor access its outputs, so every value stays the same to the bit. In the same way, a
+// value transferred to the host is averaged in pieces while the transfer continues. PM_FUSE=0 turns fusing off.
 Segment fuse(Segment segment, const Placement& placement);
 
 }  // namespace paddle_mini

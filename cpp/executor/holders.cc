@@ -1,4 +1,4 @@
-// Sorting and naming holders.
+// Sorts and prints the largest allocations.
 #include "executor/holders.h"
 
 #include <algorithm>

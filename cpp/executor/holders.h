@@ -1,4 +1,4 @@
-// Holders: who has the memory when there is not enough.
+// Holders: lists the largest allocations in out-of-memory errors.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Holder {
   size_t bytes;
 };
 
-// The error's message and a line with the largest holders, those of the scope on that device among them.
+// Appends a line with the largest holders, including those of the scope on that device, to an error message.
 std::string with_holders(const std::string& message, std::vector<Holder> holders, const Scope& scope,
                          const Accelerator* device);
 

@@ -1,5 +1,5 @@
-// Stage 2. Walks the operators of a block once, from any of them on, giving each name its value's description, as a run
-// would give its value.
+// Implements infer, the second stage: interprets the operators of a block symbolically, mapping each name to the
+// description of its value.
 #include "executor/infer.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-// The names of a program's data, for the error about a feed that is none of them; "" where there are none.
+// Lists the names of a program's data, for the error about an unknown feed; "" if there are none.
 std::string known_feeds(const VerifiedProgram& program) {
   std::string names;
   for (const auto& entry : program.blocks[0].vars) {
@@ -20,7 +20,7 @@ std::string known_feeds(const VerifiedProgram& program) {
   return names.empty() ? "" : "; the program's data are " + names;
 }
 
-// A value against its declaration. One element is one element, whether [1] or [].
+// Checks a value against its declaration. [1] and [] are equivalent shapes.
 void check_against(const VarDesc& var, const VarInfo& info, const char* what) {
   require<ShapeError>(info.kind == static_cast<VarKind>(var.kind), what, " '", var.name, "' is ", name_of(info.kind),
                       ", the program declares ", name_of(static_cast<VarKind>(var.kind)));
@@ -28,7 +28,7 @@ void check_against(const VarDesc& var, const VarInfo& info, const char* what) {
   require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype),
                       ", the program declares ", name_of(declared));
   Shape shape = declared_shape(var.dims);
-  // A program that states no shape at all leaves it open.
+  // An empty shape of a persistable variable means that the program leaves it open.
   if (var.dims.empty() && var.persistable) return;
   bool both_one = shape.known() && shape.numel() == 1 && info.shape.numel() == 1;
   require<ShapeError>(both_one || shapes_agree(shape, info.shape), what, " '", var.name, "' has shape ",
@@ -77,7 +77,8 @@ class Inference {
     return it != current_.end() && result_.variables[it->second].origin == Origin::Fed;
   }
 
-  // What is read after this segment: later in the block, outside of it, by its gradients, or by the caller.
+  // Finds variables that are read after this segment: later in the block, outside of it, by its gradients, or by the
+  // caller.
   void find_live_out() {
     for (const auto& [name, index] : current_) {
       if (result_.variables[index].origin != Origin::Temporary) continue;
@@ -118,7 +119,7 @@ class Inference {
     fail<OpError>("'", name, "' has no value: no operator before this one makes it, and it is not fed");
   }
 
-  // False when the shape of an output depends on data: the segment ends before this operator.
+  // Returns false if the shape of an output depends on data: the segment then ends before this operator.
   bool add_op(int index, const VerifiedOp& op) {
     if (op.spec->role() == OpRole::Feed) {
       check_feed_op(index, op);
@@ -169,9 +170,9 @@ class Inference {
     auto it = current_.find(name);
     int same = it == current_.end() ? -1 : it->second;
     if (same >= 0 && !(result_.variables[same].info == info)) same = -1;
-    // Neither the caller's array is ever written, nor what lies in the scope under a name that does not persist.
+    // The caller's array is never written, nor is a scope variable that is not persistable.
     if (same >= 0 && result_.variables[same].origin != Origin::Temporary && !keeps(same, persistable)) same = -1;
-    // How many rows there are changes from one writing to the next: each has memory of its own.
+    // The row count of SelectedRows may change with each write, so each write gets new memory.
     if (same >= 0 && info.kind == VarKind::SelectedRows && !persistable) same = -1;
     bool read_here = same >= 0 && run.inputs.count(same) > 0;
     bool may_overwrite =
@@ -182,7 +183,7 @@ class Inference {
       run.copies_after.emplace_back(aside, same);
       return aside;
     }
-    // One name in the scope is one piece of memory: kernels that hold it must all see the same shape.
+    // A name in the scope has one allocation, so all kernels that use it must see the same shape.
     if (persistable && it != current_.end() && result_.variables[it->second].origin == Origin::InScope) {
       const VarInfo& held = result_.variables[it->second].info;
       fail<ShapeError>(op.desc.outputs[slot].name, " '", name, "' would be ", info.str(), ", but it is ", held.str(),
@@ -196,7 +197,7 @@ class Inference {
     return result_.variables[variable].origin == Origin::InScope && persistable;
   }
 
-  // Whether the record allows this output in the memory of the input port that reads the variable.
+  // Whether the record allows the output to overwrite every input port that reads the variable.
   static bool overwrites(const VerifiedOp& op, const RunOp& run, int variable, const std::string& output) {
     for (size_t s = 0; s < run.inputs.size(); ++s) {
       if (std::find(run.inputs[s].begin(), run.inputs[s].end(), variable) == run.inputs[s].end()) continue;
@@ -233,7 +234,7 @@ class Inference {
   const VerifiedBlock& block_;
   const Scope& scope_;
   Segment result_;
-  std::unordered_map<std::string, int> current_;  // which RunVariable a name stands for at this point
+  std::unordered_map<std::string, int> current_;  // the RunVariable of each name at this point
 };
 
 }  // namespace

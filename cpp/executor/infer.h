@@ -1,4 +1,4 @@
-// infer: kind, dtype and shape of every variable of one run, and where each comes from.
+// infer: computes kind, dtype, shape and origin of every variable of one run.
 #pragma once
 
 #include "core/frame.h"
@@ -12,16 +12,16 @@ struct Feed {
   VarInfo info;
 };
 
-// Where a segment begins and what is there by then.
+// The start of a segment and the values available there.
 struct SegmentStart {
   int block = 0, begin = 0;
-  const std::vector<Feed>* feeds = nullptr;  // of the caller; where there is a frame, they are in it
+  const std::vector<Feed>* feeds = nullptr;  // of the caller; unused if there is a frame, which then contains them
   Frame* frame = nullptr;
   const std::vector<std::string>* fetches = nullptr;  // of the caller
 };
 
-// The segment that begins at `start`. Shapes are worked out from the feeds, the frame and what the scope holds. Refuses a
-// missing, unknown or unfit feed, an unknown fetch, a variable without value, and whatever an operator's record refuses.
+// Infers the segment that begins at `start` from the feeds, the frame and the scope. Throws an Error for a missing,
+// unknown or mismatched feed, an unknown fetch, a variable without value, and any violation of an operator's record.
 Segment infer(const std::shared_ptr<const VerifiedProgram>& program, const SegmentStart& start, const Scope& scope);
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// The element types of kernels, listed and checked.
+// Lists and checks the element types of kernels.
 #include "executor/kernel_dtypes.h"
 
 #include "core/widening.h"
@@ -15,7 +15,7 @@ std::string list_kernel_dtypes(const OpSpec& spec) {
 
 void check_kernel_dtype(const OpSpec& spec, const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
                         const std::vector<std::vector<VarInfo>>& outputs) {
-  if (spec.role() != OpRole::Compute) return;  // feed and fetch take every element type
+  if (spec.role() != OpRole::Compute) return;  // feed and fetch accept all element types
   DType dtype = spec.kernel_dtype(op, inputs, outputs);
   require<ShapeError>(spec.kernel(dtype) || computes_in(spec, dtype), "no kernel for ", name_of(dtype),
                       "; there are kernels for ", list_kernel_dtypes(spec));

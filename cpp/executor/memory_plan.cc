@@ -1,4 +1,4 @@
-// Lifetimes, sharing and offsets.
+// Computes lifetimes, aliasing and offsets.
 #include "executor/memory_plan.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace paddle_mini {
 namespace {
 
-// Free pieces of the arena by offset; neighbours are joined.
+// Free ranges of the arena by offset; adjacent ranges are merged.
 class FreeList {
  public:
   size_t take(size_t bytes) {
@@ -44,7 +44,7 @@ class FreeList {
   size_t end() const { return end_; }
 
  private:
-  // The arena grows; a free piece at its very end is used first.
+  // Grows the arena; reuses a free range at its end first.
   size_t grow(size_t bytes) {
     if (!pieces_.empty()) {
       auto last = std::prev(pieces_.end());
@@ -64,7 +64,7 @@ class FreeList {
   size_t end_ = 0;
 };
 
-// Uses of each variable: at which steps it is written and read.
+// The steps at which a variable is written and read.
 struct Uses {
   int first_write = -1, last_use = -1, writes = 0;
 };
@@ -141,7 +141,7 @@ Sharing share_memory(const Segment& segment) {
   int count = static_cast<int>(segment.variables.size());
   sharing.share.resize(count);
   std::iota(sharing.share.begin(), sharing.share.end(), 0);
-  // What is carried on has memory of its own, which outlives the run of these operators.
+  // Live-out values have their own memory, which outlives the segment.
   std::vector<bool> temporary(count);
   for (int v = 0; v < count; ++v) temporary[v] = segment.variables[v].origin == Origin::Temporary;
   for (int v : segment.live_out) temporary[v] = false;
@@ -164,7 +164,7 @@ Sharing share_memory(const Segment& segment) {
         int in = only_variable(op.desc().inputs, op.inputs, input);
         int out = only_variable(op.desc().outputs, op.outputs, output);
         if (in < 0 || out < 0 || in == out || !is_temporary(in) || !is_temporary(out)) continue;
-        if (segment.variables[in].info.kind == VarKind::SelectedRows) continue;  // their number of rows varies
+        if (segment.variables[in].info.kind == VarKind::SelectedRows) continue;  // their row count varies
         if (segment.variables[in].place != segment.variables[out].place) continue;  // a transfer
         int root = sharing.share[in];
         bool fresh = sharing.share[out] == out && uses[out].first_write == step && sharing.lifetimes[out].bytes > 0;
@@ -173,7 +173,7 @@ Sharing share_memory(const Segment& segment) {
         if (!fresh || !same_bytes || op.inputs.count(in) != 1) continue;
         bool read_as_view = false;  // the same bytes under another name
         op.inputs.each([&](int v) { read_as_view |= v != in && sharing.share[v] == root; });
-        // A view stays right only while neither name is written again; an overwritten input must be dead.
+        // A view is valid only if neither name is written again; an overwritten input must be dead.
         bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1
                             : sharing.lifetimes[root].last == step && !read_as_view;
         if (allowed) join(in, out);

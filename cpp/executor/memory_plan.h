@@ -1,4 +1,4 @@
-// Memory of the temporaries of a run: who shares bytes with whom, and where in one arena each lies.
+// memory_plan: aliasing of temporaries and their offsets in an arena.
 #pragma once
 
 #include <map>
@@ -8,21 +8,21 @@
 
 namespace paddle_mini {
 
-// The memory of temporaries on one device, one block that all plans of a session use: only one of them runs at a time,
-// and batches of many lengths have many plans.
+// The memory of temporaries on one device: one block that all plans of a session share, since only one of them runs at
+// a time, and batches of many lengths need many plans.
 class Arena {
  public:
   explicit Arena(Accelerator* device) : device_(device) {}
   char* data() const { return static_cast<char*>(memory_.get()); }
   Accelerator* device() const { return device_; }  // nullptr: the host
-  void reserve(size_t bytes) {  // what it held is lost
+  void reserve(size_t bytes) {  // discards the content if it grows
     if (memory_ && bytes <= bytes_) return;
     memory_.reset();
     bytes_ = 0;
     memory_ = device_ ? device_->allocate(bytes) : allocate(bytes);
     bytes_ = bytes;
   }
-  void fill(size_t bytes) const;  // with the pattern of core/fill_pattern.h, while no device is at work on it
+  void fill(size_t bytes) const;  // fills with the pattern of core/fill_pattern.h; no device may be using the memory
 
  private:
   Accelerator* device_;
@@ -30,7 +30,7 @@ class Arena {
   size_t bytes_ = 0;
 };
 
-// Those of a session, by place.
+// The arenas of a session by place.
 class Arenas {
  public:
   Arena& at(const Place& place, Accelerator* device) { return arenas_.try_emplace(place, device).first->second; }
@@ -39,28 +39,29 @@ class Arenas {
   std::map<Place, Arena> arenas_;
 };
 
-// Bytes needed from step `first` to step `last`, both included.
+// Bytes needed from step `first` to step `last`, both inclusive.
 struct Lifetime {
   int first, last;
   size_t bytes;
 };
 
 struct MemoryPlan {
-  std::vector<size_t> offsets;  // of each lifetime
+  std::vector<size_t> offsets;  // one per lifetime
   size_t arena_bytes = 0;
 };
 
-// Offsets such that lifetimes that meet never overlap; memory freed last is reused first, being in cache.
+// Assigns offsets such that overlapping lifetimes never share bytes; reuses the most recently freed memory first,
+// because it is in cache.
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes);
 
-// Which temporaries are one piece of memory: views, and outputs written over inputs that no operator reads
-// afterwards. share[v] is the representative of v; v itself when it has memory of its own.
+// Aliasing of temporaries: views, and outputs that overwrite inputs which are not read afterwards. share[v] is the
+// representative of v, or v itself if it has its own memory.
 struct Sharing {
   std::vector<int> share;
-  std::vector<Lifetime> lifetimes;  // of each representative; bytes 0 for whatever is no temporary
+  std::vector<Lifetime> lifetimes;  // of the representatives; 0 bytes for variables that are not temporaries
 };
 Sharing share_memory(const Segment& segment);
 
-size_t bytes_of(const VarInfo& info);  // the most that a variable needs
+size_t bytes_of(const VarInfo& info);  // upper bound of a variable's memory
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Adding up times.
+// Accumulates times.
 #include "executor/op_times.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// op_times: how long operators take, by type, for PM_LOG=run.
+// op_times: execution times by operator type, for PM_LOG=run.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@ namespace paddle_mini {
 class OpTimes {
  public:
   void add(const std::string& type, double microseconds);
-  std::string text() const;  // the longest first
+  std::string text() const;  // sorted by time, descending
 
  private:
   struct Row {

@@ -1,4 +1,4 @@
-// The program is walked twice, as two runs one after the other; what the second one waits for is the answer.
+// order: computes cross-queue dependencies. Simulates two consecutive runs; the waits of the second one are the result.
 #include "executor/order.h"
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 namespace paddle_mini {
 namespace {
 
-// Who touched some bytes last. Steps of the second run are numbered on from those of the first.
+// The last accesses to some bytes. Step numbers of the second run continue after those of the first.
 struct Last {
   int writer = -1;
-  std::vector<int> readers;  // since then
+  std::vector<int> readers;  // since the last write
 };
 
-// Pieces of one memory by where they begin; each reaches to the next one.
+// An interval map of one memory: each entry extends to the next key.
 class Pieces {
  public:
   template <class F>
@@ -50,7 +50,7 @@ class Walk {
   }
 
  private:
-  // The last steps of other queues that step i of the second run must come after, the latest first.
+  // The last steps of other queues that must precede step i of the second run, in descending order.
   std::vector<int> before(int i) {
     std::vector<int> found;
     auto add = [&](int other) {
@@ -87,7 +87,7 @@ class Walk {
     if (known_[queue][there] >= other) return;
     waits_[i].push_back(other % count_);
     known_[queue][there] = other;
-    if (other < count_) return;  // of the run before: what it knew is not kept
+    if (other < count_) return;  // of the first run, whose knowledge is not stored
     const std::vector<int>& more = known_at_[other - count_];
     for (size_t q = 0; q < more.size(); ++q) known_[queue][q] = std::max(known_[queue][q], more[q]);
   }
@@ -95,9 +95,9 @@ class Walk {
   const std::vector<OrderedStep>& steps_;
   int count_;
   std::map<int, Pieces> memories_;
-  std::vector<std::vector<int>> known_;     // [queue][other]: the last step of the other that it comes after
+  std::vector<std::vector<int>> known_;  // [queue][other]: the last step of `other` that is known to be done
   std::vector<std::vector<int>> waits_;
-  std::vector<std::vector<int>> known_at_;  // known_ of its queue when a step of the second run is done
+  std::vector<std::vector<int>> known_at_;  // known_ of the step's queue after each step of the second run
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// order: which steps of several queues must wait for which others.
+// order: computes which steps of several queues must wait for which others.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// Bytes that a step reads or writes: [begin, end) of one piece of memory.
+// A memory access of a step: bytes [begin, end) of one memory.
 struct Touch {
   int memory;
   size_t begin, end;
@@ -18,9 +18,9 @@ struct OrderedStep {
   std::vector<Touch> touches;
 };
 
-// Steps that each step waits for. Those before it are of the same run; it itself and those behind it are of the run
-// before. A queue works in order, so waits are only for steps of other queues, and of these only for what is not known
-// to be done by an earlier wait of the same run.
+// The steps that each step waits for: a smaller index is a step of the same run, an equal or larger one a step of the
+// previous run. Queues are FIFO, so a step waits only for steps of other queues, and only for those that no earlier
+// wait of the same run covers.
 std::vector<std::vector<int>> find_waits(const std::vector<OrderedStep>& steps, int queues);
 
 }  // namespace paddle_mini

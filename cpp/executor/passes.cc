@@ -1,4 +1,4 @@
-// The list of passes. A new one is a file and a line here.
+// The list of passes. To add one, write its file and add a line here.
 #include "executor/passes.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The device and kernel of each operator.
+// Assigns a device and a kernel to each operator.
 #include "executor/place.h"
 
 #include <iostream>
@@ -23,7 +23,7 @@ bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
   return false;
 }
 
-// What is missing for the operator to run on this GPU: "no kernel on gpu:0: it walks sequences"; or "".
+// The reason why the operator can't run on this GPU: "no kernel on gpu:0: it walks sequences"; or "".
 std::string missing_on(const Place& place, const OpSpec& spec, const OpSpec* there, DType dtype, bool rows) {
   std::string none = "no kernel on " + name_of(place) + ": ";
   if (rows) return none + "only the CPU has kernels for selected rows";

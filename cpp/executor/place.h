@@ -1,35 +1,35 @@
-// place: the device of every operator and the kernel that it runs there.
+// place: assigns a device to every operator and selects its kernel there.
 #pragma once
 
 #include "executor/segment.h"
 
 namespace paddle_mini {
 
-// Where an executor runs operators.
+// The default device of an executor and its options.
 struct Placement {
   explicit Placement(Machine& machine, const Place& place = {}, bool cpu_fallback = false, bool replicated = false)
       : machine(machine), place(place), cpu_fallback(cpu_fallback), replicated(replicated),
         host_queue(machine.new_host_queue()) {}
 
   Machine& machine;
-  Place place;        // of operators that name no device themselves
-  bool cpu_fallback;  // an operator without kernel there runs on the CPU; else that is an error
-  bool replicated;    // one of several replicas: a run must be undone where another one refuses its data
-  std::shared_ptr<ThreadQueue> host_queue;  // where the CPU works beside devices
+  Place place;        // for operators that name no device themselves
+  bool cpu_fallback;  // run operators without a kernel there on the CPU instead of throwing
+  bool replicated;    // one of several replicas: a run must be undone if another replica rejects its data
+  std::shared_ptr<ThreadQueue> host_queue;  // queue of the CPU's work in multi-device programs
 };
 
-// The kernel that an operator runs, and where.
+// The kernel that an operator runs, and its place.
 struct PlacedKernel {
   Place place;
   KernelFactory make;
 };
 
-// On the CPU, whatever the operator says.
+// Selects the CPU kernel, regardless of the operator's op_device.
 PlacedKernel place_on_host(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                            const std::vector<std::vector<VarInfo>>& outputs);
 
-// The segment with a place and a kernel for each operator: where its op_device says, else at placement.place. DeviceError
-// when the device, or a kernel for it and the element type, is not there.
+// Returns the segment with a place and a kernel for each operator: at its op_device if set, else at placement.place.
+// Throws DeviceError if the device does not exist, or has no kernel for the operator and element type.
 Segment place_operators(Segment segment, const Placement& placement);
 
 }  // namespace paddle_mini

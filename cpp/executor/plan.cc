@@ -1,4 +1,4 @@
-// Making a plan.
+// Creates and destroys plans.
 #include "executor/plan.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
   binding_.accept_scope();
 }
 
-// What the flow failed with is told to the next user of the scope when no run has waited for it.
+// If no run has waited for the flow, the next user of the scope gets its error.
 Plan::~Plan() {
   if (!flow_.flow) return;
   try {
@@ -38,7 +38,7 @@ Plan::~Plan() {
 
 size_t Plan::own_bytes() const {
   constexpr size_t kVariable = 600, kStep = 1200,
-                   kFlow = size_t{1} << 20;  // with names, kernels and queues; measured by malloc
+                   kFlow = size_t{1} << 20;  // includes names, kernels and queues; measured by malloc
   size_t bytes =
       sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (flow_.flow ? kFlow : 0);
   for (const RunVariable& variable : segment_.variables) {  // as it was inferred, and as kernels are given it

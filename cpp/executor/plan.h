@@ -1,4 +1,4 @@
-// plan: everything about a segment that can be done before the first run, and its runs.
+// plan: a segment prepared for execution: bound to a scope, with kernels, memory and order; and its runs.
 #pragma once
 
 #include "core/interruption.h"
@@ -11,8 +11,8 @@ namespace paddle_mini {
 
 class Plan : public Pending {
  public:
-  // Binds the scope: variables that the segment makes in it are created, those of it that lie on other devices than the
-  // segment needs are moved. Throws without a trace in the scope. The scope must outlive the plan.
+  // Creates the variables that the segment adds to the scope, and moves those that lie on other devices than it needs.
+  // On an error the scope is unchanged. The scope must outlive the plan.
   Plan(Segment segment, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas);
   ~Plan() override;
   Plan(const Plan&) = delete;
@@ -22,8 +22,8 @@ class Plan : public Pending {
   const Binding& binding() const { return binding_; }
   const Variable& fetched(size_t i) const { return *binding_.variable(segment_.fetches[i]); }
   bool has_run() const { return has_run_; }
-  size_t own_bytes() const;  // about what it takes besides the arenas that it shares and the values of the scope
-  std::string str() const;   // one line a step
+  size_t own_bytes() const;  // estimate, without shared arenas and values of the scope
+  std::string str() const;   // one line per step
 
   // What a run needs of its caller.
   struct Run {
@@ -45,9 +45,9 @@ class Plan : public Pending {
       binding_.variable(v)->tensor.memory.reset();
     }
   }
-  // Waits for what still runs; throws what it failed with.
+  // Waits until all work is done; throws its error.
   void settle() override;
-  // Removes what the plan made in the scope, if it has not run yet; it can't be run afterwards.
+  // Removes the variables that the plan created in the scope, if it has not run. The plan can't be run afterwards.
   void unbind();
 
  private:

@@ -1,4 +1,4 @@
-// Making plans, and dropping those that have not been used for longest.
+// Creates plans, and evicts the least recently used ones.
 #include "executor/plan_cache.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace paddle_mini {
 namespace {
 
-// Some hundred plans of a program with a hundred operators. What a plan keeps aside for a failure may be large, so a few
-// stay however large they are.
+// Several hundred plans of a program with a hundred operators. Backup copies of a plan may be large, so a few plans
+// stay regardless of size.
 constexpr size_t kBudget = size_t{128} << 20, kFewest = 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// PlanCache: the plans of one session, for every set of shapes that it has met lately.
+// PlanCache: a session's plans for recently used sets of shapes.
 #pragma once
 
 #include <list>
@@ -35,7 +35,7 @@ class PlanCache {
     Values values;
     int block;
     size_t bytes;
-    std::shared_ptr<Plan> plan;  // shared with the run that it is used by
+    std::shared_ptr<Plan> plan;  // shared with the run that uses it
   };
   void remove(std::list<Entry>::iterator entry);
 
@@ -43,7 +43,7 @@ class PlanCache {
   std::shared_ptr<Scope> scope_;
   Placement placement_;
   std::shared_ptr<Arenas> arenas_ = std::make_shared<Arenas>();
-  std::list<Entry> entries_;  // the most recently used first
+  std::list<Entry> entries_;  // in order of use, most recent first
   size_t bytes_ = 0;
 };
 

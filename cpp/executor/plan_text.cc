@@ -1,4 +1,4 @@
-// A plan as text.
+// Prints a plan.
 #include "executor/plan.h"
 
 namespace paddle_mini {
@@ -18,7 +18,7 @@ std::string Plan::waits_text(size_t step) const {
 }
 
 std::string Plan::str() const {
-  size_t saved = undo_.prepared_bytes();  // copied in each run, so that a refusal leaves the scope as it was
+  size_t saved = undo_.prepared_bytes();  // copied in each run, so that a data error leaves the scope unchanged
   std::string out = text(segment_.block ? text("block ", segment_.block, ": ") : "", steps_.steps.size(), " steps, ",
                          temporaries_->str(), saved ? text(", keeps ", saved, " bytes") : "", "\n");
   auto show = [&](const std::vector<Slot>& slots, const Ports& ports) {

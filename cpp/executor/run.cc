@@ -1,4 +1,4 @@
-// Running a plan, and rolling the scope back when a run fails.
+// Runs a plan and rolls the scope back if a run fails.
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -27,7 +27,7 @@ std::string name_of(const Step& step) {
 
 void Plan::prepare(const std::vector<Tensor>& feeds) {
   bool moved = binding_.move_to_devices();
-  if (fill_pattern() >= 0) settle();  // devices may still be at work on what the run before left
+  if (fill_pattern() >= 0) settle();  // devices may still use memory of the previous run
   moved |= temporaries_->bind();
   if (flow_.flow && moved) flow_.flow->forget_recordings();
   binding_.set_feeds(feeds);

@@ -1,4 +1,4 @@
-// Segments as text, and small questions about them.
+// Prints segments and implements small queries.
 #include "executor/segment.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// segment: the table that the stages from infer to plan pass on. It holds the variables and operators of a part of a block
-// that is planned at once.
+// segment: the intermediate representation that the stages from infer to plan transform. It holds the variables and
+// operators of a part of a block that is planned as one.
 #pragma once
 
 #include <memory>
@@ -10,23 +10,23 @@
 namespace paddle_mini {
 
 enum class Origin {
-  Fed,  // the caller's array, or a value of the frame: only read
+  Fed,  // the caller's array or a value of the frame; read-only
   InScope,  // outlives the run
-  Temporary,  // made and forgotten within a run
+  Temporary,  // lives within a run
 };
 
 struct RunVariable {
   std::string name;
   VarInfo info;
   Origin origin;
-  Place place = {};  // whose memory it is in; decided by add_transfers
+  Place place = {};  // the device of its memory; set by add_transfers
 };
 
 // The variables of an operator's input or output slots, as indices into Segment::variables; -1 for a hole.
 struct Ports : std::vector<std::vector<int>> {
   using std::vector<std::vector<int>>::vector;
 
-  // f(v) for each variable, holes left out; v can be changed.
+  // Calls f(v) for each variable, except holes; f may change v.
   template <class F>
   void each(F f) {
     for (auto& slot : *this)
@@ -46,40 +46,40 @@ struct Ports : std::vector<std::vector<int>> {
   }
 };
 
-// What does the work: the device itself, or one direction of its link to the host.
+// The executor of an operation: the device itself, or one direction of its host link.
 enum class Lane { Compute, ToHost, ToDevice };
 
 struct RunOp {
   int index;  // in its block
   std::shared_ptr<const VerifiedOp> op;
   Ports inputs, outputs;
-  // An output that is kept in the scope and that the kernel must not write while it reads is computed aside and then
-  // copied. Pairs of (from, to).
+  // An output in the scope that the kernel must not write while it reads the old value is computed in a temporary and
+  // then copied. Pairs of (from, to).
   std::vector<std::pair<int, int>> copies_after = {};
 
-  // Decided by place_operators, and by add_transfers for the transfers it adds.
-  Place place = {};  // of a transfer: the device at the far end of the link
-  KernelFactory make = nullptr;  // of a transfer: none
+  // Set by place_operators, and by add_transfers for the transfers that it adds.
+  Place place = {};  // for a transfer: the device, not the host
+  KernelFactory make = nullptr;  // nullptr for transfers
   Lane lane = Lane::Compute;
 
-  bool joined = false;  // runs tile by tile with the operator before it; decided by fuse
+  bool joined = false;  // runs tile by tile with the preceding operator; set by fuse
 
   const OpDesc& desc() const { return op->desc; }
   const OpSpec& spec() const { return *op->spec; }
 };
 
-// A segment ends where a shape depends on data that only a run makes, and before an operator that acts on blocks or
-// arrays. Most programs are one segment.
+// A segment ends before an operator whose shapes depend on data computed by the run, and before a control operator.
+// Most programs are one segment.
 struct Segment {
   int block = 0, begin = 0, end = 0;  // the operators [begin, end) of the block
-  bool whole = false;  // end is the end of the block
+  bool whole = false;  // `end` is the end of the block
   std::string next;  // type of the operator at `end`
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;
-  std::vector<int> feeds;  // of each feed, its variable
+  std::vector<int> feeds;  // the variable of each feed
   std::vector<int> live_in;  // variables whose values are in the frame
-  std::vector<int> live_out;  // variables that go into the frame, because they are read after `end`; ascending
-  std::vector<int> fetches;  // of each fetch, its variable; only when the block is done
+  std::vector<int> live_out;  // variables that are stored in the frame, because they are read after `end`; ascending
+  std::vector<int> fetches;  // the variable of each fetch; only for the segment that ends the block
 
   int add(RunVariable variable) {
     variables.push_back(std::move(variable));

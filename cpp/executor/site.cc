@@ -1,4 +1,5 @@
-// The text of located errors: at most five lines, ending at the user's line; twelve where blocks are nested.
+// Formats errors with their operator: at most five lines, or twelve in nested blocks; the last one is the user's source
+// line.
 #include "executor/site.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where an error happened: the operator, its variables and the user's line, added to the message.
+// Adds the operator, its variables and the user's source line to error messages.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct OpSite {
 // "conv2d: Filter has ...\n  Input 'x' [8, 4] float32\n  in op #7 conv2d -> 'y', block 0\n  added at ..."
 std::string located(const std::string& message, const OpSite& site);
 
-// Runs f; an Error that it throws goes on as the same type with the site in its message.
+// Runs f; rethrows its Error as the same type with the site in the message.
 template <class F>
 auto at_op(const OpSite& site, F f) -> decltype(f()) {
   try {

@@ -1,4 +1,4 @@
-// Moving bytes within and between devices; running tile by tile.
+// Implements copies, transfers and kernels that run tile by tile.
 #include "executor/step_kernels.h"
 
 #include <algorithm>
@@ -28,14 +28,14 @@ void SeveralKernels::take_back(Device& device) {
 
 void FusedTilesKernel::add(std::unique_ptr<Kernel> kernel) {
   auto tiled = dynamic_cast<TiledKernel*>(kernel.get());
-  require<ProgramError>(tiled, "the operator's record says that it runs tile by tile, its kernel does not");
+  require<ProgramError>(tiled, "the operator's record is tiled, but its kernel is not a TiledKernel");
   tiled_.push_back(tiled);
   SeveralKernels::add(std::move(kernel));
 }
 
 void FusedTilesKernel::run_tile(Device& device, int64_t begin, int64_t end) {
-  // Arrays that come from memory do best in short turns: the processor follows each of them for some lines, and up to
-  // six at once. Those that lie in a cache need only few calls.
+  // Arrays in memory need small tiles: the hardware prefetcher follows each stream for a few lines, and at most six
+  // streams. Arrays in cache need few calls, so large tiles.
   int64_t tile = elements_ > 1 << 16 ? 256 : 2048;
   if (begin == 0) begun_ = 0;
   for (int64_t at = begin; at < end; at += tile) {
@@ -52,20 +52,20 @@ void FusedTilesKernel::run_tile(Device& device, int64_t begin, int64_t end) {
   }
 }
 
-// The kernels that have not begun hold the state of the run before: they are left out.
+// Kernels that have not begun still hold the state of the previous run, so they are skipped.
 void FusedTilesKernel::take_back(Device& device) {
   for (size_t i = begun_; i-- > 0;) {
     if (auto* step = dynamic_cast<TakesBack*>(kernels_[i].get())) step->take_back(device);
   }
 }
 
-// A kernel may report in its last tile what it found in an earlier one. The kernels after it must finish their step.
+// A kernel may report an error of an earlier tile in its last tile. The kernels after it must then complete their step.
 void FusedTilesKernel::finish_others(Device& device, int64_t begin, int64_t end) {
   for (size_t other = at_ + 1; other < tiled_.size(); ++other) {
     begun_ = std::max(begun_, other + 1);
     try {
       tiled_[other]->run_tile(device, begin, end);
-    } catch (const Error&) {  // the first error is the one that is thrown
+    } catch (const Error&) {  // the first error is rethrown
     }
   }
 }
@@ -89,7 +89,7 @@ void PieceTransferKernel::run(Device&) {
   piece_.from->device->to_host(piece_.staging, from, static_cast<size_t>(piece_.end - piece_.begin) * size);
 }
 
-// Kernels count elements from the variable's beginning.
+// Kernels index elements from the start of the variable.
 void PieceKernel::run(Device& device) {
   Tensor& tensor = piece_.staged->tensor;
   tensor.data = piece_.staging - static_cast<size_t>(piece_.begin) * size_of(tensor.dtype);

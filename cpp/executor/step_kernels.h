@@ -1,4 +1,4 @@
-// Kernels that are not an operator's but the plan's own: copies, transfers, and several kernels tile by tile.
+// Kernels that the plan adds to those of the operators: copies, transfers, and groups of kernels in one step.
 #pragma once
 
 #include "core/accelerator.h"
@@ -7,8 +7,8 @@
 
 namespace paddle_mini {
 
-// Where a variable of a plan is: as its device says, which is what transfers take; kernels are given Variables, whose
-// data is what they can follow.
+// The location of a variable of a plan. `address` is the device's own address, which transfers use; kernels receive the
+// Variable, whose data pointer they can access.
 struct Location {
   Accelerator* device = nullptr;  // nullptr: the host
   Variable* variable = nullptr;
@@ -21,7 +21,7 @@ struct Location {
   void* where() const { return device ? address : variable->tensor.data; }
 };
 
-// Copies a variable to another one on the same device, as part of what is computed there.
+// Copies a variable to another one on the same device, in the compute queue.
 class CopyKernel : public Kernel {
  public:
   CopyKernel(const Location& from, const Location& to) : from_(from), to_(to) {}
@@ -31,7 +31,7 @@ class CopyKernel : public Kernel {
   const Location &from_, &to_;
 };
 
-// Brings a variable from one device to another; one of them is the host.
+// Copies a variable between a device and the host.
 class TransferKernel : public Kernel {
  public:
   TransferKernel(const Location& from, const Location& to) : from_(from), to_(to) {}
@@ -41,11 +41,11 @@ class TransferKernel : public Kernel {
   const Location &from_, &to_;
 };
 
-// Several operators' kernels in one step.
+// The kernels of several operators in one step.
 class SeveralKernels : public Kernel, public TakesBack {
  public:
   virtual void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
-  size_t at() const { return at_; }  // the one that is running
+  size_t at() const { return at_; }  // index of the running kernel
   void refuse(const Fault& fault) const override { kernels_[at_]->refuse(fault); }
   void take_back(Device& device) override;
 
@@ -54,33 +54,33 @@ class SeveralKernels : public Kernel, public TakesBack {
   size_t at_ = 0;
 };
 
-// Kernels that run tile by tile: all of them over some elements, then over the next (fuse.h).
+// Kernels that run tile by tile: all of them on one tile, then all on the next (fuse.h).
 class FusedTilesKernel : public SeveralKernels {
  public:
   explicit FusedTilesKernel(int64_t elements) : elements_(elements) {}
   void run(Device& device) override { run_tile(device, 0, elements_); }
   void run_tile(Device& device, int64_t begin, int64_t end);
-  void add(std::unique_ptr<Kernel> kernel) override;  // a TiledKernel
+  void add(std::unique_ptr<Kernel> kernel) override;  // must be a TiledKernel
   void take_back(Device& device) override;
 
  private:
   void finish_others(Device& device, int64_t begin, int64_t end);
   int64_t elements_;
-  size_t begun_ = 0;  // kernels that have run in this run
+  size_t begun_ = 0;  // number of kernels that have begun in this run
   std::vector<TiledKernel*> tiled_;
 };
 
-// Kernels of a GPU that need nothing of each other, such as an optimizer's for all parameters: their launches become few.
+// Independent kernels of a GPU, such as an optimizer's for all parameters: their launches are merged.
 class BatchKernel : public SeveralKernels {
  public:
   void run(Device& device) override;
 };
 
-// Some elements of a variable on a device, on their way through staging memory of the host.
+// A range of elements of a device variable that passes through staging memory of the host.
 struct Piece {
   const Location* from;
-  Variable* staged;     // what kernels on the host read the variable from
-  char* staging;        // where the piece lies there
+  Variable* staged;     // the variable that host kernels read
+  char* staging;        // address of the piece in the staging memory
   int64_t begin, end;   // elements
 };
 
@@ -93,7 +93,7 @@ class PieceTransferKernel : public Kernel {
   Piece piece_;
 };
 
-// What kernels on the host do with a piece.
+// Runs host kernels on a piece.
 class PieceKernel : public Kernel {
  public:
   PieceKernel(const Piece& piece, std::shared_ptr<FusedTilesKernel> tiles) : piece_(piece), tiles_(std::move(tiles)) {}

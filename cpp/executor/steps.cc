@@ -1,4 +1,4 @@
-// Making kernels; which operators share a step.
+// Creates kernels and groups operators into steps.
 #include "executor/steps.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class StepMaker {
  private:
   std::vector<Step>& steps() { return result_.steps; }
 
-  // Some microseconds after the last time: behind a large operator, or behind many small ones.
+  // Polls every few microseconds: after a large operator, or after many small ones.
   void set_poll(const RunOp& op) {
     constexpr int kSmallSteps = 64;
     constexpr size_t kLargeBytes = 1 << 16;
@@ -84,8 +84,8 @@ class StepMaker {
     ++step.count;
   }
 
-  // On a GPU neighbours of one type that work element by element on values of the scope, such as the optimizer's operators
-  // for all parameters, are launched together if none of them needs what another one writes.
+  // On a GPU, adjacent operators of one type that work element by element on values of the scope, such as the
+  // optimizer's for all parameters, are launched together if none depends on another.
   bool may_join_batch(const RunOp& op) {
     if (op.place.is_cpu() || steps().empty() || binding_.device_at(op.place)->gains_from_tiles()) return false;
     const Step& step = steps().back();
@@ -105,8 +105,9 @@ class StepMaker {
     return free;
   }
 
-  // A transfer to the host whose readers all work tile by tile: each piece of the variable passes through a ring of staging
-  // memory, and is worked on while the next ones are on their way. Returns the last operator that belongs to it.
+  // For a transfer to the host whose readers all work tile by tile: splits the variable into pieces that pass through a
+  // staging ring, so that one piece is processed while the next ones are transferred. Returns the last operator of the
+  // group.
   size_t add_pieces(size_t leader) {
     const RunOp& transfer = segment_.ops[leader];
     int from = transfer.inputs[0][0], to = transfer.outputs[0][0];
@@ -124,7 +125,7 @@ class StepMaker {
     for (int64_t begin = 0; begin < info.shape.numel(); begin += most) {
       int64_t end = std::min(begin + most, info.shape.numel());
       size_t bytes = aligned(static_cast<size_t>(end - begin) * size);
-      if (ring.used + bytes > all) ring.used = 0;  // round the ring
+      if (ring.used + bytes > all) ring.used = 0;  // wraps around
       Piece piece{&binding_.location(from), binding_.variable(to), static_cast<char*>(ring.memory.get()) + ring.used,
                   begin, end};
       StagedRange staged{begin, end, ring.used};

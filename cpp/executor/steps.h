@@ -1,11 +1,11 @@
-// steps: the kernels of a segment in the order in which they run.
+// steps: creates the kernels of a segment in execution order.
 #pragma once
 
 #include "executor/binding.h"
 
 namespace paddle_mini {
 
-// Elements of a variable that pass through staging memory of the host, as one piece of a transfer.
+// The range of a variable's elements in one piece of a staged transfer.
 struct StagedRange {
   int64_t begin = 0, end = 0;
   size_t offset = 0;  // in the staging memory
@@ -13,13 +13,13 @@ struct StagedRange {
 
 struct Step {
   std::unique_ptr<Kernel> kernel;
-  const RunOp* op;  // the first of `count` neighbours
+  const RunOp* op;  // the first of `count` consecutive operators
   Place place;
   Lane lane = Lane::Compute;
   size_t count = 1;
-  SeveralKernels* several = nullptr;  // the kernel that runs them, if there are several
-  bool is_batch = false;              // and if they are launched together
-  bool poll = false;  // long enough ago since the last one to ask whether the user wants to stop
+  SeveralKernels* several = nullptr;  // the kernel that runs them, if count > 1
+  bool is_batch = false;              // whether they are launched as a batch
+  bool poll = false;  // check after this step whether the user wants to stop
   StagedRange staged = {};
 
   const RunOp* first() const { return op; }
@@ -30,7 +30,7 @@ struct Step {
     return count == 1 && lane == Lane::Compute && op->spec().may_refuse_data() && kernel->may_refuse();
   }
   template <class F>
-  void each_write(F f) const {  // f(v) for each variable that the step writes
+  void each_write(F f) const {  // calls f(v) for each variable that the step writes
     for (const RunOp* one = first(); one != last(); ++one) {
       one->outputs.each(f);
       for (const auto& copy : one->copies_after) f(copy.second);
@@ -45,13 +45,13 @@ struct StagingMemory {
 
 struct StepList {
   std::vector<Step> steps;
-  std::vector<std::vector<Variable*>> scratches;  // memory that the kernel of each operator needs while it runs
+  std::vector<std::vector<Variable*>> scratches;  // scratch memory of each operator's kernel
   std::vector<std::shared_ptr<std::deque<Variable>>> scratch_owners;
-  std::map<Place, StagingMemory> staging;         // of each device: memory of the host
+  std::map<Place, StagingMemory> staging;         // host memory for each device
 };
 
-// Kernels hold pointers to the variables of the binding and steps to the operators of the segment: both must outlive the
-// result.
+// Kernels hold pointers to variables of the binding, and steps hold pointers to operators of the segment, so both must
+// outlive the result.
 StepList make_steps(const Segment& segment, Binding& binding);
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// The structure of a program: its tree of blocks, its declarations, and what is read of operators of any type.
+// Checks the structure of a program: its tree of blocks, its declarations, and the generic attributes of operators.
 #include "executor/structure.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr int kMaxBlocks = 1000;
 constexpr int kMaxDepth = 64;
 constexpr size_t kMaxName = 1024;
 
-// Names are printed, so none may hold a control character.
+// Names are printed, so they must not contain control characters.
 void check_printable(const std::string& name, const char* what) {
   bool control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   require<ProgramError>(!control, what, " name has a control character: '", printable(name), "'");
@@ -44,7 +44,7 @@ void check_blocks(const ProgramDesc& program) {
   std::vector<int> depth(count, 0);
   for (int i = 0; i < count; ++i) {
     const BlockDesc& block = program.blocks[i];
-    require<ProgramError>(block.idx == i, "block ", i, " says that it is block ", block.idx);
+    require<ProgramError>(block.idx == i, "block ", i, " has index ", block.idx);
     if (i == 0) {
       require<ProgramError>(block.parent_idx == -1, "block 0 has parent ", block.parent_idx,
                             "; it must have none (-1)");
@@ -71,7 +71,7 @@ void check_declarations(const BlockDesc& block) {
   }
 }
 
-// What one operator may say of the blocks, whatever its type is.
+// Checks the block-related attributes that every operator may have.
 class OperatorCheck {
  public:
   OperatorCheck(const ProgramDesc& program, const OpTable& operators)
@@ -95,7 +95,7 @@ class OperatorCheck {
                           fits ? "" : name_of(known->second));
   }
 
-  // A block belongs to one operator: blocks that several run would multiply with each level of nesting.
+  // Each block belongs to one operator: shared blocks would multiply the work with each nesting level.
   void check_inner_blocks(const Attr& attr, int block, bool known) {
     std::vector<BlockIndex> inside;
     if (const auto* one = std::get_if<BlockIndex>(&attr.value)) inside = {*one};

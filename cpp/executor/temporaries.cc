@@ -1,4 +1,4 @@
-// Lifetimes, offsets and addresses of temporaries.
+// Computes lifetimes, offsets and addresses of temporaries.
 #include "executor/temporaries.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace paddle_mini {
 namespace {
 
-// Of each operator the last one that is launched with it.
+// The last operator that is launched in the same batch, for each operator.
 std::vector<int> ends_of_batches(const Segment& segment, const std::vector<Step>& steps) {
   std::vector<int> ends(segment.ops.size());
   std::iota(ends.begin(), ends.end(), 0);
@@ -22,20 +22,20 @@ std::vector<int> ends_of_batches(const Segment& segment, const std::vector<Step>
   return ends;
 }
 
-// Who shares memory, with the lifetimes that the steps ask for.
+// Computes aliasing, with lifetimes extended for asynchronous steps.
 Sharing find_sharing(const Segment& segment, const std::vector<Step>& steps, const std::vector<int>& ends) {
   Sharing sharing = share_memory(segment);
   auto lifetime_of = [&](int v) -> Lifetime& { return sharing.lifetimes[sharing.share[v]]; };
-  // What passes between queues is not reused within a run: that would make them wait for each other.
+  // Memory of values that cross queues is not reused within a run: reuse would make the queues wait for each other.
   for (const Step& step : steps) {
     if (step.lane == Lane::Compute) continue;
     for (int v : {step.op->inputs[0][0], step.op->outputs[0][0]}) {
       lifetime_of(v).first = 0;
       lifetime_of(v).last = static_cast<int>(segment.ops.size());
     }
-    if (step.is_piece()) sharing.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never there as a whole
+    if (step.is_piece()) sharing.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never stored as a whole
   }
-  for (size_t i = 0; i < ends.size(); ++i) {  // what is launched together needs its memory until all of it has run
+  for (size_t i = 0; i < ends.size(); ++i) {  // operators of a batch need their memory until the whole batch has run
     if (ends[i] == static_cast<int>(i)) continue;
     segment.ops[i].inputs.each([&](int v) { lifetime_of(v).last = std::max(lifetime_of(v).last, ends[i]); });
   }

@@ -1,4 +1,4 @@
-// temporaries: where the temporaries of a segment, and the scratch memory of its kernels, lie in the arenas of a session.
+// temporaries: places the temporaries of a segment and the scratch memory of its kernels in the arenas of a session.
 #pragma once
 
 #include "executor/memory_plan.h"
@@ -9,32 +9,33 @@ namespace paddle_mini {
 
 class Temporaries {
  public:
-  // Everything referred to must outlive the result.
+  // All referenced objects must outlive this one.
   Temporaries(const Segment& segment, Binding& binding, const StepList& steps, std::shared_ptr<Arenas> arenas,
               const Scope& scope);
 
-  // Reserves the arenas and binds variables to them where they have moved, since other plans use them too; true where that
-  // is so. Memory gets the pattern of PM_FILL. DeviceError names the operator that needs most.
+  // Reserves the arenas, and rebinds variables if an arena has moved, since other plans use them too; then returns
+  // true. Fills the memory with the pattern of PM_FILL. Throws DeviceError with the operator that needs the most
+  // memory.
   bool bind();
 
-  // The bytes of a variable. Those of the scope, of the caller and of live_out have memory of their own; temporaries of a
-  // place share theirs. Touch::memory is below memories().
+  // The memory of a variable. Variables of the scope, of the caller and of live_out have their own memory; temporaries
+  // of a place share an arena. Touch::memory is less than memories().
   Touch touch(int v, bool writes) const;
   int memories() const { return static_cast<int>(segment_.variables.size() + uses_.size()); }
   size_t offset(int v) const { return offsets_[v]; }
   std::string str() const;  // "arena of 448 bytes"
 
  private:
-  struct Allocation {  // in an arena
+  struct Allocation {  // a range of an arena
     Location* location;
-    int variable;  // of the segment; -1: scratch memory
+    int variable;  // index in the segment; -1: scratch memory
     Lifetime lifetime;
     size_t offset;
   };
-  struct ArenaUse {  // what the segment needs of one arena
+  struct ArenaUse {  // the segment's requirement of one arena
     Arena* arena = nullptr;
     size_t bytes = 0;
-    char* bound = nullptr;  // where the arena was when the allocations got their addresses
+    char* bound = nullptr;  // address of the arena when the allocations were bound
     std::vector<Allocation> allocations;
   };
 
@@ -48,7 +49,7 @@ class Temporaries {
   std::shared_ptr<Arenas> arenas_;
   std::map<Place, ArenaUse> uses_;
   std::deque<Location> scratch_locations_;
-  std::vector<size_t> offsets_;  // of each variable
+  std::vector<size_t> offsets_;  // one per variable
 };
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Homes of variables, and transfers to wherever else they are read.
+// Chooses the home of each variable and adds transfers to the other places that read it.
 #include "executor/transfers.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Every variable has one home; where else it is needed, a temporary stands for it.
+// Every variable has one home; at other places a temporary holds a copy.
 class Transfers {
  public:
   Transfers(Segment segment, const OpTable& operators)
@@ -16,8 +16,8 @@ class Transfers {
   Segment run() {
     find_homes();
     std::vector<RunOp> ops = std::exchange(segment_.ops, {});
-    // The caller and the segments after this one look at the host's memory. Transfers to it are made in order, so what the
-    // caller waits for must not come behind what the caller does not wait for.
+    // The caller and later segments read host memory. Transfers to the host run in order, so those that the caller
+    // waits for are issued as early as possible, before those that it does not wait for.
     std::vector<std::vector<int>> ends(ops.size());
     for (const auto* wanted : {&segment_.fetches, &segment_.live_out}) {
       for (int v : *wanted)
@@ -98,13 +98,14 @@ class Transfers {
     return there;
   }
 
-  // The variable that holds v's value at the place, brought there if need be. `reader` names the operator in messages.
+  // The variable that holds v's value at the place; adds a transfer if necessary. `reader` names the operator in
+  // messages.
   int read(int v, const Place& place, const RunOp* reader) {
     Copy there = copy_at(v, place);
     if (there.is_current) return there.variable;
     const auto& copies = copies_[v];
     Copy from = *std::find_if(copies.begin(), copies.end(), [](const Copy& copy) { return copy.is_current; });
-    if (!from.place.is_cpu() && !place.is_cpu()) {  // from device to device by way of the host
+    if (!from.place.is_cpu() && !place.is_cpu()) {  // device to device goes through the host
       read(v, Place{}, reader);
       return read(v, place, reader);
     }
@@ -129,8 +130,8 @@ class Transfers {
 
   Segment segment_;
   const OpTable& operators_;
-  std::vector<int> last_write_;            // of each variable of the program: by which operator
-  std::vector<std::vector<Copy>> copies_;  // of each variable of the program: where there is memory for it
+  std::vector<int> last_write_;            // the last operator that writes each variable of the program
+  std::vector<std::vector<Copy>> copies_;  // the copies of each variable of the program
 };
 
 }  // namespace

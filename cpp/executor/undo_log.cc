@@ -1,4 +1,4 @@
-// Saving and restoring values of a scope.
+// Saves and restores values of a scope.
 #include "executor/undo_log.h"
 
 namespace paddle_mini {
@@ -48,7 +48,7 @@ void UndoLog::rollback() {
   for (SavedValue& value : prepared_) {
     if (value.is_saved) value.restore();
   }
-  if (entries_.empty()) return;  // others may be reading the scope
+  if (entries_.empty()) return;  // do not modify the scope: others may be reading it
   for (; !entries_.empty(); entries_.pop_back()) {
     if (auto* saved = std::get_if<SavedValue>(&entries_.back())) {
       saved->restore();
@@ -59,7 +59,7 @@ void UndoLog::rollback() {
     else scope_.erase(created.name);
   }
   known_.clear();
-  scope_.changed();  // plans must look again: rows and sequences may be others
+  scope_.changed();  // invalidates plans: rows and sequences may differ
 }
 
 void UndoLog::keep_created() {

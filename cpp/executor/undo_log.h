@@ -1,4 +1,4 @@
-// undo_log: what a run changes in a scope, so that a run that fails leaves the scope as it was.
+// undo_log: records what a run changes in a scope, so that a failed run can be rolled back.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace paddle_mini {
 
-// The value that a variable of the scope had before a run.
+// The value of a scope variable before a run.
 struct SavedValue {
   explicit SavedValue(Variable* variable);
   Variable* variable;
@@ -24,40 +24,40 @@ struct SavedValue {
   void restore() const;
 };
 
-// A variable that was made in the scope.
+// A variable that was created in the scope.
 struct CreatedVariable {
   std::string name;
-  std::unique_ptr<Variable> before;  // nullptr: the scope had no such variable
+  std::unique_ptr<Variable> before;  // the replaced variable, or nullptr
 };
 
 class UndoLog {
  public:
   explicit UndoLog(Scope& scope) : scope_(scope) {}
 
-  // The variable, new in the scope and without a value. What has the name already is kept for rollback.
+  // Creates a variable without a value in the scope. A variable that has the name is kept for the rollback.
   Variable& create(const std::string& name);
-  // Saves the value now, before it is written. Only the first time counts, and not for variables that this log created.
+  // Saves the value before it is first written. No-op if it is saved already or this log created the variable.
   void save(Variable* variable);
-  // Allocates memory for a value that every run of a plan saves. The result stays where it is.
+  // Allocates memory for a value that every run of a plan saves. The reference stays valid.
   SavedValue& prepare(Variable* variable);
-  void begin_run();  // none of the prepared values is saved yet
+  void begin_run();  // marks all prepared values as not saved
 
-  // The newest change first, because a variable may have been created again after its value was saved.
+  // Undoes changes in reverse order, because a variable may be created again after its value was saved.
   void rollback();
-  void keep_created();           // a run has succeeded: what it created stays
-  void take_over(UndoLog& other);  // what `other` created is undone with this log from now on
+  void keep_created();           // commits a successful run
+  void take_over(UndoLog& other);  // this log also undoes the changes of `other` from now on
 
   bool has_created(const Variable* variable) const;
-  std::vector<std::pair<std::string, size_t>> created_bytes() const;  // of each name; for messages about memory
+  std::vector<std::pair<std::string, size_t>> created_bytes() const;  // by name, for out-of-memory messages
   std::deque<SavedValue>& prepared() { return prepared_; }
   const std::deque<SavedValue>& prepared() const { return prepared_; }
   size_t prepared_bytes() const;
 
  private:
   Scope& scope_;
-  std::vector<std::variant<CreatedVariable, SavedValue>> entries_;  // the oldest first
-  std::set<const Variable*> known_;    // that save() need not save
-  std::deque<SavedValue> prepared_;    // saved after everything in entries_
+  std::vector<std::variant<CreatedVariable, SavedValue>> entries_;  // in chronological order
+  std::set<const Variable*> known_;    // variables that save() skips
+  std::deque<SavedValue> prepared_;    // saved after entries_, so undone first
 };
 
 }  // namespace paddle_mini

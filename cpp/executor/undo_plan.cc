@@ -1,4 +1,4 @@
-// Finding the last step that can refuse its data.
+// Finds the last step that may reject its data.
 #include "executor/undo_plan.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ bool holds_gradient(const std::string& port) {
   return at != std::string::npos && port.substr(at) == kGradSuffix;
 }
 
-// Whether `op` is what the record of `forward` makes of it.
+// Whether `op` is a gradient operator that the record of `forward` generates.
 bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
   auto values = [](const OpDesc& desc) {
     std::map<std::string, std::vector<std::string>> ports;
@@ -32,7 +32,8 @@ bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
   return false;
 }
 
-// Whether a step before is the operator whose gradient this step is, and has accepted the data that this step checks.
+// Whether an earlier step is the forward operator of this gradient step and has already accepted the data that this
+// step checks.
 bool accepted_before(const std::vector<Step>& steps, int at) {
   const RunOp& op = *steps[at].op;
   std::set<int> read;
@@ -44,7 +45,7 @@ bool accepted_before(const std::vector<Step>& steps, int at) {
   while (--at >= 0) {
     const RunOp& other = *steps[at].op;
     bool forward = steps[at].may_refuse() && is_gradient_of(*op.op, *other.op), changed = false;
-    steps[at].each_write([&](int v) {  // what the operator has made its gradient may read
+    steps[at].each_write([&](int v) {  // the gradient may read results of its forward operator
       bool made = forward && other.inputs.count(v) == 0;
       changed = changed || (read.count(v) && !made);
     });
@@ -53,7 +54,7 @@ bool accepted_before(const std::vector<Step>& steps, int at) {
   return false;
 }
 
-// On devices the answer of an operator comes late, when its gradient may have been at work too: both are waited for.
+// On devices a forward operator's error may arrive after its gradient has started, so both are waited for.
 int last_step_that_may_refuse(const std::vector<Step>& steps, bool on_devices) {
   for (int i = static_cast<int>(steps.size()) - 1; i >= 0; --i) {
     if (steps[i].may_refuse() && (on_devices || !accepted_before(steps, i))) return i;

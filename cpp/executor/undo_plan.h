@@ -1,4 +1,4 @@
-// undo_plan: which values of the scope every run of a plan saves, and until where it may be stopped.
+// undo_plan: selects the scope values that every run of a plan saves, and the steps before which it may be stopped.
 #pragma once
 
 #include "executor/steps.h"
@@ -7,14 +7,14 @@ namespace paddle_mini {
 
 struct UndoPlan {
   std::vector<Variable*> saved;    // before each run
-  std::vector<Variable*> written;  // of the scope
-  size_t stoppable = 0;           // a run that stops before this step has written nothing that is not saved
-  size_t stoppable_at_first = 0;  // the same in the first run, which can also undo what the plan has created
+  std::vector<Variable*> written;  // variables of the scope
+  size_t stoppable = 0;           // before this step a run has written only saved values
+  size_t stoppable_at_first = 0;  // the same for the first run, which can also undo the creation of variables
 };
 
-// Values of the scope that are written before the last step that can still refuse its data are saved, so that a refusal
-// leaves the scope as it was. The rest of the run can't fail. What that last step itself writes is not touched when it
-// refuses; with `late` it is saved too, because the refusal comes to light later, as on a device or in another replica.
+// Values of the scope that are written before the last step that may reject its data are saved, so that an error leaves
+// the scope unchanged. The rest of the run can't fail. That last step writes nothing if it rejects its data; with
+// `late` its outputs are saved too, because the error is detected later, as on a device or in another replica.
 UndoPlan plan_undo(const Binding& binding, const UndoLog& undo, const std::vector<Step>& steps, bool on_devices,
                    bool late);
 

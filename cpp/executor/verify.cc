@@ -1,4 +1,4 @@
-// Stage 1. What bytes can claim and this refuses is listed in tests/executor/test_verify.py.
+// Implements verify, the first stage. tests/executor/test_verify.py lists the invalid programs that it rejects.
 #include "executor/verify.h"
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace paddle_mini {
 namespace {
 
-// A run gives its fetches to its caller and not to the scope, although programs declare the list of fetches persistable.
+// Fetches are returned to the caller and not stored in the scope, although programs declare the fetch list persistable.
 bool outlives_runs(const VarDesc& var) {
   auto kind = static_cast<VarKind>(var.kind);
   return var.persistable && kind != VarKind::FeedList && kind != VarKind::FetchList;
 }
 
-// Where statistics are used as they were kept, an operator names them as outputs, too, but leaves them as they are.
+// An operator that uses kept statistics lists them as outputs but does not change them.
 bool leaves(const VerifiedOp& op, const std::string& name) {
   auto says = [&](const char* attr) {
     const AttrValue* value = op.desc.attr(attr);
@@ -36,7 +36,7 @@ void check_dtype(const VarDesc& var) {
                         type_name(var.dtype), ", which is not supported");
 }
 
-// Every operator that is not known is told at once: one message says whether a program needs another build.
+// Reports all unknown operators at once, so that one message shows whether the program needs another build.
 void require_known(const ProgramDesc& program, const OpTable& operators) {
   constexpr size_t kMostListed = 20;
   std::vector<std::string> unknown;
@@ -53,7 +53,7 @@ void require_known(const ProgramDesc& program, const OpTable& operators) {
   }
   if (!first) return;
   at_op({*first, index, of_block}, [&] {
-    if (seen.size() == 1) operators.at(first->type);  // says which one was probably meant
+    if (seen.size() == 1) operators.at(first->type);  // suggests the nearest name
     std::string list;
     for (const std::string& type : unknown) list += (list.empty() ? "" : ", ") + type;
     fail<ProgramError>(seen.size(), " types of operators are not known: ", list,
@@ -92,7 +92,7 @@ void each_name(const std::vector<Slot>& slots, F f) {
       if (name != kEmptyName) f(name);
 }
 
-// The names that each block reads or writes, blocks inside it included; those come after it.
+// The names that each block and its inner blocks read or write. Inner blocks have larger indices.
 std::vector<std::unordered_set<std::string>> names_of_blocks(const VerifiedProgram& program) {
   std::vector<std::unordered_set<std::string>> names(program.blocks.size());
   for (size_t b = program.blocks.size(); b-- > 0;) {
@@ -106,7 +106,7 @@ std::vector<std::unordered_set<std::string>> names_of_blocks(const VerifiedProgr
   return names;
 }
 
-// The frames that an operator runs a block in must stay while it does.
+// The frames in which an operator runs a block must exist while it does.
 void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& op,
                        const std::unordered_set<std::string>& inside) {
   each_name(op.inputs, [&](const std::string& name) {
@@ -116,8 +116,8 @@ void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& 
   });
 }
 
-// What the operator that runs a block takes from it: the names it has itself, as they are or as
-// gradients, and those its attributes list.
+// Keeps the values that the operator of a block reads from it: names of the operator's own ports, their gradients, and
+// names in its attributes.
 void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
   auto keep = [&](const std::string& name) {
     inside.kept.insert(name);

@@ -1,4 +1,4 @@
-// Casts around operators that run in a wider element type.
+// Inserts casts around operators that run in a wider element type.
 #include "executor/widen.h"
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace paddle_mini {
 namespace {
 
-// Attributes that say an element type, as InferContext::dtype_attr reads them.
+// Attributes that hold an element type, as InferContext::dtype_attr reads them.
 constexpr const char* kDTypeAttrs[] = {"dtype", "in_dtype", "out_dtype"};
 
 OpDesc with_dtype(OpDesc desc, DType from, DType to) {
@@ -51,7 +51,7 @@ class Casts {
   }
 
  private:
-  // Quick to see of most operators.
+  // A fast check that holds for most operators.
   bool runs_as_it_is(const RunOp& op) const {
     bool has_kernels = true;
     for (const Ports* ports : {&op.inputs, &op.outputs}) {
@@ -61,7 +61,7 @@ class Casts {
   }
 
   void add(RunOp op, Widened wide) {
-    std::map<int, int> casts;  // of a variable, what stands for it
+    std::map<int, int> casts;  // the stand-in of each variable
     auto stand_in = [&](int v, DType dtype) {
       auto [at, is_new] = casts.try_emplace(v, static_cast<int>(segment_.variables.size()));
       if (is_new) {

@@ -1,24 +1,24 @@
-// widen: an operator without a kernel for its element type runs in a wider one. What it reads is cast before it and what
-// it writes is cast back after it: 16-bit floats are computed in float32 and rounded once, narrow integers in int32 or
-// int64, where they wrap around on the way back. core/widening.h says what is computed so.
+// widen: runs an operator without a kernel for its element type in a wider one. Its inputs are cast before it and its
+// outputs are cast back after it: 16-bit floats are computed in float32 and rounded once, narrow integers in int32 or
+// int64, and wrap around when cast back. core/widening.h defines the wider types.
 #pragma once
 
 #include "executor/place.h"
 
 namespace paddle_mini {
 
-// An operator as it runs in the wider type.
+// An operator in the wider type.
 struct Widened {
   DType dtype;  // of its kernel
   VerifiedOp op;  // attributes that name the narrow type name the wide one
-  std::vector<std::vector<DType>> inputs, outputs;  // what it reads and writes, one list a slot
+  std::vector<std::vector<DType>> inputs, outputs;  // its dtypes of inputs and outputs, one list per slot
 };
 
-// std::nullopt where the operator has a kernel for its own element type, or no kernel in a wider one either.
+// std::nullopt if the operator has a kernel for its own element type, or no kernel in a wider one either.
 std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                                const std::vector<std::vector<VarInfo>>& outputs);
 
-// Runs a wider kernel on variables of the host at once: casts to stand-ins before it, and back behind it.
+// Runs a wider kernel on host variables immediately: casts inputs to stand-ins before it, and outputs back after it.
 class StandIns {
  public:
   StandIns(const Widened& wide, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
@@ -38,7 +38,7 @@ class StandIns {
   std::vector<std::pair<Variable*, Variable*>> before_, after_;  // from, to
 };
 
-// The segment with the casts put in, on the device of the operator that they are for.
+// Returns the segment with casts on the devices of the operators that need them.
 Segment widen(Segment segment, const Placement& placement);
 
 }  // namespace paddle_mini

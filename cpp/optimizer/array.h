@@ -1,4 +1,4 @@
-// Array: numbers of one type in aligned memory of their own.
+// Array: numbers of one type in its own aligned memory.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace paddle_mini {
 
-// `number` tells arrays apart that one loop goes through, so that they do not begin at the same place of a page.
+// Arrays with different `number` begin at different offsets in a page, so one loop can read them together (kApart in
+// core/memory.h).
 template <class T>
 class Array {
  public:

@@ -1,4 +1,4 @@
-// The order of operations is that of the operators, so that both give the same bits.
+// Implements Average. The order of operations is the same as in the operators, so both give the same bits.
 #include "optimizer/average.h"
 
 namespace paddle_mini {
@@ -18,7 +18,7 @@ void Average<T>::count(double rate) {
   if (stamps_.size()) return;
   std::copy(sums_, sums_ + kAverageSums, before_);
   step_ = block_step<T>(sums_, weight_);
-  // Where a generation ends, the sums stay as they were: the next one begins with new ones.
+  // At the end of a generation the sums are kept: the next generation starts new ones.
   if (!roll_) std::copy(step_.sums, step_.sums + kAverageSums, sums_);
 }
 
@@ -37,7 +37,7 @@ void Average<T>::add(const Loops<T>& loops, int64_t at, int64_t n, const T* p) {
   }
 }
 
-// As the operator: a generation that ends is written where the one before it was.
+// Like the operator, replaces the previous generation by the one that ends.
 template <class T>
 void Average<T>::end_generation(int64_t at, int64_t n, const T* p) {
   BlockMean<T> mean(before_);

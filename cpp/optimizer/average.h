@@ -1,4 +1,5 @@
-// Average: one average of the parameter, kept by the rules of the operators average_weight, parameter_average and
+// Average: one average of the parameter, by the rules of the operators average_weight, parameter_average and
+// average_rows.
 // average_rows.
 #pragma once
 
@@ -16,17 +17,17 @@ template <class T>
 class Average {
  public:
   static constexpr int kMostArrays = 3;
-  Average(const WeightRule& rule, int64_t size, int number);  // of its first array; the next ones are its others'
+  Average(const WeightRule& rule, int64_t size, int number);  // number: array.h, of the first of its arrays
 
-  // One update: its weight, from the learning rate it had.
+  // Counts one update and computes its weight from its learning rate.
   void count(double rate);
-  // Then, for the elements from `at` on of a parameter that changes as a whole: p, up to date.
+  // Then adds the updated elements p from `at` on. For a parameter that is updated densely.
   void add(const Loops<T>& loops, int64_t at, int64_t n, const T* p);
 
-  // Of a table that changes row by row, after begin_rows(): before rows change, p being what they were since they did
-  // last; count() is called after they have.
-  void begin_rows(Array<double> stamps);  // memory for one of each row
-  void reserve(size_t rows) { kept_.reserve(rows); }  // that add_rows() is called for next
+  // For a table that is updated row by row, after begin_rows(): called before the rows change, with p as their values
+  // since the previous change; count() is called after the change.
+  void begin_rows(Array<double> stamps);  // takes memory for one stamp per row
+  void reserve(size_t rows) { kept_.reserve(rows); }  // memory for the next add_rows()
   void add_rows(const LoopTables& tables, const Loops<T>& loops, const std::vector<int64_t>& rows, int64_t width,
                 const T* p);
 
@@ -43,7 +44,7 @@ class Average {
     to.write_all(older_);
     to.write_all(stamps_);
   }
-  void read(StateReader& from, bool has_blocks);  // which states of version 1 have not
+  void read(StateReader& from, bool has_blocks);  // states of version 1 have no blocks
 
  private:
   bool window() const { return rule_.scheme == WeightScheme::Window; }
@@ -55,12 +56,12 @@ class Average {
   int64_t counters_[kAverageCounters] = {};
   double state_[kAverageState] = {};
   double sums_[kAverageSums] = {};
-  double weight_ = 0, before_[kAverageSums] = {};  // of the step: its weight, and the sums before it
+  double weight_ = 0, before_[kAverageSums] = {};  // of the current step: its weight, and the sums before it
   BlockStep<T> step_;
   int32_t roll_ = 0;
-  Array<T> newer_, block_, older_;  // the last of a window
-  Array<double> stamps_;    // of rows; empty: the parameter changes as a whole
-  std::vector<double> kept_;  // of add_rows
+  Array<T> newer_, block_, older_;  // older_: the previous generation of a window
+  Array<double> stamps_;    // of rows; empty: the parameter is updated densely
+  std::vector<double> kept_;  // scratch memory of add_rows
 };
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// The border to C: arguments are checked, every exception becomes a status and a message of this thread.
+// Implements the C API: checks arguments and converts every exception to a status and a thread-local message.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace paddle_mini {
 namespace {
 
-thread_local char last_error[1024];  // no string: a message may be about memory
+thread_local char last_error[1024];  // fixed buffer: reporting "out of memory" must not allocate
 thread_local int last_status = PADDLE_OPTIMIZER_OK;
 
 int failed(int status, const char* function, const char* what) noexcept {
@@ -35,7 +35,7 @@ int guarded(const char* function, F f) noexcept {
   } catch (const std::bad_alloc&) {
     return failed(PADDLE_OPTIMIZER_NO_MEMORY, function, "out of memory");
   } catch (const std::exception& error) { return failed(PADDLE_OPTIMIZER_ERROR, function, error.what()); } catch (...) {
-    return failed(PADDLE_OPTIMIZER_ERROR, function, "unknown failure");
+    return failed(PADDLE_OPTIMIZER_ERROR, function, "unknown error");
   }
 }
 
@@ -58,7 +58,7 @@ void check_bytes(const ParameterOptimizer& o, const char* what, size_t bytes) {
   fail<ProgramError>("the ", what, " has ", bytes, " bytes, the parameter ", o.bytes());
 }
 
-// Memory for numbers: there, aligned, and not the parameter's own.
+// Checks that memory for numbers is not NULL, aligned, and does not overlap the parameter.
 void check_values(ParameterOptimizer& o, const char* what, const void* values, size_t bytes) {
   require<ProgramError>(values || bytes == 0, "the ", what, " is NULL");
   auto at = reinterpret_cast<uintptr_t>(values);

@@ -1,4 +1,5 @@
-// From an OptimizerConfig message to what the library obeys; whatever it would not obey is refused here.
+// Converts an OptimizerConfig message to OptimizerConfig. Throws ProgramError for any setting that the library would
+// ignore.
 #include "optimizer/config.h"
 
 #include "core/error.h"
@@ -7,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// The message of each kind and of each policy, in the order of their enums.
+// The message of each kind and policy, in the order of their enums.
 const char* const kKindNames[] = {
     "sgd",  "adadelta", "adagrad",         "adam",  "adamax",      "rmsprop",         "ftrl",
     "lamb", "lars",     "decayed_adagrad", "dpsgd", "proximal_gd", "proximal_adagrad"};
@@ -29,7 +30,7 @@ class Fields {
     require<ProgramError>(value > bound, where_, ".", name, " is ", value, ", it must be above ", bound);
     return value;
   }
-  double part(const char* name) const {  // of a whole: at least 0, below 1
+  double part(const char* name) const {  // a fraction in [0, 1)
     double value = least(name, 0);
     require<ProgramError>(value < 1, where_, ".", name, " is ", value, ", it must be below 1");
     return value;
@@ -42,7 +43,7 @@ class Fields {
 
 float rounded(double value) { return static_cast<float>(value); }
 
-// AdamConfig has its fields' names in common with AdamaxConfig and LambConfig.
+// AdamConfig, AdamaxConfig and LambConfig have these fields in common.
 void read_betas(const Fields& f, Hyper& h) {
   h.first_power1 = f.part("beta_1");
   h.first_power2 = f.part("beta_2");
@@ -171,7 +172,7 @@ LearningRate read_learning_rate(const ConfigMessage& config) {
         Fields s(segment, where);
         double bound = s.any("bound");
         bool rises = lr.segments.empty() || bound > lr.segments.back().first;
-        require<ProgramError>(rises, where, ".segments: the bounds must rise");
+        require<ProgramError>(rises, where, ".segments: the bounds must be strictly ascending");
         lr.segments.emplace_back(bound, s.least("rate", 0));
       }
       require<ProgramError>(!lr.segments.empty(), where, ".segments is empty");
@@ -179,7 +180,7 @@ LearningRate read_learning_rate(const ConfigMessage& config) {
   return lr;
 }
 
-// The limits of the attributes of average_weight.
+// Checks the same limits as the attributes of average_weight.
 WeightRule read_average(const ConfigMessage& m) {
   Fields f(m, "averaging");
   WeightRule rule;

@@ -1,4 +1,4 @@
-// OptimizerConfig: what proto/optimizer.proto says, checked, as the library uses it.
+// OptimizerConfig: the checked settings of proto/optimizer.proto in the form that the library uses.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace paddle_mini {
 
-// In the order of the enum in optimizer.proto, which begins with 1.
+// In the order of the enum in optimizer.proto, which starts at 1.
 enum class OptimizerKind {
   Sgd,
   Adadelta,
@@ -30,16 +30,16 @@ enum class OptimizerKind {
 inline constexpr int kOptimizerKinds = 13;
 const char* name_of(OptimizerKind kind);
 
-// Numbers of the formulas, as precise as the attributes of the operators, so that both give the same bits. Where a
-// formula has no such number it is 0.
+// Hyperparameters, in the precision of the operators' attributes, so both give the same bits. A formula without such a
+// parameter has 0 there.
 struct Hyper {
   float momentum = 0, beta1 = 0, beta2 = 0, epsilon = 0, rho = 0, l1 = 0, l2 = 0, power = 0;
-  float coefficient = 0, rescale = 0, inner_decay = 0;  // of Lars; the last also of Lamb
+  float coefficient = 0, rescale = 0, inner_decay = 0;  // of Lars; inner_decay also of Lamb
   float clip = 0, batch_size = 0, sigma = 0;            // of Dpsgd
   bool nesterov = false, centered = false, always_adapt = false;
   uint32_t seed = 0;
-  double first_power1 = 1, first_power2 = 1;  // beta1, beta2 as they were given
-  double accumulator = 0;                     // what the squares begin with
+  double first_power1 = 1, first_power2 = 1;  // beta1 and beta2 in the given precision
+  double accumulator = 0;                     // initial value of the squares
 };
 
 enum class NanPolicy { Apply, Refuse, Skip };
@@ -49,16 +49,16 @@ struct OptimizerConfig {
   OptimizerKind kind = OptimizerKind::Sgd;
   Hyper hyper;
   LearningRate learning_rate;
-  float clip_norm = 0, clip_value = 0;  // 0: not clipped
+  float clip_norm = 0, clip_value = 0;  // 0: no clipping
   float l1 = 0, l2 = 0;                 // added to the gradient
-  float decay = 0;                      // beside the gradient
+  float decay = 0;                      // decoupled weight decay
   NanPolicy nan_policy = NanPolicy::Apply;
   RowPolicy row_policy = RowPolicy::Lazy;
-  int64_t row_width = 0;  // 0: what the first call with rows has
+  int64_t row_width = 0;  // 0: taken from the first call with rows
   std::vector<WeightRule> averages;
 };
 
-// ProgramError, saying which field, when it can't be obeyed.
+// Throws ProgramError naming the field if the bytes are not a valid configuration.
 OptimizerConfig parse_config(std::string_view bytes);
 
 }  // namespace paddle_mini

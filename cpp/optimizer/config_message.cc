@@ -1,11 +1,11 @@
-// Parsing by upb with the definitions in proto/optimizer.desc. Only this file of the library sees upb.
+// Parses messages by upb with the definitions in proto/optimizer.desc. Only this file of the library uses upb.
 #include "optimizer/config_message.h"
 
 #include <cmath>
 
 #include "core/error.h"
 
-// upb reads a field by memcpy of its size into a union, which g++ takes for uninitialized.
+// upb reads a field by memcpy of its size into a union, which g++ reports as uninitialized.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "google/protobuf/descriptor.upb.h"
@@ -37,7 +37,7 @@ T checked(T memory) {
   return memory;
 }
 
-// Never freed: definitions live with the process.
+// Never freed: definitions live as long as the process.
 const upb_MessageDef* load_definition() {
   Arena arena(checked(upb_Arena_New()));
   const auto* files = checked(google_protobuf_FileDescriptorSet_parse(reinterpret_cast<const char*>(kOptimizerDesc),
@@ -67,10 +67,10 @@ upb_MessageValue value_of(const void* message, const upb_FieldDef* field) {
   return message ? upb_Message_GetFieldByDef(as_message(message), field) : upb_FieldDef_Default(field);
 }
 
-// A closed enum keeps values that it does not know among the unknown fields, so these are refused here as well.
+// A closed enum stores unknown values among the unknown fields, so this rejects them too.
 void refuse_unknown(const upb_Message* message, const upb_MessageDef* def, const std::string& path) {
   bool known = !upb_Message_HasUnknown(message);
-  require<ProgramError>(known, "the configuration has fields or values that this version does not know",
+  require<ProgramError>(known, "the configuration has fields or values that are unknown to this version",
                         path.empty() ? "" : " in ", path);
   size_t at = kUpb_Message_Begin;
   const upb_FieldDef* field;

@@ -1,5 +1,5 @@
-// A place in the table has a tenant's number, which rises with each tenant, and two bits: whether there is one, and
-// whether a thread is in a call for it. One compare-and-swap enters.
+// A slot of the handle table holds a generation number, incremented for each object in it, and two bits: whether the
+// slot has an object, and whether a thread is in a call for it. One compare-and-swap enters a call.
 #include "optimizer/handles.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 namespace paddle_mini {
 
-// Each has a cache line: threads with objects of their own do not wait for each other's.
+// Each slot has its own cache line, so threads with different objects do not share one.
 struct alignas(64) Handle::Place {
   std::atomic<uint64_t> word{kEmpty};
   std::unique_ptr<ParameterOptimizer> object;
@@ -17,14 +17,14 @@ struct alignas(64) Handle::Place {
   static constexpr uint64_t kEmpty = 0, kThere = 1, kBusy = 3, kBits = 2;
 };
 
-// Lives as long as the process: places are used again and never freed.
+// Lives as long as the process: slots are reused and never freed.
 class HandleTable {
  public:
   static constexpr uint64_t kPlaceBits = sizeof(void*) == 8 ? 24 : 16, kChunkBits = 10;
   static constexpr uint64_t kPlaces = uint64_t{1} << kPlaceBits, kChunk = uint64_t{1} << kChunkBits;
   static constexpr uint64_t kTenants = uint64_t{1} << (8 * sizeof(void*) - kPlaceBits - 1);
 
-  // A child of fork() must find the mutex free.
+  // fork() must not copy a locked mutex into the child.
   HandleTable() {
     pthread_atfork([] { table().mutex_.lock(); }, [] { table().mutex_.unlock(); }, [] { table().mutex_.unlock(); });
   }
@@ -47,7 +47,7 @@ class HandleTable {
     }
     require<DeviceError>(used_ < kPlaces, "there are ", used_, " optimizers already");
     if (!place(used_)) chunks_[used_ >> kChunkBits].store(new Handle::Place[kChunk], std::memory_order_release);
-    free_.reserve(used_ + 1);  // so that give_back() needs no memory
+    free_.reserve(used_ + 1);  // so that give_back() never allocates
     return used_++;
   }
   void give_back(uint64_t index) {
@@ -82,7 +82,7 @@ void* Handle::add(std::unique_ptr<ParameterOptimizer> object) {
 
 Handle::Handle(const void* handle) : place_(HandleTable::table().place(index_of(handle))), tenant_(tenant_of(handle)) {
   require<ProgramError>(handle, "the optimizer is NULL");
-  require<ProgramError>(place_ && tenant_, "this is no optimizer");
+  require<ProgramError>(place_ && tenant_, "this is not an optimizer");
   uint64_t found = tenant_ << Place::kBits | Place::kThere, busy = tenant_ << Place::kBits | Place::kBusy;
   if (place_->word.compare_exchange_strong(found, busy, std::memory_order_acquire)) return;
   require<ProgramError>(found >> Place::kBits == tenant_ && (found & Place::kThere), "this optimizer was released");
@@ -99,7 +99,7 @@ void Handle::release(const void* handle) {
   Handle held(handle);
   std::unique_ptr<ParameterOptimizer> object = std::move(held.place_->object);
   held.place_->word.store(held.tenant_ << Place::kBits, std::memory_order_release);
-  held.place_ = nullptr;  // nothing is left to leave
+  held.place_ = nullptr;  // the destructor must not write to the slot
   HandleTable::table().give_back(index_of(handle));
 }
 

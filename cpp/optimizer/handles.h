@@ -1,4 +1,4 @@
-// Handles: what the library gives out for its objects, so that one that was released, or never was one, is told apart.
+// Handle: checked references to the library's objects; they detect released objects and invalid pointers.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,14 @@ class Busy : public Error {
   using Error::Error;
 };
 
-// A handle is never dereferenced: it says which place of a table, and which of its tenants.
+// A handle is never dereferenced: it encodes a slot of a table and the generation of its object.
 class Handle {
  public:
   static void* add(std::unique_ptr<ParameterOptimizer> object);
-  static void release(const void* handle);  // ProgramError, Busy
+  static void release(const void* handle);  // throws ProgramError or Busy
 
-  // The object for one call of this thread. ProgramError where there is none, Busy while another thread has it.
+  // Acquires the object for one call of this thread. Throws ProgramError if it does not exist, Busy while another
+  // thread uses it.
   explicit Handle(const void* handle);
   ~Handle();
   Handle(const Handle&) = delete;

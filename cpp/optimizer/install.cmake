@@ -1,17 +1,17 @@
-# Where the optimizers' C library goes: below a prefix of its own (component optimizer) and into the Python package
-# (component python).
+# Installs the optimizers' C library under its own prefix (component optimizer) and into the Python package (component
+# python).
 #
 #   prefix   include/  lib/libpaddle_mini_optimizer.{so,a}  lib/pkgconfig/  lib/cmake/  share/paddle_mini/
-#   package  paddle_mini/libpaddle_mini_optimizer.so, and the rest below paddle_mini/capi as below a prefix
+#   package  paddle_mini/libpaddle_mini_optimizer.so, the rest under paddle_mini/capi laid out as a prefix
 #
-# A wheel holds no links: its one shared library is where Python looks for it, and the files for pkg-config and CMake
-# say that. They name everything by its way from themselves, so both trees may be moved. A full install, which wheels
-# are made of, leaves the prefix out.
+# A wheel can't contain links: its only shared library is where Python finds it, and the files for pkg-config and CMake
+# point there. They use paths relative to themselves, so both trees are relocatable. A full install, which wheels are
+# built from, excludes the prefix.
 include(CMakePackageConfigHelpers)
 set(name paddle_mini_optimizer)
 set(made "${PROJECT_BINARY_DIR}/${name}")
 
-function(install_optimizer component prefix shared_dir) # then EXCLUDE_FROM_ALL, or nothing
+function(install_optimizer component prefix shared_dir) # further arguments: EXCLUDE_FROM_ALL, or none
   set(cmake_dir "${prefix}lib/cmake/${name}")
   file(RELATIVE_PATH to_shared "/${prefix}lib/pkgconfig" "/${shared_dir}")
   configure_file("${CMAKE_SOURCE_DIR}/cpp/optimizer/${name}.pc.in" "${made}/${component}/${name}.pc" @ONLY)

@@ -1,4 +1,4 @@
-// The policies of PaddlePaddle's first trainer, and two that came later.
+// Implements the policies of PaddlePaddle's first trainer and two later ones.
 // Noam: Vaswani et al. 2017; cosine: Loshchilov & Hutter 2017.
 #include "optimizer/learning_rate.h"
 

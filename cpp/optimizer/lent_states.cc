@@ -1,4 +1,4 @@
-// A set of addresses.
+// Implements a thread-safe set of addresses.
 #include "optimizer/lent_states.h"
 
 #include <pthread.h>
@@ -9,9 +9,9 @@
 namespace paddle_mini {
 namespace {
 
-// Lives as long as the process, whose end may come while a thread is in a call.
+// Lives as long as the process, which may end while a thread is in a call.
 struct Lent {
-  // A child of fork() must find the mutex free.
+  // fork() must not copy a locked mutex into the child.
   Lent() {
     pthread_atfork([] { lent().mutex.lock(); }, [] { lent().mutex.unlock(); }, [] { lent().mutex.unlock(); });
   }

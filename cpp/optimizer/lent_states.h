@@ -1,10 +1,10 @@
-// The states that the library has given out and that were not freed yet.
+// Tracks the states that the library returned and that are not freed yet.
 #pragma once
 
 namespace paddle_mini {
 
 void lend_state(const void* state);
-// False for what was not lent, or was taken back before.
+// Returns false if the address is not in the set: never returned, or freed before.
 bool take_back_state(const void* state);
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
-// The loops of one level of processor: the steps of math/optimizer_steps.h over arrays. The library has several of
-// these, so nothing of this file but its table may be seen outside (CMakeLists.txt).
+// Loops over arrays for one CPU level, with the steps of math/optimizer_steps.h. The library contains several
+// compilations of this file, so only its table may be visible outside (CMakeLists.txt).
 #include "optimizer/loops.h"
 
 #include "math/finite.h"
@@ -9,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-// What loops ask of a device; on a processor nothing.
+// The context that map() needs; unused on the CPU.
 Device& processor() {
   static Device device;
   return device;
@@ -67,7 +67,7 @@ void rmsprop(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
       static_cast<const T*>(k[1]), static_cast<const T*>(k[2]), g);
 }
 
-// What is added keeps the division finite, as in the operator.
+// As in the operator, a term is added that keeps the division finite.
 template <class T>
 void ftrl(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
   const Hyper& h = *x.hyper;
@@ -80,7 +80,7 @@ LambStep<T> lamb_step(const StepNumbers<T>& x) {
   return {T(h.beta1), T(h.beta2), T(1) - x.power1, T(1) - x.power2, T(h.epsilon), T(h.inner_decay)};
 }
 
-// The moments, and how long the parameter and the step are.
+// Updates the moments and accumulates the squared norms of the parameter and the step.
 template <class T>
 void lamb(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
   LambStep<T> step = lamb_step(x);

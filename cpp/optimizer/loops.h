@@ -1,4 +1,4 @@
-// Loops: what an update does with arrays, compiled once for each level of processor (loops.cc).
+// Loops: the array loops of an update, compiled once per CPU level (loops.cc).
 #pragma once
 
 #include "math/average_blocks.h"
@@ -6,30 +6,29 @@
 
 namespace paddle_mini {
 
-// Sums are taken over blocks of this size, as the operator lamb takes them, and what is done to a block in several
-// loops stays in the first cache.
+// Sums use blocks of this size, as in the operator lamb, and a block that several loops process stays in the L1 cache.
 inline constexpr int64_t kBlock = 2048;
-inline constexpr int kMostArrays = 3;  // that an optimizer keeps beside the parameter
+inline constexpr int kMostArrays = 3;  // that an optimizer keeps besides the parameter
 
-// The numbers of one update.
+// The scalars of one update.
 template <class T>
 struct StepNumbers {
   const Hyper* hyper = nullptr;
   T rate{}, power1{}, power2{};
-  // Lars: of the parameter and of the gradient; Dpsgd: of the gradient; Lamb: gathered by its steps.
+  // Lars: parameter and gradient; Dpsgd: gradient; Lamb: accumulated by its steps.
   double squares[2] = {};
   T noise{};               // of Dpsgd
 };
 
 template <class T>
 struct Loops {
-  // One step for n elements of the parameter p and of what its optimizer keeps, in place.
+  // One in-place step for n elements of the parameter p and of the optimizer's arrays.
   using Step = void (*)(int64_t n, T* p, T* const* kept, const T* gradient, StepNumbers<T>& numbers);
   Step step[kOptimizerKinds];
-  // The second half of Lamb's, after the first for all elements.
+  // The second pass of Lamb, after the first one over all elements.
   void (*lamb_move)(int64_t n, T* p, T* const* kept, const StepNumbers<T>& numbers);
 
-  // out = gradient held between -limit and limit; times factor; + rate p; + rate sign(p)
+  // Each writes to `out`: the gradient clipped to [-limit, limit]; times factor; plus rate p; plus rate sign(p).
   void (*clip)(int64_t n, T limit, const T* gradient, T* out);
   void (*scale)(int64_t n, T factor, const T* gradient, T* out);
   void (*add_l2)(int64_t n, T rate, const T* p, const T* gradient, T* out);
@@ -39,10 +38,10 @@ struct Loops {
   void (*add_scaled)(int64_t n, T scale, const T* delta, T* p);  // p += scale delta
   // p = sign(p) max(0, kept |p| - taken)
   void (*fade)(int64_t n, T kept, T taken, T* p);
-  // A step of an average in blocks (math/average_blocks.h), of one that moves.
+  // A step of a blocked average (math/average_blocks.h) whose Move is not None.
   void (*add_to_block)(int64_t n, T weight, const T* p, T* block);
   void (*end_block)(int64_t n, const BlockStep<T>& step, const T* p, T* average, T* block);
-  // The average of a row that stood still; and rounded, where its generation ended.
+  // The average of a row that has not changed for some updates; and its rounded value at the end of a generation.
   void (*catch_up_row)(int64_t n, double kept, const T* p, T* average, T* block);
   void (*ended_row)(int64_t n, double kept, const T* p, const T* average, const T* block, T* out);
 
@@ -57,7 +56,7 @@ struct LoopTables {
   void (*exp)(int64_t n, double* x);
 };
 
-// The best that this processor runs, or what PM_CPU names; DeviceError when that can't be.
+// The tables of the best level that this CPU runs, or of the one in PM_CPU. Throws DeviceError if that is impossible.
 const LoopTables& loops_of_this_processor();
 
 template <class T>

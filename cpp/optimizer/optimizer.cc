@@ -1,5 +1,5 @@
-// One update: the gradient is clipped and regularized, the optimizer takes its step, the averages follow; block by
-// block where that is more than one loop, so that the memory is read once.
+// Implements one update: clips and regularizes the gradient, runs the optimizer's step, then updates the averages. If
+// that takes several loops, it works block by block, so memory is read only once.
 #include "optimizer/optimizer.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace paddle_mini {
 namespace {
 
-// How many arrays of the parameter's size an optimizer keeps.
+// The number of arrays of the parameter's size that an optimizer keeps.
 int arrays_of(const OptimizerConfig& config) {
   switch (config.kind) {
     case OptimizerKind::Sgd: return config.hyper.momentum == 0 ? 0 : 1;
@@ -53,7 +53,7 @@ TypedOptimizer<T>::TypedOptimizer(OptimizerConfig config, const void* parameter,
       power2_(static_cast<T>(config_.hyper.first_power2)), block_(kBlock, T(0)),
       decay_(static_cast<double>(config_.l1), static_cast<double>(config_.l2) + static_cast<double>(config_.decay)) {
   if (parameter && size) std::memcpy(param_.data(), parameter, bytes());
-  int number = 1;  // of arrays, the parameter being 0
+  int number = 1;  // array number (array.h); the parameter has 0
   for (int i = 0; i < arrays_; ++i) kept_[i] = Array<T>(size, static_cast<T>(config_.hyper.accumulator), number++);
   for (const WeightRule& rule : config_.averages) {
     averages_.emplace_back(rule, size, number);
@@ -66,7 +66,7 @@ TypedOptimizer<T>::TypedOptimizer(OptimizerConfig config, const void* parameter,
   }
 }
 
-// False where the gradient is to be left out.
+// Returns false if the update must be skipped.
 template <class T>
 bool TypedOptimizer<T>::admit(int64_t count, const T* gradient) {
   if (config_.nan_policy == NanPolicy::Apply || loops_.finite(count, gradient)) return true;
@@ -123,7 +123,7 @@ void TypedOptimizer<T>::update_dense(const T* g, T factor) {
   for (int64_t row = 0; by_rows_ && decay_.works() && row < row_count(); ++row) decay_.stamp(row);
 }
 
-// A power that is no normal number any more is 0: 1 minus it is the same, and arithmetic with it is not slow.
+// Flushes a subnormal power to 0: 1 minus it is the same, and subnormal arithmetic is slow.
 template <class T>
 void TypedOptimizer<T>::advance_powers() {
   auto advance = [](T& power, float beta) {
@@ -139,13 +139,13 @@ bool TypedOptimizer<T>::needs_squares() const {
   return (config_.kind == OptimizerKind::Lars && config_.hyper.inner_decay > 0) || config_.kind == OptimizerKind::Dpsgd;
 }
 
-// For a gradient that is prepared as a whole, before its norm is taken.
+// For a gradient that must be prepared completely before its norm is computed.
 template <class T>
 void TypedOptimizer<T>::reserve_whole() {
   if (needs_squares() && prepares() && !whole_.size()) whole_ = Array<T>(size_, T(0));
 }
 
-// As the operator clip_by_norm.
+// Same as the operator clip_by_norm.
 template <class T>
 T TypedOptimizer<T>::factor_of_norm(int64_t count, const T* gradient) const {
   if (config_.clip_norm == 0) return T(1);
@@ -153,7 +153,7 @@ T TypedOptimizer<T>::factor_of_norm(int64_t count, const T* gradient) const {
   return static_cast<T>(norm > most ? most / norm : 1);
 }
 
-// The learning rate is counted; averages of a parameter that changes as a whole know their weights.
+// Counts the update, and the weights of the averages of a densely updated parameter.
 template <class T>
 void TypedOptimizer<T>::begin_dense() {
   if (by_rows_) {
@@ -165,7 +165,7 @@ void TypedOptimizer<T>::begin_dense() {
   count_averages();
 }
 
-// By the rate as the step has it.
+// Uses the rate in the precision of the step.
 template <class T>
 void TypedOptimizer<T>::count_averages() {
   double rate = static_cast<double>(static_cast<T>(rate_after(updates_)));
@@ -180,7 +180,7 @@ void TypedOptimizer<T>::finish(bool regularized) {
   decay_.advance(own_rate(updates_));
 }
 
-// The elements from `begin` on, whose gradient is given.
+// Updates `count` elements from `begin` on; `gradient` points to their gradient.
 template <class T>
 void TypedOptimizer<T>::run(int64_t begin, int64_t count, const T* gradient, StepNumbers<T>& numbers, bool averages) {
   bool lamb = config_.kind == OptimizerKind::Lamb, prepared = needs_squares() || !prepares();
@@ -214,7 +214,7 @@ void TypedOptimizer<T>::add_to_averages(int64_t at, int64_t n) {
   for (Average<T>& average : averages_) average.add(loops_, at, n, param_.data() + at);
 }
 
-// Clipped first, then regularized, as the layer functions do it.
+// Clips first, then regularizes, like the layer functions.
 template <class T>
 const T* TypedOptimizer<T>::prepare(int64_t at, int64_t n, const T* gradient, T* out) const {
   const T *g = gradient, *p = param_.data() + at;
@@ -230,7 +230,7 @@ void TypedOptimizer<T>::apply_delta(const void* delta, double scale) {
   const T* d = static_cast<const T*>(delta);
   require<ProgramError>(std::isfinite(scale), "scale is ", scale, ", it must be finite");
   if (!admit(size_, d)) return;
-  next_numbers();  // the rate counts in averages: it must be one
+  next_numbers();  // throws unless the rate, which averages use, is finite
   begin_dense();
   for (int64_t at = 0; at < size_; at += kBlock) {
     int64_t n = std::min(kBlock, size_ - at);

@@ -1,4 +1,4 @@
-// ParameterOptimizer: a parameter, what its optimizer keeps for it, and the updates.
+// ParameterOptimizer: a parameter, the state of its optimizer, and the updates.
 #pragma once
 
 #include <memory>
@@ -14,24 +14,25 @@
 
 namespace paddle_mini {
 
-// A gradient is not finite, and the configuration refuses that.
+// The gradient is not finite and the configuration rejects that.
 class NotFinite : public Error {
  public:
   using Error::Error;
 };
 
-// Everything is checked, and all memory is there, before anything changes. One thread at a time.
+// Every call checks its arguments and allocates all memory before it changes anything. Only one thread may call at a
+// time.
 class ParameterOptimizer {
  public:
   virtual ~ParameterOptimizer() = default;
 
-  // `element` is the size of one number, 4 or 8. parameter may be nullptr beside a state.
+  // `element` is the size of one number, 4 or 8. `parameter` may be nullptr if a state is given.
   static std::unique_ptr<ParameterOptimizer> create(OptimizerConfig config, size_t element, const void* parameter,
                                                     size_t bytes, std::string_view state, bool has_state);
 
   virtual size_t element() const = 0;
   virtual size_t bytes() const = 0;
-  virtual const void* address() const = 0;  // of the parameter
+  virtual const void* address() const = 0;  // address of the parameter
   virtual void update(const void* gradient) = 0;
   virtual void update_rows(const int64_t* rows, size_t count, const void* gradient, size_t bytes) = 0;
   virtual void apply_delta(const void* delta, double scale) = 0;
@@ -50,7 +51,7 @@ class ParameterOptimizer {
 
  protected:
   explicit ParameterOptimizer(OptimizerConfig config) : config_(std::move(config)) {}
-  // The factor of the parameter is not in it.
+  // Without the parameter's factor.
   double rate_after(uint64_t updates) const {
     return has_fixed_rate_ ? fixed_rate_ : config_.learning_rate.after(updates, pass_);
   }
@@ -102,7 +103,7 @@ class TypedOptimizer : public ParameterOptimizer {
   T factor_of_norm(int64_t count, const T* gradient) const;
   int64_t row_count() const { return width_ ? size_ / width_ : 0; }
 
-  // ---- rows.cc: rows of a table ----
+  // ---- rows.cc: updates of rows of a table ----
   int64_t width_of(size_t rows, size_t bytes) const;
   void check_rows(const int64_t* rows, size_t count, int64_t width) const;
   const T* merge_rows(const int64_t* rows, size_t count, int64_t width, const T* gradient);
@@ -123,17 +124,17 @@ class TypedOptimizer : public ParameterOptimizer {
   const Loops<T>& loops_;
   int64_t size_;
   Array<T> param_, kept_[kMostArrays];
-  int arrays_ = 0;         // of kept_ that the optimizer has
-  T power1_, power2_;      // of beta1 and beta2, for the next update
+  int arrays_ = 0;         // number of used arrays in kept_
+  T power1_, power2_;      // powers of beta1 and beta2 for the next update
   std::vector<Average<T>> averages_;
-  T factor_ = T(1);        // of the gradient, by clip_norm, in this update
-  Array<T> block_, whole_;  // gradients as they were prepared
+  T factor_ = T(1);        // factor of clip_norm for the gradient of this update
+  Array<T> block_, whole_;  // prepared gradients
 
-  int64_t width_ = 0;  // of a row; 0 until it is known
-  bool by_rows_ = false;  // whether rows have been updated lazily: then rows may have to be caught up
+  int64_t width_ = 0;  // elements of a row; 0 while unknown
+  bool by_rows_ = false;  // whether rows have been updated lazily, so others may need to catch up
   RowDecay decay_;
   RowMerge merge_;
-  std::vector<int64_t> named_;  // rows of this update
+  std::vector<int64_t> named_;  // ascending row numbers of this update
   Array<T> merged_, zeros_;
 };
 

@@ -1,4 +1,4 @@
-// Choosing the loops for this processor.
+// Selects the loops for this CPU.
 #include <cstdlib>
 
 #include "core/error.h"
@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// Made by CMake: the levels that were built.
+// CMake defines PM_LEVELS, the list of levels that were built.
 #define PM_LEVEL_OF(level) extern "C" const LoopTables* paddle_mini_loops_##level();
 PM_LEVELS
 #undef PM_LEVEL_OF
@@ -31,8 +31,8 @@ const LoopTables& choose() {
     if (!wanted || !*wanted || level == wanted) return *tables;
     all += (all.empty() ? "" : " ") + level;
   }
-  require<DeviceError>(!all.empty(), "the library was built for newer processors than this one");
-  fail<DeviceError>("PM_CPU=", printable(wanted), ": this processor and the library have ", all);
+  require<DeviceError>(!all.empty(), "the library was built for newer CPUs than this one");
+  fail<DeviceError>("PM_CPU=", printable(wanted), ": this CPU and the library have ", all);
 }
 
 }  // namespace

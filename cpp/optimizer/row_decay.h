@@ -1,4 +1,4 @@
-// RowDecay: weight decay and l1, l2 of rows that gradients seldom name, caught up when a row is read or named.
+// RowDecay: lazy weight decay, l1 and l2 of table rows with sparse gradients, applied when a row is read or updated.
 #pragma once
 
 #include <cmath>
@@ -9,11 +9,11 @@
 
 namespace paddle_mini {
 
-// A row without gradient would go, in each update with the rate r,
+// A row without gradient would change in each update with the rate r:
 //   |p| <- max(0, k |p| - r l1),  k = 1 - r (decay + l2)
-// which from update s to update t is, with the product K of all k and T <- k T + r l1,
+// From update s to update t, with the product K of all k and T <- k T + r l1, this gives
 //   |p_t| = max(0, (K_t / K_s) |p_s| - (T_t - (K_t / K_s) T_s)).
-// So two numbers for each row are enough, whatever the rates were: log K and T when it was up to date.
+// So two numbers per row suffice for any rates: log K and T at its last update.
 class RowDecay {
  public:
   RowDecay() = default;
@@ -21,18 +21,18 @@ class RowDecay {
 
   bool works() const { return l1_ > 0 || l2_ > 0; }
   void begin(int64_t rows) {
-    Array<double> log_kept(rows, log_kept_), taken(rows, taken_);  // both, or nothing changes
+    Array<double> log_kept(rows, log_kept_), taken(rows, taken_);  // both allocations succeed, or nothing changes
     log_kept_of_ = std::move(log_kept);
     taken_of_ = std::move(taken);
   }
 
-  // ProgramError when a row would change its sign.
+  // Throws ProgramError if the rate would change the sign of a row.
   void require_rate(double rate) const {
     bool small = rate * l2_ < 1;
     require<ProgramError>(small, "the learning rate ", rate,
                           " times decay and l2_rate is not below 1: rows can't be caught up");
   }
-  // What one update does: the part that is kept, and what is taken.
+  // The factors of one update: the fraction that remains, and the amount subtracted.
   std::pair<double, double> once(double rate) const { return {1 - rate * l2_, rate * l1_}; }
   void advance(double rate) {
     auto [kept, taken] = once(rate);
@@ -69,7 +69,7 @@ class RowDecay {
  private:
   double l1_ = 0, l2_ = 0;
   double log_kept_ = 0, taken_ = 0;
-  Array<double> log_kept_of_, taken_of_;  // of each row
+  Array<double> log_kept_of_, taken_of_;  // per row
 };
 
 }  // namespace paddle_mini

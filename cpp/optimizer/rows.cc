@@ -1,4 +1,4 @@
-// Updates of some rows of a table. What the others miss meanwhile is caught up when they are named or read.
+// Implements updates of some rows of a table. The other rows catch up when they are updated or read.
 #include <numeric>
 
 #include "optimizer/optimizer.h"
@@ -12,7 +12,7 @@ bool takes_norms(OptimizerKind kind) {
 
 }  // namespace
 
-// In elements; 0 where nobody can know.
+// Elements of a row; 0 if unknown.
 template <class T>
 int64_t TypedOptimizer<T>::width_of(size_t rows, size_t bytes) const {
   require<ProgramError>(rows <= static_cast<size_t>(INT64_MAX), rows, " rows are more than a table has");
@@ -64,7 +64,7 @@ void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const voi
   }
 }
 
-// The gradient of the rows in named_, which rise then.
+// Merges duplicate rows: returns the gradient of the rows in named_, which are then sorted ascending.
 template <class T>
 const T* TypedOptimizer<T>::merge_rows(const int64_t* rows, size_t count, int64_t width, const T* gradient) {
   named_.assign(rows, rows + count);
@@ -78,7 +78,7 @@ const T* TypedOptimizer<T>::merge_rows(const int64_t* rows, size_t count, int64_
   return merged_.data();
 }
 
-// Rows that follow each other are one piece: run(first element, elements, gradient).
+// Calls run(first element, elements, gradient) for each range of consecutive rows.
 template <class T>
 template <class F>
 void TypedOptimizer<T>::for_each_run(const T* gradient, F run) const {
@@ -93,7 +93,7 @@ template <class T>
 void TypedOptimizer<T>::begin_rows(int64_t width) {
   if (by_rows_ || width == 0) return;
   int64_t height = size_ / width;
-  std::vector<Array<double>> stamps;  // all memory first
+  std::vector<Array<double>> stamps;  // allocate everything first
   for (size_t i = 0; i < averages_.size(); ++i) stamps.emplace_back(height, 0.0);
   if (decay_.works()) decay_.begin(height);
   for (size_t i = 0; i < averages_.size(); ++i) averages_[i].begin_rows(std::move(stamps[i]));
@@ -116,7 +116,7 @@ void TypedOptimizer<T>::update_lazily(const T* gradient, StepNumbers<T>& numbers
   for (int64_t row : named_) decay_.stamp(row);
 }
 
-// No row was ever named, so nobody knows how long they are: all of them decay.
+// No row was ever updated, so the row width is unknown: all elements decay.
 template <class T>
 void TypedOptimizer<T>::update_no_rows() {
   begin_dense();

@@ -1,5 +1,5 @@
-// The checksum: FNV-1a (Fowler, Noll & Vo) over words of eight bytes, four sums that take turns, since one would wait
-// for itself. Each round can be undone, so a change of one word always changes the result.
+// The checksum is FNV-1a (Fowler, Noll & Vo) over 64-bit words, in four interleaved sums, because a single one would be
+// limited by latency. Each round is invertible, so a change of one word always changes the result.
 #include "optimizer/state.h"
 
 namespace paddle_mini {
@@ -9,7 +9,7 @@ constexpr uint64_t kPrime = 0x100000001b3ull;
 
 uint64_t mixed(uint64_t sum, uint64_t word) {
   sum = (sum ^ word) * kPrime;
-  return sum ^ (sum >> 32);  // so that high bits come down, too
+  return sum ^ (sum >> 32);  // propagates high bits to low ones
 }
 
 uint64_t checksum(const char* bytes, size_t size) {

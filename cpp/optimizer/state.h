@@ -1,4 +1,4 @@
-// The bytes of an object's state: written and read in one order, raw little-endian values, with a checksum at the end.
+// Serializes an object's state: raw little-endian values in a fixed order, followed by a checksum.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as 
 
 class StateWriter {
  public:
-  // Into memory whose size is known before.
+  // Writes into memory of known size.
   StateWriter(void* memory, size_t size) : at_(static_cast<char*>(memory)), begin_(at_), end_(at_ + size) {}
 
   template <class V>
@@ -25,14 +25,14 @@ class StateWriter {
   void write_all(const Array<T>& array) {
     append(array.data(), static_cast<size_t>(array.size()) * sizeof(T));
   }
-  void finish();  // the checksum
+  void finish();  // writes the checksum
 
  private:
   void append(const void* from, size_t bytes);
   char *at_, *begin_, *end_;
 };
 
-// As StateWriter, to learn the size.
+// Same interface as StateWriter, but only computes the size.
 class StateSize {
  public:
   template <class V>
@@ -51,7 +51,7 @@ class StateSize {
 
 class StateReader {
  public:
-  // ProgramError when the checksum is not that of the bytes.
+  // Throws ProgramError if the checksum does not match the bytes.
   explicit StateReader(std::string_view bytes);
 
   template <class V>
@@ -60,7 +60,7 @@ class StateReader {
     take(&value, sizeof value);
     return value;
   }
-  // ProgramError when it is another value; `what` names it.
+  // Throws ProgramError, naming `what`, if the value differs.
   template <class V>
   void expect(const V& wanted, const char* what) {
     V found = read<V>();
@@ -70,7 +70,7 @@ class StateReader {
   void read_all(Array<T>& array) {
     take(array.data(), static_cast<size_t>(array.size()) * sizeof(T));
   }
-  void finish() const;  // ProgramError when there is more
+  void finish() const;  // throws ProgramError if bytes are left
 
  private:
   void take(void* to, size_t bytes);

@@ -1,4 +1,4 @@
-// What an object keeps, as bytes, in the order of write().
+// Reads and writes the state of an optimizer, in the order of write().
 #include "optimizer/optimizer.h"
 #include "optimizer/state.h"
 
@@ -6,7 +6,7 @@ namespace paddle_mini {
 namespace {
 
 constexpr uint64_t kMark = 0x00545045544d4d50;  // "PMMTEPT"
-constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // of averages
+constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // kWithoutBlocks: version 1, whose averages have no blocks
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   uint32_t kind = from.read<uint32_t>();
   require<ProgramError>(kind < kOptimizerKinds, "the state is of an unknown optimizer");
   require<ProgramError>(kind == static_cast<uint32_t>(config_.kind), "the state is of ",
-                        name_of(static_cast<OptimizerKind>(kind)), ", the configuration says ", name_of(config_.kind));
+                        name_of(static_cast<OptimizerKind>(kind)), ", the configuration of ", name_of(config_.kind));
   from.expect(static_cast<uint32_t>(sizeof(T)), "elements of size");
   from.expect(static_cast<uint32_t>(arrays_), "arrays of the optimizer:");
   from.expect(static_cast<uint64_t>(size_), "elements:");

@@ -13,7 +13,7 @@ namespace {
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// Row 0 is the remainder of each byte; row i that of a byte with i zero bytes behind it.
+// Row 0 is the remainder of each byte; row i is the remainder of a byte followed by i zero bytes.
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -51,7 +51,8 @@ uint32_t by_tables(std::string_view bytes, uint32_t rest) {
 }
 
 #if defined(__x86_64__)
-// The remainder of a message behind which `size` zero bytes come: linear in the 32 bits, so four tables of bytes do.
+// The remainder of a message followed by `size` zero bytes. It is linear in the 32 bits, so four byte tables compute
+// it.
 class Zeros {
  public:
   explicit Zeros(size_t size) {
@@ -71,7 +72,8 @@ class Zeros {
   std::array<std::array<uint32_t, 256>, 4> table_{};
 };
 
-// The instruction takes three cycles and one can begin in each: three stretches of the data go side by side.
+// The instruction has a latency of three cycles and a throughput of one per cycle: three segments of the data are
+// computed in parallel and combined by Zeros.
 __attribute__((target("sse4.2"))) uint32_t by_instruction(std::string_view bytes, uint32_t rest) {
   constexpr size_t kStretch = 4096;
   static const Zeros zeros(kStretch);

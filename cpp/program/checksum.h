@@ -1,5 +1,5 @@
-// CRC-32C: the checksum of what is written here. It finds every change of up to 32 bits in a row, and all but one in four
-// billion of other changes. It does not protect from a change that is made on purpose: its author can write a new checksum.
+// CRC-32C, the checksum of the files written here. It detects every burst error of up to 32 bits, and all but one in
+// four billion of other changes. It does not protect against deliberate changes, whose author can write a new checksum.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// The checksum of `bytes`; `before` is that of the bytes before them: crc32c(b, crc32c(a)) is that of a + b.
+// The checksum of `bytes`; `before` is the checksum of preceding bytes: crc32c(b, crc32c(a)) is that of a + b.
 uint32_t crc32c(std::string_view bytes, uint32_t before = 0);
 
 // The same without the CPU's instruction, for tests.

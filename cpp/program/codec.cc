@@ -1,8 +1,8 @@
-// codec: the bytes of proto/framework.proto to plain structs and back.
+// codec: converts between the bytes of proto/framework.proto and plain structs.
 //
-// Decoding moves fields out of the parsed message. What the structs cannot say (fields of later
-// versions, notes of other tools, a default that is stated) is still in the message afterwards: its
-// bytes are `unknown`, and encoding begins by merging them, so a file comes back byte for byte.
+// Decoding moves fields out of the parsed message. Content that the structs can't represent (fields of later versions,
+// annotations of other tools, a default that is stated explicitly) remains in the message; its bytes are stored in
+// `unknown`. Encoding starts by merging them, so a file round-trips byte for byte.
 #include <cctype>
 
 #include "program/model_file.h"
@@ -71,7 +71,7 @@ Message* write_var(const VarDesc& var, upb_Arena* arena) {
   write(type, f.kind_of_type, var.kind, arena);
   const Door* own = door_of(var.kind);
   if (own && var.has_tensor) write_tensor(var, *own, type, arena);
-  // After a change of kind, what `unknown` keeps for the old kind has lost its tensor desc.
+  // After a change of kind, remove the submessages in `unknown` that have lost their tensor desc.
   for (const Door& door : f.doors) {
     if (!has(type, door.field)) continue;
     const Message* around = get(type, door.field).msg_val;
@@ -86,7 +86,7 @@ Message* write_var(const VarDesc& var, upb_Arena* arena) {
 
 // ---- Blocks and programs ----
 
-// Reads every element of a list and empties it; an error says which element it was.
+// Reads all elements of a list and clears it; errors name the element.
 template <class T, class Take>
 std::vector<T> take_all(Message* m, Field list, const char* joint, Take take_one) {
   std::vector<T> all;

@@ -1,4 +1,4 @@
-// Fields of messages as C++ values: one type, one field.
+// Converts fields of messages from and to C++ values, one C++ type per field type.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Value to(const T& x, upb_Arena* arena) {
   return v;
 }
 
-// A field as T, a list or a single value.
+// Reads a field, a list or a single value, as T.
 template <class T>
 T read(const Message* m, Field f) {
   if constexpr (List<T>::value) {
@@ -96,8 +96,8 @@ T take(Message* m, Field f) {
   return value;
 }
 
-// An optional field with a default, held by `to`. A file may state the default or leave it out: a
-// stated one stays in the message, and so comes back.
+// Reads an optional field with a default into `to`. A default that the file states explicitly stays in the message, so
+// encoding writes it again.
 template <class T>
 void take_unless_default(Message* m, Field f, T* to) {
   if (has(m, f) && read<T>(m, f) != *to) *to = take<T>(m, f);
@@ -122,10 +122,10 @@ void write_optional(Message* m, Field f, const std::optional<T>& value, upb_Aren
   if (value) write(m, f, *value, arena);
 }
 
-// Names reach C interfaces and file systems, where a NUL would cut them.
+// Names are passed to C interfaces and file systems, which would truncate them at a NUL.
 inline void check_name(const std::string& name) {
   if (name.find('\0') == std::string::npos) return;
-  fail<ProgramError>("the name '", printable(name), "' has a NUL byte in it");
+  fail<ProgramError>("the name '", printable(name), "' contains a NUL byte");
 }
 
 inline std::string read_name(const Message* m, Field f) {
@@ -134,7 +134,8 @@ inline std::string read_name(const Message* m, Field f) {
   return name;
 }
 
-// PaddlePaddle itself writes some attributes twice (use_mkldnn of reshape2), with the same value.
+// Throws if a name occurs twice with different meanings. PaddlePaddle writes some attributes twice (use_mkldnn of
+// reshape2) with the same value.
 template <class Thing, class Same>
 void refuse_two_meanings(const std::vector<Thing>& things, const char* what, Same same) {
   std::vector<const Thing*> sorted;
@@ -142,11 +143,11 @@ void refuse_two_meanings(const std::vector<Thing>& things, const char* what, Sam
   std::sort(sorted.begin(), sorted.end(), [](const Thing* a, const Thing* b) { return a->name < b->name; });
   for (size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i - 1]->name != sorted[i]->name || same(*sorted[i - 1], *sorted[i])) continue;
-    fail<ProgramError>(what, " '", printable(sorted[i]->name), "' is there twice");
+    fail<ProgramError>(what, " '", printable(sorted[i]->name), "' occurs twice");
   }
 }
 
-// The payload that `type` names is the only one present; a list may be empty, and then is absent.
+// Checks that only the payload of `type` is present; an empty list may be absent.
 template <size_t N>
 void check_payload(const Message* m, const std::array<Field, N>& payload, size_t type, const char* type_name) {
   const auto is_present = [&](Field f) { return f.is_list() ? size_of_list(m, f) > 0 : has(m, f); };

@@ -1,4 +1,4 @@
-// Opening, writing and renaming. See open(2), flock(2).
+// Opens, writes and renames files. See open(2), flock(2).
 #include "program/files.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Closes on every path out.
+// Owns a file descriptor and closes it.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -48,10 +48,10 @@ class Descriptor {
 };
 
 Descriptor open_file(const std::string& path, int flags, mode_t mode = 0) {
-  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode));  // a pipe is not waited for
+  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode));  // opening a pipe does not block
 }
 
-// The mode of what is at a path, or -1 where nothing is. A file can't take the place of what is not one.
+// The mode of the file at a path, or -1 if there is none. Throws if it is not a regular file, which can't be replaced.
 int mode_at(const std::string& path) {
   struct stat info{};
   if (lstat(path.c_str(), &info) != 0) return -1;
@@ -67,7 +67,8 @@ bool is_unfinished(std::string_view name) {
          name.substr(kBegin, 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// A file on its way: locked as long as this lives, removed at its end unless it has its name. Or none, for one that goes.
+// A file being written: locked while this object lives, and removed at its end unless it was renamed to its final name.
+// For a file to be removed, the object only holds the path.
 class Unfinished {
  public:
   explicit Unfinished(const NewFile& file)
@@ -97,7 +98,7 @@ class Unfinished {
   }
 
  private:
-  // False when another process removed the file as a leftover, between its creation and its lock.
+  // Returns false if another process removed the file as a leftover between its creation and its lock.
   bool create() {
     beside_ = folder_ + "/" + unfinished_name();
     Descriptor made =
@@ -126,7 +127,7 @@ class Unfinished {
   }
 
   std::string path_, folder_, beside_;
-  int mode_;  // of the file that is replaced; -1: there is none
+  int mode_;  // mode of the replaced file; -1: there is none
   bool has_name_ = false;
   Descriptor descriptor_;
 };
@@ -166,7 +167,7 @@ FileBytes read_file(const std::string& path) {
 
 std::string unfinished_name() {
   unsigned char bytes[8];
-  require<DeviceError>(getrandom(bytes, sizeof bytes, 0) == sizeof bytes, "the system gives no random numbers");
+  require<DeviceError>(getrandom(bytes, sizeof bytes, 0) == sizeof bytes, "the system returned no random numbers");
   std::string name = kBeside;
   for (unsigned char byte : bytes) {
     for (int digit : {byte >> 4, byte & 15}) name += "0123456789abcdef"[digit];
@@ -191,7 +192,7 @@ void write_file(const std::string& path, std::string_view bytes) { write_files({
 
 void remove_unfinished(const std::string& folder) {
   std::unique_ptr<DIR, int (*)(DIR*)> names(opendir(folder.c_str()), closedir);
-  if (!names) return;  // the write that follows reports why
+  if (!names) return;  // the write that follows reports the error
   while (const dirent* entry = readdir(names.get())) {
     if (!is_unfinished(entry->d_name)) continue;
     std::string path = folder + "/" + entry->d_name;

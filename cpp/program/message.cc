@@ -1,4 +1,4 @@
-// Definitions from framework.desc, and messages from bytes.
+// Loads the definitions from framework.desc and parses messages.
 #include "program/message.h"
 
 namespace paddle_mini {
@@ -21,8 +21,8 @@ const Checklist* make_checklist(const upb_MessageDef* def, Checklists* all) {
   return made;
 }
 
-// The path of the first required field that is not there; empty when all are. upb has two searches:
-// one reports the last message only, the other remembers every path, too many in a hostile file.
+// The path of the first missing required field, or "". upb offers two searches: one reports only the last message, the
+// other stores every path, which is too many for a hostile file.
 std::string missing_field(const Message* m, const Checklist& list) {
   for (const Field& field : list.required) {
     if (!has(m, field)) return field.name();
@@ -75,7 +75,7 @@ size_t size_of_list(const Message* m, Field f) {
   return list ? upb_Array_Size(list) : 0;
 }
 
-// The messages are this file's own, so that taking fields out of them is allowed.
+// The messages are owned by this file, so removing fields from them is allowed.
 Message* submessage(Message* m, Field f) { return const_cast<Message*>(get(m, f).msg_val); }
 
 Message* element(Message* m, Field f, size_t i) {

@@ -1,5 +1,5 @@
-// Messages of proto/framework.proto, parsed by upb: their definitions, and the way to each field.
-// Only codec.cc and op_codec.cc use this: no other part of the program's format sees upb.
+// Messages of proto/framework.proto, parsed by upb: definitions and field access. Only codec.cc and op_codec.cc include
+// this; the rest of the program's format does not depend on upb.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "program/program.h"
 
-// upb reads a field by memcpy of its size into a union, which g++ takes for uninitialized.
+// upb reads a field by memcpy of its size into a union, which g++ reports as uninitialized.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "google/protobuf/descriptor.upb.h"
@@ -48,7 +48,7 @@ inline Arena new_arena() { return Arena(checked(upb_Arena_New())); }
 
 struct Field {
   const upb_FieldDef* def = nullptr;
-  const upb_MiniTableField* place = nullptr;  // where it is in a message: the fast way to it
+  const upb_MiniTableField* place = nullptr;  // offset in a message, for fast access
   Field() = default;
   explicit Field(const upb_FieldDef* f) : def(f), place(upb_FieldDef_MiniTable(f)) {}
   const char* name() const { return upb_FieldDef_Name(def); }
@@ -70,7 +70,7 @@ struct Kind {
   }
 };
 
-// What a search for missing fields has to look at in one message type.
+// The required fields and submessages of a message type, for the search for missing fields.
 struct Checklist {
   std::vector<Field> required;
   std::vector<std::pair<Field, const Checklist*>> inside;
@@ -80,7 +80,7 @@ Checklists all_checklists(const upb_MessageDef* root);
 
 upb_DefPool* load_framework_desc();
 
-// PaddlePaddle's kinds of variable that have a tensor desc, and the way to it inside VarType.
+// A variable kind of PaddlePaddle with a tensor desc, and the field that leads to it inside VarType.
 struct Door {
   VarKind kind;
   Field field;
@@ -90,7 +90,7 @@ struct Door {
 };
 
 struct Format {
-  upb_DefPool* pool = load_framework_desc();  // never freed: definitions live with the process
+  upb_DefPool* pool = load_framework_desc();  // never freed: definitions live as long as the process
   Kind program{pool, "ProgramDesc"}, version{pool, "Version"}, version_map{pool, "OpVersionMap"},
       version_pair{pool, "OpVersionMap.OpVersionPair"}, op_version{pool, "OpVersion"}, block{pool, "BlockDesc"},
       op{pool, "OpDesc"}, slot{pool, "OpDesc.Var"}, attr{pool, "OpDesc.Attr"}, scalar{pool, "Scalar"},
@@ -147,9 +147,9 @@ Message* new_submessage(Message* m, Field f, upb_Arena* arena);
 bool is_empty(const Message* m, const upb_MessageDef* def);
 void clear_if_empty(Message* m, Field f);
 std::string bytes_of(const Message* m, const Kind& kind, upb_Arena* arena);
-// A message holding what `bytes` say; they must outlive it.
+// Parses a message from `bytes`, which must outlive it.
 Message* parse(std::string_view bytes, const Kind& kind, upb_Arena* arena);
-// As parse; ProgramError naming the path of the first required field that is not there.
+// Like parse(), but throws ProgramError naming the path of the first missing required field.
 Message* parse_complete(std::string_view bytes, const Kind& kind, upb_Arena* arena);
 
 }  // namespace paddle_mini::wire

@@ -1,4 +1,4 @@
-// The front of a program's file, and the pair that it makes with its parameters.
+// Implements the checksum header of a program's file and the link between a program and its parameters.
 #include "program/model_file.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 constexpr char kText[] = "pm-crc32c:";
 constexpr size_t kTextSize = sizeof kText - 1, kStart = 3 + kTextSize, kShort = kStart + 4, kLong = kShort + 4;
 
-// Tag of field 1001, of bytes; their number; the text.
+// Tag of field 1001 (bytes), its length, the text.
 std::string start(bool with_parameters) {
   return std::string("\xca\x3e") + static_cast<char>((with_parameters ? kLong : kShort) - 3) + kText;
 }
@@ -22,7 +22,7 @@ uint32_t number_at(std::string_view bytes, size_t position) {
   return number;
 }
 
-// Bits in which two starts differ: few where a start is damaged, many where a file has none.
+// Number of differing bits: few if the start is damaged, many if the file has none.
 int distance(std::string_view a, std::string_view b) {
   int bits = 0;
   for (size_t i = 0; i < b.size(); ++i)

@@ -1,4 +1,4 @@
-// Slots, attributes and operators: out of the parsed message, and into one (codec.cc).
+// Converts slots, attributes and operators from and to parsed messages (codec.cc).
 #include "program/op_codec.h"
 
 #include <unordered_map>
@@ -6,8 +6,8 @@
 namespace paddle_mini::wire {
 namespace {
 
-// Ends the reading of a list of named things: only those with fields of later versions stay,
-// reduced to these fields and the name, by which write_list finds them again.
+// Finishes reading a list of named things: keeps only those with fields of later versions, reduced to these fields and
+// the name, by which write_list finds them again.
 void keep_unknown(Message* m, Field list, Field name, upb_Arena* arena) {
   std::vector<Message*> kept;
   for (size_t i = 0, n = size_of_list(m, list); i < n; ++i) {

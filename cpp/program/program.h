@@ -1,5 +1,5 @@
-// ProgramDesc as plain structs, and the only door between them and bytes (codec.cc).
-// Field by field what proto/framework.proto says; `unknown` keeps fields of later versions as they came.
+// ProgramDesc as plain structs, and the only conversion between them and bytes (codec.cc). The structs follow
+// proto/framework.proto field by field; `unknown` holds the bytes of fields of later versions.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct VarDesc {
   int32_t dtype = 5;                                     // VarType.Type of the elements
   std::vector<int64_t> dims;
   int32_t lod_level = 0;
-  bool has_tensor = false;  // kind, dtype and dims came with a tensor desc
+  bool has_tensor = false;  // the file has a tensor desc for the variable
   bool persistable = false;
   bool need_check_feed = false;
   std::optional<bool> is_parameter;
@@ -45,12 +45,12 @@ struct ProgramDesc {
   std::string unknown;
 };
 
-// Refuses bytes that are not a ProgramDesc, naming the field: "blocks[0].ops[3].type is missing".
-// Checks the format only; whether the program makes sense is the executor's verify stage.
+// Throws ProgramError naming the field if the bytes are not a ProgramDesc: "blocks[0].ops[3].type is missing". Checks
+// the format only; the verify stage of the executor checks the program.
 ProgramDesc decode_program(std::string_view bytes);
 std::string encode_program(const ProgramDesc& program);
 
-// The name that framework.proto gives a VarType.Type, in lower case: "complex64"; "number 99" when it gives none.
+// The name of a VarType.Type in framework.proto, in lower case: "complex64"; "number 99" if it has none.
 std::string type_name(int32_t number);
 
 // The tensor description inside parameter files.

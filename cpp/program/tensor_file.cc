@@ -1,5 +1,5 @@
-// Reading and writing parameter files. Sizes that a file claims are held against the bytes it has
-// before anything is allocated.
+// Reads and writes parameter files. Sizes that a file claims are checked against its actual size before anything is
+// allocated.
 #include "program/tensor_file.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr size_t kLargestHeader = 256;  // of most tensors: for memory only
+constexpr size_t kLargestHeader = 256;  // of most tensors: only reserves memory
 
 template <class T>
 void append(std::string& bytes, T value) {
@@ -42,7 +42,7 @@ class Reader {
   size_t position_;
 };
 
-// Offsets of one level: 0 first, never falling.
+// Reads the offsets of one level, which start at 0 and never decrease.
 std::vector<int64_t> read_level(Reader& reader) {
   auto size = reader.number<uint64_t>("a level's size");
   std::string_view bytes = reader.take(size, "a level");
@@ -50,7 +50,7 @@ std::vector<int64_t> read_level(Reader& reader) {
   std::vector<int64_t> offsets(size / 8);
   std::memcpy(offsets.data(), bytes.data(), size);
   bool rising = offsets[0] == 0 && std::is_sorted(offsets.begin(), offsets.end());
-  require<ProgramError>(rising, "sequence offsets don't rise from 0");
+  require<ProgramError>(rising, "sequence offsets must start at 0 and never decrease");
   return offsets;
 }
 
@@ -74,12 +74,12 @@ Tensor read_tensor(std::string_view bytes, size_t& position) {
   Reader reader(bytes, position);
   Lod lod;
   auto version = reader.number<uint32_t>("a tensor's header");
-  require<ProgramError>(version == 0, "a tensor's format version is ", version, ", 0 is known");
+  require<ProgramError>(version == 0, "a tensor's format version is ", version, ", only 0 is supported");
   auto levels = reader.number<uint64_t>("a tensor's header");
   require<ProgramError>(levels <= 8, "a tensor has ", levels, " levels of sequences");
   for (uint64_t i = 0; i < levels; ++i) lod.push_back(read_level(reader));
   version = reader.number<uint32_t>("a tensor's header");
-  require<ProgramError>(version == 0, "a tensor's format version is ", version, ", 0 is known");
+  require<ProgramError>(version == 0, "a tensor's format version is ", version, ", only 0 is supported");
   auto size = reader.number<int32_t>("a tensor's description");
   require<ProgramError>(size > 0 && size <= 1024, "a tensor's description has ", size, " bytes");
   TensorDesc desc = decode_tensor_desc(reader.take(static_cast<uint64_t>(size), "a tensor's description"));

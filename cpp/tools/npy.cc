@@ -1,4 +1,5 @@
-// The header of an .npy file is a Python dict written out: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+// Parses and writes the header of an .npy file, a Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2,
+// 3), }
 #include "tools/npy.h"
 
 #include <cstring>
@@ -29,7 +30,7 @@ DType dtype_of_descr(const std::string& descr) {
 
 std::string find(const std::string& header, const char* pattern) {
   std::smatch match;
-  require<ProgramError>(std::regex_search(header, match, std::regex(pattern)), "the header makes no sense");
+  require<ProgramError>(std::regex_search(header, match, std::regex(pattern)), "the header is malformed");
   return match[1];
 }
 

@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-Tensor read_npy(const std::string& path);                       // an error when it is something else
-void write_npy(const std::string& path, const Tensor& tensor);  // whole or not at all
+Tensor read_npy(const std::string& path);                       // throws for any other content
+void write_npy(const std::string& path, const Tensor& tensor);  // writes the file atomically
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// pm_run: runs a serialized program, for inference or training, with no Python in it.
+// pm_run: runs a serialized program, for inference or training, without Python.
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -55,7 +55,7 @@ struct Options {
 
 int64_t positive(const std::string& option, const std::string& digits) {
   bool number = !digits.empty() && digits.size() < 16 && digits.find_first_not_of("0123456789") == std::string::npos;
-  if (!number) throw UsageError(option + " takes a whole number, not '" + digits + "'");
+  if (!number) throw UsageError(option + " takes an integer, not '" + digits + "'");
   return std::stoll(digits);
 }
 
@@ -88,7 +88,7 @@ Options parse(const std::vector<std::string>& words) {
       std::stringstream list(value());
       for (std::string name; std::getline(list, name, ',');) options.fetches.push_back(name);
     } else if (word.rfind("--", 0) == 0 || !options.model.empty()) {
-      throw UsageError("'" + word + "' is not understood");
+      throw UsageError("'" + word + "' is not a known option");
     } else {
       options.model = word;
     }
@@ -104,10 +104,10 @@ bool asked_to_stop() { return stop_asked != 0; }
 
 struct Model {
   ProgramDesc program;
-  std::optional<uint32_t> parameters;  // their checksum
+  std::optional<uint32_t> parameters;  // checksum of the parameters
 };
 
-// The names that the program's fetch operators give, by column.
+// The variables that the program's fetch operators read, ordered by column.
 std::vector<std::string> own_fetches(const VerifiedProgram& program) {
   std::map<int32_t, std::string> by_column;
   for (const VerifiedOp& op : program.blocks[0].ops) {
@@ -118,7 +118,7 @@ std::vector<std::string> own_fetches(const VerifiedProgram& program) {
   return names;
 }
 
-// Step `step`'s rows of an array, as a view.
+// A view of the rows of step `step` in an array.
 Tensor rows_of_step(const Tensor& array, int64_t step, int64_t batch, const std::string& name) {
   if (batch == 0) return array;
   require<ShapeError>(array.shape.rank() > 0 && array.shape[0] >= batch, "feed '", name, "' ", array.shape.str(),
@@ -131,7 +131,7 @@ Tensor rows_of_step(const Tensor& array, int64_t step, int64_t batch, const std:
   return part;
 }
 
-// Arrays of different length would come to their end at different steps, and rows would no longer belong together.
+// Arrays of different length would end at different steps, and their rows would no longer correspond.
 void require_same_rows(const std::vector<std::string>& names, const std::vector<Tensor>& arrays) {
   auto rows = [&](size_t i) { return arrays[i].shape.rank() ? arrays[i].shape[0] : 0; };
   for (size_t i = 1; i < arrays.size(); ++i) {
@@ -201,7 +201,7 @@ class Run {
     return std::make_shared<VerifiedProgram>(verify(desc, machine_.operators()));
   }
 
-  // False when the user stopped it; the scope then holds a whole step.
+  // Returns false if the user stopped it; the scope then holds the result of a complete step.
   bool train(const std::shared_ptr<VerifiedProgram>& program) {
     std::vector<std::string> names, fetches = options_.fetches.empty() ? own_fetches(*program) : options_.fetches;
     std::vector<Tensor> arrays;
@@ -236,7 +236,7 @@ class Run {
     std::printf("\n");
   }
 
-  // A variable's name is never a path.
+  // Replaces characters of a variable's name so that it is never a path.
   static std::string file_name(std::string name) {
     for (char& c : name) {
       if (c == '/' || c == '\0') c = '_';
@@ -273,7 +273,7 @@ int main(int argc, char** argv) {
     Options options = parse(words);
     return Run(options)();
   } catch (const UsageError& e) {
-    std::cerr << "pm_run: " << e.what() << " (pm_run --help says what is)\n";
+    std::cerr << "pm_run: " << e.what() << " (see pm_run --help)\n";
     return 2;
   } catch (const std::exception& e) {
     std::cerr << "pm_run: " << e.what() << "\n";

@@ -102,7 +102,7 @@ def test_what_can_not_be():
     for wrong in (dict(bandwidth=0), dict(bandwidth=-1), dict(latency=-1), dict(memory=-1), dict(staging=0)):
         with pytest.raises(pm.ProgramError):
             pm.devices.emulate(0, **wrong)
-    with pytest.raises(pm.DeviceError, match="not there"):
+    with pytest.raises(pm.DeviceError, match="not available"):
         pm.devices.memory_use(pm.CUDAPlace(99))
     with pytest.raises(pm.DeviceError, match="cpu"):
         pm.devices.memory_use(pm.CPUPlace())

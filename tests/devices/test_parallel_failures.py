@@ -144,7 +144,7 @@ def test_replicas_that_do_not_come_to_the_same_sums():
             program.current_block().append_op("c_allreduce_sum", {"X": total}, {"Out": total})
     assert replicas.run(program, {"x": np.array([[1], [2]], "float32")}, [total]) == [[3, 3]]
     assert replicas.run(program, {"x": np.zeros((2, 1), "float32")}, [total]) == [[0, 0]]
-    with pytest.raises(pm.DeviceError, match="the replicas do not do the same: replica 0 comes to the end of its step"):
+    with pytest.raises(pm.DeviceError, match="the replicas diverge: replica 0 reached the end of its step"):
         replicas.run(program, {"x": np.array([[0], [2]], "float32")}, [total])
     assert replicas.run(program, {"x": np.array([[1], [2]], "float32")}, [total]) == [[3, 3]]
 

@@ -154,7 +154,7 @@ def test_operators_without_a_kernel(place, capfd):
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("gpu:7", "'gpu:7' is not there"),
+        ("gpu:7", "'gpu:7' is not available"),
         ("tpu:0", "is not a device"),
         ("cpu:1", "is not a device"),
         ("gpu:-1", "is not a device"),

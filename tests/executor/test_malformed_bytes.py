@@ -38,8 +38,8 @@ def test_bytes_that_are_no_program(data):
 
 
 ODD = {
-    "a port twice": ({**RELU, "inputs": [("X", ["x"]), ("X", ["x"])]}, "input 'X' is there twice"),
-    "an attribute twice": ({**RELU, "attrs": [("scale", FLOAT, 1.0), ("scale", FLOAT, 2.0)]}, "attribute 'scale' is there twice"),
+    "a port twice": ({**RELU, "inputs": [("X", ["x"]), ("X", ["x"])]}, "input 'X' occurs twice"),
+    "an attribute twice": ({**RELU, "attrs": [("scale", FLOAT, 1.0), ("scale", FLOAT, 2.0)]}, "attribute 'scale' occurs twice"),
     "a NUL byte": ({**RELU, "type": "re\0lu\x1b[31m"}, "'re?lu?[31m'"),
     "a type of 10 MB": ({**RELU, "type": "a" * 10_000_000}, "is not known"),
     "a million variables": ({**RELU, "inputs": [("X", ["x"] * 1_000_000)]}, "input X takes one variable, not 1000000"),
@@ -61,7 +61,7 @@ RUNS = {
         [{**RELU, "attrs": [("op_device", STRING, "gpu:999")]}],
         ("y",),
         pm.DeviceError,
-        "device 'gpu:999' is not there",
+        "device 'gpu:999' is not available",
     ),
     "a device that is none": (
         [{**RELU, "attrs": [("op_device", STRING, "../../x")]}],

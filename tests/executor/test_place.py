@@ -23,8 +23,8 @@ def test_the_device_that_is_there():
 @pytest.mark.parametrize(
     "device, words",
     [
-        ("gpu:0", "'gpu:0' is not there"),
-        ("gpu:999", "'gpu:999' is not there"),
+        ("gpu:0", "'gpu:0' is not available"),
+        ("gpu:999", "'gpu:999' is not available"),
         ("../../x", "not a device"),
         ("tpu", "not a device"),
     ],

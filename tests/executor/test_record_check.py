@@ -62,9 +62,9 @@ def test_a_complete_record_is_taken_in_any_order():
         ("dtype_from_input", ["Out"], "dtype_from_input names an input 'Out'"),
         ("dtype_from_output", ["Typo"], "dtype_from_output names an output 'Typo'"),
         ("dtype_from_output", ["X"], "dtype_from_output names an output 'X'"),
-        ("no_gradient", ["because"], "there is a gradient, and a reason for none"),
-        ("input", ["X", "again"], "input 'X' is there twice"),
-        ("output", ["Out", "again"], "output 'Out' is there twice"),
+        ("no_gradient", ["because"], "gradient and no_gradient are both given"),
+        ("input", ["X", "again"], "input 'X' occurs twice"),
+        ("output", ["Out", "again"], "output 'Out' occurs twice"),
     ],
 )
 def test_what_is_named_must_be_there(call, words, said):
@@ -77,8 +77,8 @@ def test_what_is_missing_is_named(missing):
 
 
 def test_what_says_nothing_is_refused():
-    assert "the dtype is that of 'X' anyway" in refusal(("dtype_from_input", ["X"]), input=["X", "any shape"])
-    assert "the dtype is that of 'Out' anyway" in refusal(
+    assert "the dtype is that of 'X' by default" in refusal(("dtype_from_input", ["X"]), input=["X", "any shape"])
+    assert "the dtype is that of 'Out' by default" in refusal(
         ("dtype_from_output", ["Out"]), input=None, gradient=None, no_gradient=["because"]
     )
 
@@ -86,7 +86,7 @@ def test_what_says_nothing_is_refused():
 def test_contradictions_are_refused():
     with pytest.raises(pm.ProgramError, match="on_gpu"):
         _core.try_record("mended", [*CALLS.items(), ("on_gpu", []), ("cpu_only", ["because"])])
-    with pytest.raises(pm.ProgramError, match="attribute 'scale' is there twice"):
+    with pytest.raises(pm.ProgramError, match="attribute 'scale' occurs twice"):
         _core.try_record("mended", [*CALLS.items(), ("attr", ["scale", "a number"]), ("attr", ["scale", "a number"])])
     with pytest.raises(pm.ProgramError, match="defined twice"):
         _core.try_record("relu", list(CALLS.items()))
@@ -95,12 +95,12 @@ def test_contradictions_are_refused():
 @pytest.mark.parametrize(
     "gradient, said",
     [
-        (["relu_gard", "Out", "Out@GRAD", "->X@GRAD"], "its gradient 'relu_gard' is not there"),
+        (["relu_gard", "Out", "Out@GRAD", "->X@GRAD"], "its gradient 'relu_gard' is not defined"),
         (["relu_grad", "Typo", "Out@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
         (["relu_grad", "Out", "Typo@GRAD", "->X@GRAD"], "gradient names an output 'Typo'"),
         (["relu_grad", "Out", "Out@GRAD", "->Typo@GRAD"], "gradient names an input 'Typo'"),
         (["relu_grad", "Out", "Out@GRAD", "->Out@GRAD"], "gradient names an input 'Out'"),
-        (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient gives 'X', which is not a gradient"),
+        (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient outputs 'X', which is not a gradient"),
         (["relu_grad", "X", "Out", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': there is no input 'X'"),
         (["relu_grad", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': input Out is missing"),
         (["tanh_shrink_grad", "Out", "Out@GRAD", "->X@GRAD"], "record of 'tanh_shrink_grad'"),

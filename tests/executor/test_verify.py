@@ -12,7 +12,7 @@ RELU = op("relu", {"X": ["x"]}, {"Out": ["y"]})
 
 REFUSED = {
     "no blocks": ([], "empty"),
-    "block index": ([block([X, Y], [RELU], idx=3)], "block 0 says that it is block 3"),
+    "block index": ([block([X, Y], [RELU], idx=3)], "block 0 has index 3"),
     "root with a parent": ([block([X, Y], [RELU], parent=5)], "parent 5"),
     "parent after child": ([block([X, Y], [RELU]), block([], [], idx=1, parent=2), block([], [], idx=2, parent=0)], "parent 2"),
     "parent is itself": ([block([X, Y], [RELU]), block([], [], idx=1, parent=1)], "parent 1"),

@@ -154,7 +154,7 @@ def test_random_bytes_and_damaged_configurations():
         ({"averaging": [{"scheme": "exponential", "decay": 1.0}], **CONST}, "decay"),
         ({"averaging": [{"every": 0}], **CONST}, "every"),
         ({"lr_policy": "Manual", "manual_lr": {}}, "segments"),
-        ({"lr_policy": "Manual", "manual_lr": {"segments": [{"bound": 2, "rate": 1}, {"bound": 2, "rate": 1}]}}, "rise"),
+        ({"lr_policy": "Manual", "manual_lr": {"segments": [{"bound": 2, "rate": 1}, {"bound": 2, "rate": 1}]}}, "ascending"),
     ],
 )
 def test_configurations_that_are_refused(fields, why):

@@ -1,6 +1,6 @@
-// write_groups: a tool of the build. It asks a kernel library which files of cpp/ops have operators for GPUs, by their
-// records, and writes the groups of files that are compiled as one, and the function that defines these operators.
-//   write_groups KERNEL_LIBRARY OPS_FOLDER OUTPUT_FOLDER NUMBER_OF_GROUPS FILE...    FILE: others that belong to it
+// write_groups: a build tool. It reads from a kernel library's records which files of cpp/ops have GPU operators, and
+// writes groups of files that are compiled as one, and the function that defines these operators.
+//   write_groups KERNEL_LIBRARY OPS_FOLDER OUTPUT_FOLDER NUMBER_OF_GROUPS FILE...    FILE: additional sources
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace paddle_mini {
 namespace {
 
 constexpr size_t kPerGroup =
-    8;  // files that nvcc compiles as one: reading CUDA's headers takes longer than an operator
+    8;  // files that nvcc compiles as one: parsing CUDA's headers takes longer than an operator
 
 using Define = void (*)(OpTable&);
 
@@ -28,7 +28,7 @@ bool has_operators_for_gpus(Define define) {
 }
 
 std::vector<std::string> files_with_operators_for_gpus(const char* kernel_library) {
-  static std::vector<std::string> files;  // for a function without state
+  static std::vector<std::string> files;  // static, because the callback has no state
   void* library = dlopen(kernel_library, RTLD_NOW | RTLD_LOCAL);
   if (!library) fail<DeviceError>("can't load ", kernel_library, ": ", dlerror());
   using Each = void (*)(void (*)(const char*, Define));
@@ -40,7 +40,7 @@ std::vector<std::string> files_with_operators_for_gpus(const char* kernel_librar
   return files;
 }
 
-// A file that stays as it is keeps its time, so that nothing is compiled anew for it.
+// Leaves an unchanged file alone, so its timestamp does not trigger a recompilation.
 void write(const std::string& path, const std::string& text) {
   std::ifstream there(path);
   if (there && std::string(std::istreambuf_iterator<char>(there), {}) == text) return;
