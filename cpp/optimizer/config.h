@@ -11,25 +11,6 @@
 
 namespace paddle_mini {
 
-// In the order of the enum in optimizer.proto, which begins with 1.
-enum class OptimizerKind {
-  Sgd,
-  Adadelta,
-  Adagrad,
-  Adam,
-  Adamax,
-  Rmsprop,
-  Ftrl,
-  Lamb,
-  Lars,
-  DecayedAdagrad,
-  Dpsgd,
-  ProximalGd,
-  ProximalAdagrad
-};
-inline constexpr int kOptimizerKinds = 13;
-const char* name_of(OptimizerKind kind);
-
 // Numbers of the formulas, as precise as the attributes of the operators, so that both give the same bits. Where a
 // formula has no such number it is 0.
 struct Hyper {
@@ -42,11 +23,27 @@ struct Hyper {
   double accumulator = 0;                     // what the squares begin with
 };
 
+class Fields;
+struct OptimizerConfig;
+
+// One row of the table of optimizers (kinds.h).
+struct OptimizerKind {
+  int number;           // in enum Optimizer of optimizer.proto
+  const char* message;  // the field of OptimizerConfig that has its arguments
+  int index;            // in the tables of loops
+  bool takes_norms;
+  int (*arrays)(const Hyper&);
+  bool (*measures)(const Hyper&);
+  void (*read)(const Fields&, OptimizerConfig&);
+};
+// nullptr where there is none.
+const OptimizerKind* find_kind(int64_t number);
+
 enum class NanPolicy { Apply, Refuse, Skip };
 enum class RowPolicy { Lazy, LikeZeros };
 
 struct OptimizerConfig {
-  OptimizerKind kind = OptimizerKind::Sgd;
+  const OptimizerKind* kind = nullptr;
   Hyper hyper;
   LearningRate learning_rate;
   float clip_norm = 0, clip_value = 0;  // 0: not clipped

@@ -15,19 +15,32 @@ inline constexpr int kMostArrays = 3;  // that an optimizer keeps beside the par
 template <class T>
 struct StepNumbers {
   const Hyper* hyper = nullptr;
+  uint64_t update = 0;  // from 1 on
   T rate{}, power1{}, power2{};
   // Lars: of the parameter and of the gradient; Dpsgd: of the gradient; Lamb: gathered by its steps.
   double squares[2] = {};
   T noise{};               // of Dpsgd
 };
 
+// Some elements of a parameter, of the arrays that its optimizer keeps, and of the gradient.
+template <class T>
+struct Elements {
+  int64_t n;
+  T* p;
+  T* const* kept;
+  const T* gradient;
+};
+
+// The loops of one row of kinds.h, explained in kind.h. finish is nullptr where a row has none.
+template <class T>
+struct KindLoops {
+  using Loop = void (*)(const Elements<T>& elements, StepNumbers<T>& numbers);
+  Loop step, measure, finish;
+};
+
 template <class T>
 struct Loops {
-  // One step for n elements of the parameter p and of what its optimizer keeps, in place.
-  using Step = void (*)(int64_t n, T* p, T* const* kept, const T* gradient, StepNumbers<T>& numbers);
-  Step step[kOptimizerKinds];
-  // The second half of Lamb's, after the first for all elements.
-  void (*lamb_move)(int64_t n, T* p, T* const* kept, const StepNumbers<T>& numbers);
+  const KindLoops<T>* kinds;  // by OptimizerKind::index
 
   // out = gradient held between -limit and limit; times factor; + rate p; + rate sign(p)
   void (*clip)(int64_t n, T limit, const T* gradient, T* out);
