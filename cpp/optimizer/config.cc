@@ -1,6 +1,7 @@
 // From an OptimizerConfig message to what the library obeys; whatever it would not obey is refused here.
 #include "optimizer/config.h"
 
+#include "math/average_schemes.h"
 #include "optimizer/fields.h"
 
 namespace paddle_mini {
@@ -59,29 +60,22 @@ LearningRate read_learning_rate(const ConfigMessage& config) {
   return lr;
 }
 
-// The limits of the attributes of average_weight.
+// The fields are the attributes of average_weight.
 WeightRule read_average(const ConfigMessage& m) {
-  Fields f(m, "averaging");
   WeightRule rule;
-  rule.scheme = static_cast<WeightScheme>(m.choice("scheme"));
+  auto require_limits = [](const auto& one, double value) {
+    require<ProgramError>(one.limits.hold(value), "averaging.", one.name, " is ", value, ", it must be ",
+                          one.limits.str());
+  };
+  for (const auto& one : kRuleNumbers) require_limits(one, rule.*one.value = m.number(one.name));
+  for (const auto& one : kRuleCounts) {
+    rule.*one.value = m.integer(one.name);
+    require_limits(one, static_cast<double>(rule.*one.value));
+  }
+  rule.scheme = schemes::All::number_of(m.choice_name("scheme"));
   rule.warmup = static_cast<DecayWarmup>(m.choice("warmup"));
-  rule.window_min = m.integer("window_min");
-  rule.window_max = m.integer("window_max");
-  rule.every = m.integer("every");
-  rule.start_step = m.integer("start_step");
-  bool counts = rule.window_min >= 1 && rule.window_max >= rule.window_min && rule.every >= 1 && rule.start_step >= 0;
-  require<ProgramError>(counts,
-                        "averaging: window_min and `every` are at least 1, window_max at least window_min, "
-                        "start_step at least 0");
-  rule.window_rate = f.above("window_rate", 0);
-  rule.decay = f.fraction("decay");
-  rule.exponent = f.least("exponent", 0);
-  rule.warmup_length = f.above("warmup_length", 0);
-  rule.warmup_rate = f.least("warmup_rate", 0);
-  rule.warmup_power = f.least("warmup_power", 0);
-  bool at_most_1 = rule.warmup_power <= 1;
-  require<ProgramError>(at_most_1, "averaging.warmup_power is ", rule.warmup_power, ", it must be at most 1");
   rule.corrected = m.flag("bias_correction");
+  rule.require_window();
   return rule;
 }
 

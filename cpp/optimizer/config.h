@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "math/average_weight.h"
+#include "math/average_rule.h"
 #include "optimizer/learning_rate.h"
 
 namespace paddle_mini {
