@@ -8,9 +8,7 @@
 
 namespace paddle_mini {
 
-// The average is a <- a + w (p - a) with the weight w worked out here, so a scheme is only a sequence of weights
-// (Ruppert 1988, Polyak & Juditsky 1992; Shamir & Zhang 2013; Karras et al. 2024; Kingma & Ba 2015 for the correction;
-// Defazio et al. 2024; Block & Zhang 2025).
+// An update: the average becomes a + w (p - a) with the weight w, so a scheme is only a sequence of weights.
 struct WeightUpdate {
   const WeightRule& rule;
   double u;  // updates so far, this one counted, of every k-th step
@@ -51,20 +49,21 @@ struct Window : Scheme {
   PM_HD static double weight(const WeightUpdate& s) { return 1 / static_cast<double>(++s.count[kNewer]); }
 };
 
+// The mean over all updates (Ruppert 1988; Polyak & Juditsky 1992).
 struct Uniform : Scheme {
   static constexpr int number = 1;
   static constexpr const char *name = "uniform", *doc = "1/u";
   PM_HD static double weight(const WeightUpdate& s) { return 1 / s.u; }
 };
 
-// The s-th step weighs about s^e.
+// The s-th update weighs about s^e (Shamir & Zhang 2013).
 struct Polynomial : Scheme {
   static constexpr int number = 2;
   static constexpr const char *name = "polynomial", *doc = "(e + 1)/(u + e) with the exponent e";
   PM_HD static double weight(const WeightUpdate& s) { return (s.rule.exponent + 1) / (s.u + s.rule.exponent); }
 };
 
-// The part before s of all weights is (s/u)^(e + 1).
+// The part before s of all weights is (s/u)^(e + 1) (Karras et al. 2024).
 struct Power : Scheme {
   static constexpr int number = 3;
   static constexpr const char *name = "power", *doc = "1 - (1 - 1/u)^(e + 1) with the exponent e";
@@ -73,7 +72,7 @@ struct Power : Scheme {
   }
 };
 
-// Unbiased from the first update on; without correction 1 - b_u after a first weight of 1.
+// Unbiased from the first update on (Kingma & Ba 2015, section 3); without correction 1 - b_u after a first weight of 1.
 struct Exponential : Scheme {
   static constexpr int number = 4;
   static constexpr const char *name = "exponential", *doc = "(1 - b)/(1 - b_1 ... b_u) with b = decay^every";
@@ -85,7 +84,7 @@ struct Exponential : Scheme {
   }
 };
 
-// From the first update on, upon what the average was before.
+// The first update moves what the average was before, like all others.
 struct Constant : Scheme {
   static constexpr int number = 5;
   static constexpr const char *name = "constant", *doc = "1 - decay^every";
@@ -93,6 +92,7 @@ struct Constant : Scheme {
   PM_HD static double weight(const WeightUpdate& s) { return -std::expm1(s.log_decay()); }
 };
 
+// Block & Zhang 2025.
 struct Falling : Scheme {
   static constexpr int number = 6;
   static constexpr const char* name = "falling";
@@ -111,6 +111,7 @@ struct First : Scheme {
   PM_HD static double weight(const WeightUpdate& s) { return s.u == 1 ? 1.0 : 0.0; }
 };
 
+// Defazio et al. 2024.
 struct Rate : Scheme {
   static constexpr int number = 8;
   static constexpr const char* name = "rate";
