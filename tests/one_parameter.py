@@ -10,18 +10,11 @@ from paddle_mini.optimizer.config import config_class
 ROWS, WIDTH = 7, 5
 # An optimizer of each kind, and of each number of arrays that it keeps: fields of its message.
 KINDS = {
-    "SGD": {},
+    **{name: {} for name in config_class().Optimizer.DESCRIPTOR.values_by_name},
     "SGD with momentum": {"momentum": 0.9},
-    "Adadelta": {},
-    "Adagrad": {},
-    "Adam": {},
-    "Adamax": {},
     "RMSProp": {"momentum": 0.5},
     "RMSProp centered": {"centered": True},
     "Ftrl": {"l1": 0.1},
-    "Lamb": {},
-    "Lars": {},
-    "DecayedAdagrad": {},
     "Dpsgd": {"seed": 3},
     "ProximalGD": {"l1": 0.1},
     "ProximalAdagrad": {"l2": 0.1},
@@ -65,13 +58,17 @@ class Program:
         return pm.optimizer.NativeOptimizer(self.minimizer.to_config(self.parameter), value)
 
 
+def message_of(optimizer):
+    """The field of OptimizerConfig for an optimizer's arguments."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", optimizer).lower()
+
+
 def library(optimizer, begin, fields=None, state=None, **others):
     """An object of the C library; fields: of the optimizer's message, others: of OptimizerConfig."""
     optimizer = optimizer.split()[0]
-    message = re.sub("(?<=[a-z])(?=[A-Z])", "_", optimizer).lower()
     if "lr_policy" not in others:
         others.setdefault("const_lr", {"learning_rate": 0.1})
-    config = config_class()(optimizer=optimizer, **{message: fields or {}}, **others)
+    config = config_class()(optimizer=optimizer, **{message_of(optimizer): fields or {}}, **others)
     return pm.optimizer.NativeOptimizer(config, begin, state)
 
 

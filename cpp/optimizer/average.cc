@@ -103,7 +103,7 @@ void Average<T>::write(const BlockValue<T>& value, int64_t at, int64_t n, const 
 
 template <class T>
 void Average<T>::read(StateReader& from, bool has_blocks) {
-  from.expect(static_cast<int32_t>(rule_.scheme), "an average of scheme");
+  from.expect(int32_t{rule_.scheme}, "an average of scheme");
   for (int64_t& counter : counters_) counter = from.template read<int64_t>();
   for (double& number : state_) number = from.template read<double>();
   for (double& sum : sums_) sum = has_blocks ? from.template read<double>() : 0.0;

@@ -35,7 +35,7 @@ class Average {
 
   template <class Writer>
   void write(Writer& to) const {
-    to.write(static_cast<int32_t>(rule_.scheme));
+    to.write(int32_t{rule_.scheme});
     for (int64_t counter : counters_) to.write(counter);
     for (double number : state_) to.write(number);
     for (double sum : sums_) to.write(sum);
@@ -47,7 +47,7 @@ class Average {
   void read(StateReader& from, bool has_blocks);  // states of version 1 have no blocks
 
  private:
-  bool window() const { return rule_.scheme == WeightScheme::Window; }
+  bool window() const { return rule_.scheme == schemes::Window::number; }
   RowClock clock() const { return RowClock(counters_, state_, window()); }
   void end_generation(int64_t at, int64_t n, const T* p);
   void write(const BlockValue<T>& value, int64_t at, int64_t n, const T* p, T* out) const;

@@ -6,32 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "math/average_weight.h"
+#include "math/average_rule.h"
 #include "optimizer/learning_rate.h"
 
 namespace paddle_mini {
 
-// In the order of the enum in optimizer.proto, which starts at 1.
-enum class OptimizerKind {
-  Sgd,
-  Adadelta,
-  Adagrad,
-  Adam,
-  Adamax,
-  Rmsprop,
-  Ftrl,
-  Lamb,
-  Lars,
-  DecayedAdagrad,
-  Dpsgd,
-  ProximalGd,
-  ProximalAdagrad
-};
-inline constexpr int kOptimizerKinds = 13;
-const char* name_of(OptimizerKind kind);
-
-// Hyperparameters, in the precision of the operators' attributes, so both give the same bits. A formula without such a
-// parameter has 0 there.
+// Numbers of the formulas, as precise as the attributes of the operators, so that both give the same bits. Where a
+// formula has no such number it is 0.
 struct Hyper {
   float momentum = 0, beta1 = 0, beta2 = 0, epsilon = 0, rho = 0, l1 = 0, l2 = 0, power = 0;
   float coefficient = 0, rescale = 0, inner_decay = 0;  // of Lars; inner_decay also of Lamb
@@ -42,11 +23,27 @@ struct Hyper {
   double accumulator = 0;                     // initial value of the squares
 };
 
+class Fields;
+struct OptimizerConfig;
+
+// One row of the table of optimizers (kinds.h).
+struct OptimizerKind {
+  int number;           // in enum Optimizer of optimizer.proto
+  const char* message;  // the field of OptimizerConfig that has its arguments
+  int index;            // in the tables of loops
+  bool takes_norms;
+  int (*arrays)(const Hyper&);
+  bool (*measures)(const Hyper&);
+  void (*read)(const Fields&, OptimizerConfig&);
+};
+// nullptr where there is none.
+const OptimizerKind* find_kind(int64_t number);
+
 enum class NanPolicy { Apply, Refuse, Skip };
 enum class RowPolicy { Lazy, LikeZeros };
 
 struct OptimizerConfig {
-  OptimizerKind kind = OptimizerKind::Sgd;
+  const OptimizerKind* kind = nullptr;
   Hyper hyper;
   LearningRate learning_rate;
   float clip_norm = 0, clip_value = 0;  // 0: no clipping

@@ -1,141 +1,14 @@
-// Loops over arrays for one CPU level, with the steps of math/optimizer_steps.h. The library contains several
-// compilations of this file, so only its table may be visible outside (CMakeLists.txt).
+// The loops of one level of processor: the rows of kinds.h, and others. The library has several of
+// these, so nothing of this file but its table may be seen outside (CMakeLists.txt).
 #include "optimizer/loops.h"
 
 #include "math/finite.h"
-#include "math/optimizer_steps.h"
-#include "math/sum_of.h"
+#include "optimizer/kinds.h"
 
 namespace paddle_mini {
 namespace {
 
-// The context that map() needs; unused on the CPU.
-Device& processor() {
-  static Device device;
-  return device;
-}
-
-template <class F, class T>
-void run1(int64_t n, const F& f, T* p, const T* g) {
-  map(processor(), n, f, p, static_cast<const T*>(p), g);
-}
-template <class F, class T>
-void run2(int64_t n, const F& f, T* p, T* const* k, const T* g) {
-  map(processor(), n, f, std::tuple(p, k[0]), static_cast<const T*>(p), static_cast<const T*>(k[0]), g);
-}
-template <class F, class T>
-void run3(int64_t n, const F& f, T* p, T* const* k, const T* g) {
-  map(processor(), n, f, std::tuple(p, k[0], k[1]), static_cast<const T*>(p), static_cast<const T*>(k[0]),
-      static_cast<const T*>(k[1]), g);
-}
-
-template <class T>
-void sgd(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  T momentum = static_cast<T>(x.hyper->momentum);
-  if (momentum == T(0)) run1(n, SgdStep<T>{x.rate}, p, g);
-  else run2(n, MomentumStep<T>{momentum, x.rate, T(0), x.hyper->nesterov}, p, k, g);
-}
-
-template <class T>
-void adadelta(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  run3(n, AdadeltaStep<T>{T(x.hyper->rho), T(x.hyper->epsilon), x.rate}, p, k, g);
-}
-
-template <class T>
-void adagrad(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  run2(n, AdagradStep<T>{x.rate, T(x.hyper->epsilon)}, p, k, g);
-}
-
-template <class T>
-void adam(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  const Hyper& h = *x.hyper;
-  run3(n, AdamStep<T>(T(h.beta1), T(h.beta2), x.power1, x.power2, x.rate, T(h.epsilon)), p, k, g);
-}
-
-template <class T>
-void adamax(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  const Hyper& h = *x.hyper;
-  run3(n, AdamaxStep<T>{T(h.beta1), T(h.beta2), T(h.epsilon), x.rate / (T(1) - x.power1)}, p, k, g);
-}
-
-template <class T>
-void rmsprop(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  const Hyper& h = *x.hyper;
-  RmspropStep<T> step{T(h.rho), T(h.momentum), T(h.epsilon), x.rate};
-  if (!h.centered) return run3(n, step, p, k, g);
-  map(processor(), n, step, std::tuple(p, k[0], k[1], k[2]), static_cast<const T*>(p), static_cast<const T*>(k[0]),
-      static_cast<const T*>(k[1]), static_cast<const T*>(k[2]), g);
-}
-
-// As in the operator, a term is added that keeps the division finite.
-template <class T>
-void ftrl(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  const Hyper& h = *x.hyper;
-  run3(n, FtrlStep<T>{T(h.l1) + T(1e-10), T(h.l2) + T(1e-10), x.rate, -T(h.power)}, p, k, g);
-}
-
-template <class T>
-LambStep<T> lamb_step(const StepNumbers<T>& x) {
-  const Hyper& h = *x.hyper;
-  return {T(h.beta1), T(h.beta2), T(1) - x.power1, T(1) - x.power2, T(h.epsilon), T(h.inner_decay)};
-}
-
-// Updates the moments and accumulates the squared norms of the parameter and the step.
-template <class T>
-void lamb(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  LambStep<T> step = lamb_step(x);
-  const T *m = k[0], *v = k[1];
-  map(processor(), n, step, std::tuple(k[0], k[1]), m, v, g);
-  if (!(step.decay > T(0) || x.hyper->always_adapt)) return;
-  auto square = [step](auto p, auto m, auto v) {
-    auto d = step.direction(p, m, v);
-    return d * d;
-  };
-  x.squares[0] += map_sum(processor(), n, [](auto p) { return p * p; }, p);
-  x.squares[1] += map_sum(processor(), n, square, p, m, v);
-}
-
-template <class T>
-void lamb_move(int64_t n, T* p, T* const* k, const StepNumbers<T>& x) {
-  T rate = x.rate;
-  if (x.squares[0] > 0 && x.squares[1] > 0) rate *= static_cast<T>(std::sqrt(x.squares[0]) / std::sqrt(x.squares[1]));
-  auto move = [step = lamb_step(x), rate](auto p, auto m, auto v) {
-    return p - decltype(p)(rate) * step.direction(p, m, v);
-  };
-  map(processor(), n, move, p, static_cast<const T*>(p), static_cast<const T*>(k[0]), static_cast<const T*>(k[1]));
-}
-
-template <class T>
-void lars(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  const Hyper& h = *x.hyper;
-  LarsRule<T> rule{T(h.momentum), T(h.coefficient), T(h.epsilon), T(h.rescale), T(h.inner_decay), x.rate, x.squares};
-  run2(n, rule, p, k, g);
-}
-
-template <class T>
-void decayed_adagrad(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  run2(n, DecayedAdagradStep<T>{T(x.hyper->rho), T(x.hyper->epsilon), x.rate}, p, k, g);
-}
-
-template <class T>
-void dpsgd(int64_t n, T* p, T* const*, const T* g, StepNumbers<T>& x) {
-  run1(n, DpsgdRule<T>{x.rate, x.squares, T(x.hyper->clip), x.noise}, p, g);
-}
-
-template <class T>
-Proximal<T> proximal(const StepNumbers<T>& x) {
-  return {x.rate, T(x.hyper->l1), T(x.hyper->l2)};
-}
-
-template <class T>
-void proximal_gd(int64_t n, T* p, T* const*, const T* g, StepNumbers<T>& x) {
-  run1(n, ProximalGdStep<T>{x.rate, proximal(x)}, p, g);
-}
-
-template <class T>
-void proximal_adagrad(int64_t n, T* p, T* const* k, const T* g, StepNumbers<T>& x) {
-  run2(n, ProximalAdagradStep<T>{x.rate, proximal(x)}, p, k, g);
-}
+using kinds::processor;
 
 template <class T>
 void clip(int64_t n, T limit, const T* g, T* out) {
@@ -167,7 +40,9 @@ void shrink(int64_t n, T decay, T* p) {
 }
 template <class T>
 void add_scaled(int64_t n, T scale, const T* delta, T* p) {
-  run1(n, [scale](auto p, auto d) { return p + decltype(p)(scale) * d; }, p, delta);
+  map(
+      processor(), n, [scale](auto p, auto d) { return p + decltype(p)(scale) * d; }, p, static_cast<const T*>(p),
+      delta);
 }
 template <class T>
 void fade(int64_t n, T kept, T taken, T* p) {
@@ -198,10 +73,6 @@ void end_row(int64_t n, double kept, const T* p, const T* average, const T* bloc
 }
 
 template <class T>
-double squares(int64_t n, T scale, const T* x) {
-  return scale == T(1) ? map_sum(processor(), n, Squared{}, x) : map_sum(processor(), n, ScaledSquare<T>{scale}, x);
-}
-template <class T>
 bool finite(int64_t n, const T* x) {
   return all_finite(n, x);
 }
@@ -210,11 +81,20 @@ void exp_of(int64_t n, double* x) {
   map(processor(), n, [](auto v) { return exp(v); }, x, static_cast<const double*>(x));
 }
 
+template <class K, class T>
+constexpr KindLoops<T> of_kind() {
+  return {K::template step<T>, K::template measure<T>, K::finishes ? K::template finish<T> : nullptr};
+}
+
+template <class T, class... K>
+const KindLoops<T>* of_kinds(kinds::List<K...>) {
+  static constexpr KindLoops<T> loops[] = {of_kind<K, T>()...};
+  return loops;
+}
+
 template <class T>
-constexpr Loops<T> table() {
-  return {{sgd<T>, adadelta<T>, adagrad<T>, adam<T>, adamax<T>, rmsprop<T>, ftrl<T>, lamb<T>, lars<T>,
-           decayed_adagrad<T>, dpsgd<T>, proximal_gd<T>, proximal_adagrad<T>},
-          lamb_move<T>,
+Loops<T> table() {
+  return {of_kinds<T>(kinds::All()),
           clip<T>,
           scale<T>,
           add_l2<T>,
@@ -226,7 +106,7 @@ constexpr Loops<T> table() {
           end_block<T>,
           catch_up_one_row<T>,
           end_row<T>,
-          squares<T>,
+          kinds::squares<T>,
           finite<T>};
 }
 

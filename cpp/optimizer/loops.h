@@ -14,19 +14,32 @@ inline constexpr int kMostArrays = 3;  // that an optimizer keeps besides the pa
 template <class T>
 struct StepNumbers {
   const Hyper* hyper = nullptr;
+  uint64_t update = 0;  // from 1 on
   T rate{}, power1{}, power2{};
   // Lars: parameter and gradient; Dpsgd: gradient; Lamb: accumulated by its steps.
   double squares[2] = {};
   T noise{};               // of Dpsgd
 };
 
+// Some elements of a parameter, of the arrays that its optimizer keeps, and of the gradient.
+template <class T>
+struct Elements {
+  int64_t n;
+  T* p;
+  T* const* kept;
+  const T* gradient;
+};
+
+// The loops of one row of kinds.h, explained in kind.h. finish is nullptr where a row has none.
+template <class T>
+struct KindLoops {
+  using Loop = void (*)(const Elements<T>& elements, StepNumbers<T>& numbers);
+  Loop step, measure, finish;
+};
+
 template <class T>
 struct Loops {
-  // One in-place step for n elements of the parameter p and of the optimizer's arrays.
-  using Step = void (*)(int64_t n, T* p, T* const* kept, const T* gradient, StepNumbers<T>& numbers);
-  Step step[kOptimizerKinds];
-  // The second pass of Lamb, after the first one over all elements.
-  void (*lamb_move)(int64_t n, T* p, T* const* kept, const StepNumbers<T>& numbers);
+  const KindLoops<T>* kinds;  // by OptimizerKind::index
 
   // Each writes to `out`: the gradient clipped to [-limit, limit]; times factor; plus rate p; plus rate sign(p).
   void (*clip)(int64_t n, T limit, const T* gradient, T* out);

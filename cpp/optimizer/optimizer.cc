@@ -5,32 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "math/optimizer_steps.h"
-
 namespace paddle_mini {
-namespace {
-
-// The number of arrays of the parameter's size that an optimizer keeps.
-int arrays_of(const OptimizerConfig& config) {
-  switch (config.kind) {
-    case OptimizerKind::Sgd: return config.hyper.momentum == 0 ? 0 : 1;
-    case OptimizerKind::Adagrad:
-    case OptimizerKind::DecayedAdagrad:
-    case OptimizerKind::ProximalAdagrad:
-    case OptimizerKind::Lars: return 1;
-    case OptimizerKind::Adadelta:
-    case OptimizerKind::Adam:
-    case OptimizerKind::Adamax:
-    case OptimizerKind::Ftrl:
-    case OptimizerKind::Lamb: return 2;
-    case OptimizerKind::Rmsprop: return config.hyper.centered ? 3 : 2;
-    case OptimizerKind::Dpsgd:
-    case OptimizerKind::ProximalGd: return 0;
-  }
-  return 0;
-}
-
-}  // namespace
 
 std::unique_ptr<ParameterOptimizer> ParameterOptimizer::create(OptimizerConfig config, size_t element,
                                                                const void* parameter, size_t bytes,
@@ -49,8 +24,9 @@ std::unique_ptr<ParameterOptimizer> ParameterOptimizer::create(OptimizerConfig c
 template <class T>
 TypedOptimizer<T>::TypedOptimizer(OptimizerConfig config, const void* parameter, int64_t size)
     : ParameterOptimizer(std::move(config)), tables_(loops_of_this_processor()), loops_(loops<T>()), size_(size),
-      param_(size, T(0)), arrays_(arrays_of(config_)), power1_(static_cast<T>(config_.hyper.first_power1)),
-      power2_(static_cast<T>(config_.hyper.first_power2)), block_(kBlock, T(0)),
+      param_(size, T(0)), arrays_(config_.kind->arrays(config_.hyper)),
+      power1_(static_cast<T>(config_.hyper.first_power1)), power2_(static_cast<T>(config_.hyper.first_power2)),
+      block_(kBlock, T(0)),
       decay_(static_cast<double>(config_.l1), static_cast<double>(config_.l2) + static_cast<double>(config_.decay)) {
   if (parameter && size) std::memcpy(param_.data(), parameter, bytes());
   int number = 1;  // array number (array.h); the parameter has 0
@@ -85,15 +61,11 @@ StepNumbers<T> TypedOptimizer<T>::next_numbers() {
   require<OpError>(std::isfinite(rate), "the learning rate of update ", updates_ + 1, " is ", rate);
   StepNumbers<T> numbers;
   numbers.hyper = &config_.hyper;
+  numbers.update = updates_ + 1;
   numbers.rate = static_cast<T>(rate);
   if (config_.learning_rate.factor != 1) numbers.rate *= static_cast<T>(config_.learning_rate.factor);
   numbers.power1 = power1_;
   numbers.power2 = power2_;
-  if (config_.kind == OptimizerKind::Dpsgd) {
-    const Hyper& h = config_.hyper;
-    uint32_t seed = h.seed + static_cast<uint32_t>(updates_ + 1);
-    numbers.noise = static_cast<T>(one_normal(seed)) * static_cast<T>(h.sigma) / static_cast<T>(h.batch_size);
-  }
   return numbers;
 }
 
@@ -107,17 +79,14 @@ template <class T>
 void TypedOptimizer<T>::update_dense(const T* g, T factor) {
   StepNumbers<T> numbers = next_numbers();
   factor_ = factor;
-  if (needs_squares()) {
+  if (measures()) {
     reserve_whole();
     if (prepares()) g = prepare(0, size_, g, whole_.data());
-    bool lars = config_.kind == OptimizerKind::Lars;
-    double of_gradient = loops_.squares(size_, lars ? static_cast<T>(config_.hyper.rescale) : T(1), g);
-    numbers.squares[0] = lars ? loops_.squares(size_, T(1), param_.data()) : of_gradient;
-    numbers.squares[1] = of_gradient;
+    kind_loops().measure({size_, param_.data(), nullptr, g}, numbers);
   }
   begin_dense();
   run(0, size_, g, numbers, true);
-  if (config_.kind == OptimizerKind::Lamb) move_lamb(numbers);
+  if (kind_loops().finish) finish_steps(numbers);
   advance_powers();
   finish(true);
   for (int64_t row = 0; by_rows_ && decay_.works() && row < row_count(); ++row) decay_.stamp(row);
@@ -134,15 +103,10 @@ void TypedOptimizer<T>::advance_powers() {
   advance(power2_, config_.hyper.beta2);
 }
 
-template <class T>
-bool TypedOptimizer<T>::needs_squares() const {
-  return (config_.kind == OptimizerKind::Lars && config_.hyper.inner_decay > 0) || config_.kind == OptimizerKind::Dpsgd;
-}
-
-// For a gradient that must be prepared completely before its norm is computed.
+// For a gradient that is prepared as a whole, before its norm is taken.
 template <class T>
 void TypedOptimizer<T>::reserve_whole() {
-  if (needs_squares() && prepares() && !whole_.size()) whole_ = Array<T>(size_, T(0));
+  if (measures() && prepares() && !whole_.size()) whole_ = Array<T>(size_, T(0));
 }
 
 // Same as the operator clip_by_norm.
@@ -183,27 +147,28 @@ void TypedOptimizer<T>::finish(bool regularized) {
 // Updates `count` elements from `begin` on; `gradient` points to their gradient.
 template <class T>
 void TypedOptimizer<T>::run(int64_t begin, int64_t count, const T* gradient, StepNumbers<T>& numbers, bool averages) {
-  bool lamb = config_.kind == OptimizerKind::Lamb, prepared = needs_squares() || !prepares();
-  bool in_blocks = lamb || !prepared || config_.decay > 0 || (averages && !averages_.empty());
+  const KindLoops<T>& loops = kind_loops();
+  bool goes_on = loops.finish, prepared = measures() || !prepares();
+  bool in_blocks = goes_on || !prepared || config_.decay > 0 || (averages && !averages_.empty());
   int64_t step = in_blocks ? kBlock : std::max<int64_t>(count, 1);
-  auto take = loops_.step[static_cast<int>(config_.kind)];
   for (int64_t done = 0; done < count; done += step) {
     int64_t n = std::min(step, count - done), at = begin + done;
     const T* g = prepared ? gradient + done : prepare(at, n, gradient + done, block_.data());
     T *p = param_.data() + at, *kept[kMostArrays];
     for (int i = 0; i < arrays_; ++i) kept[i] = kept_[i].data() + at;
     if (config_.decay > 0) loops_.shrink(n, numbers.rate * static_cast<T>(config_.decay), p);
-    take(n, p, kept, g, numbers);
-    if (averages && !lamb) add_to_averages(at, n);
+    loops.step({n, p, kept, g}, numbers);
+    if (averages && !goes_on) add_to_averages(at, n);
   }
 }
 
 template <class T>
-void TypedOptimizer<T>::move_lamb(const StepNumbers<T>& numbers) {
+void TypedOptimizer<T>::finish_steps(StepNumbers<T>& numbers) {
   for (int64_t at = 0; at < size_; at += kBlock) {
     int64_t n = std::min(kBlock, size_ - at);
-    T* kept[kMostArrays] = {kept_[0].data() + at, kept_[1].data() + at};
-    loops_.lamb_move(n, param_.data() + at, kept, numbers);
+    T* kept[kMostArrays];
+    for (int i = 0; i < arrays_; ++i) kept[i] = kept_[i].data() + at;
+    kind_loops().finish({n, param_.data() + at, kept, nullptr}, numbers);
     add_to_averages(at, n);
   }
 }

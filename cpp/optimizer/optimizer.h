@@ -92,12 +92,13 @@ class TypedOptimizer : public ParameterOptimizer {
   }
   void finish(bool dense);
   void run(int64_t begin, int64_t count, const T* gradient, StepNumbers<T>& numbers, bool averages);
-  void move_lamb(const StepNumbers<T>& numbers);
+  void finish_steps(StepNumbers<T>& numbers);
   void add_to_averages(int64_t at, int64_t n);
   const T* prepare(int64_t at, int64_t n, const T* gradient, T* out) const;
   bool prepares() const { return config_.clip_norm > 0 || config_.clip_value > 0 || config_.l1 > 0 || config_.l2 > 0; }
   void reserve_whole();
-  bool needs_squares() const;
+  bool measures() const { return config_.kind->measures(config_.hyper); }
+  const KindLoops<T>& kind_loops() const { return loops_.kinds[config_.kind->index]; }
   void advance_powers();
   void update_dense(const T* gradient, T factor);
   T factor_of_norm(int64_t count, const T* gradient) const;

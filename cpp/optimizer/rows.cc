@@ -4,13 +4,6 @@
 #include "optimizer/optimizer.h"
 
 namespace paddle_mini {
-namespace {
-
-bool takes_norms(OptimizerKind kind) {
-  return kind == OptimizerKind::Lamb || kind == OptimizerKind::Lars || kind == OptimizerKind::Dpsgd;
-}
-
-}  // namespace
 
 // Elements of a row; 0 if unknown.
 template <class T>
@@ -41,7 +34,7 @@ void TypedOptimizer<T>::check_rows(const int64_t* rows, size_t count, int64_t wi
 template <class T>
 void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const void* gradient, size_t bytes) {
   bool lazy = config_.row_policy == RowPolicy::Lazy;
-  require<ProgramError>(!lazy || !takes_norms(config_.kind), name_of(config_.kind),
+  require<ProgramError>(!lazy || !config_.kind->takes_norms, config_.kind->message,
                         " needs the norm of the whole gradient: rows are updated with row_policy LikeZeros");
   require<ProgramError>(!lazy || averages_.empty() || !decay_.works(),
                         "averages of rows that decay while they are not named are not exact: use row_policy LikeZeros");

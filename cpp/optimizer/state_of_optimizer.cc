@@ -15,7 +15,7 @@ template <class Writer>
 void TypedOptimizer<T>::write(Writer& to) const {
   to.write(kMark);
   to.write(kVersion);
-  to.write(static_cast<uint32_t>(config_.kind));
+  to.write(static_cast<uint32_t>(config_.kind->number - 1));  // kinds were counted from 0 once
   to.write(static_cast<uint32_t>(sizeof(T)));
   to.write(static_cast<uint32_t>(arrays_));
   to.write(static_cast<uint64_t>(size_));
@@ -43,10 +43,10 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   uint32_t version = from.read<uint32_t>();
   require<ProgramError>(version == kVersion || version == kWithoutBlocks, "the state has format version ", version,
                         ", it must be ", kVersion, " or ", kWithoutBlocks);
-  uint32_t kind = from.read<uint32_t>();
-  require<ProgramError>(kind < kOptimizerKinds, "the state is of an unknown optimizer");
-  require<ProgramError>(kind == static_cast<uint32_t>(config_.kind), "the state is of ",
-                        name_of(static_cast<OptimizerKind>(kind)), ", the configuration of ", name_of(config_.kind));
+  const OptimizerKind* kind = find_kind(int64_t{from.read<uint32_t>()} + 1);
+  require<ProgramError>(kind, "the state is of an unknown optimizer");
+  require<ProgramError>(kind == config_.kind, "the state is of ", kind->message, ", the configuration says ",
+                        config_.kind->message);
   from.expect(static_cast<uint32_t>(sizeof(T)), "elements of size");
   from.expect(static_cast<uint32_t>(arrays_), "arrays of the optimizer:");
   from.expect(static_cast<uint64_t>(size_), "elements:");

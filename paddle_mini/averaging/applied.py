@@ -14,7 +14,7 @@ from ..roles import device_guard
 from ..scope import global_scope
 from ..variable import Variable
 from .running import AddOp, Member, RunningAverage
-from .schemes import Scheme
+from .scheme import Scheme
 from .statistics import Statistics, statistics
 
 

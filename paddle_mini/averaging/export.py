@@ -10,7 +10,7 @@ from ..io.model import Vars, prefix_of, program_to_save, save_inference_model
 from ..io.parameters import Path
 from ..program import Program
 from .applied import Applier
-from .schemes import Scheme
+from .scheme import Scheme
 
 
 def save_models(

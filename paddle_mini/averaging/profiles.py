@@ -61,15 +61,14 @@ def share(scheme: Any | None, at: int, steps: np.ndarray, every: int = 1, start_
     scheme: None: the parameters of step `at` themselves; else one of paddle_mini.averaging, or a LearningRateDecay.
     every and start_step are those of ParameterAverage.
     """
-    decay = isinstance(scheme, LearningRateDecay)
-    if scheme is not None and not decay:
+    if scheme is not None and not isinstance(scheme, LearningRateDecay):
         every, start_step = scheme.every_of(every), max(start_step, scheme.start)
     total = max(0, at - start_step) // every
     if scheme is None or total == 0:  # nothing is averaged yet: ParameterAverage leaves the raw values
         return (steps >= at).astype(np.float64)
     updates = np.clip((steps - start_step) // every, 0, total)
     inner = np.clip(updates, 1, max(1, total - 1))
-    found = scheme.cumulative(inner, total, every) if decay else _cumulative(scheme, inner, total, every)
+    found = scheme.cumulative(inner, total, every)
     return np.where(updates == 0, 0.0, np.where(updates == total, 1.0, found))
 
 
@@ -85,7 +84,7 @@ def gamma_of(relative_width: float) -> float:
     return float(max(root.real for root in roots if abs(root.imag) < 1e-9 * abs(root)))
 
 
-def _cumulative(scheme: Any, updates: np.ndarray, total: int, every: int) -> np.ndarray:
+def cumulative_of(scheme: Any, updates: np.ndarray, total: int, every: int) -> np.ndarray:
     """The share of the first `updates` (1 to total - 1) of `total`, from the attributes of operator average_weight."""
     attrs = scheme.attrs(every)
     kind = attrs["scheme"]

@@ -12,7 +12,8 @@ from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
 from ..scope import raw_name
 from ..variable import Variable
-from .schemes import BiasCorrected, Scheme
+from .scheme import Scheme
+from .schemes import BiasCorrected
 
 # Sizes of operator average_weight's Counters and State, and of parameter_average's Sums.
 COUNTERS, STATE, SUMS = 5, 7, 4

@@ -7,55 +7,14 @@ program. Where a length is asked for, a number means steps; averaging.steps, sam
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
 from .lengths import Length, Lengthy, is_number, steps_of, whole_steps
 from .profiles import gamma_of
-
-MOST_STEPS = 2**62
-
-
-class Scheme(ABC):
-    """What all schemes say of themselves."""
-
-    start = 0
-    """Steps that this scheme leaves out, whatever start_step of ParameterAverage is."""
-    own_every: int | None = None
-    """Steps from one update to the next, where the scheme and not ParameterAverage says them."""
-    generations = 1
-    """Averages that are kept: 2 for a window."""
-    compensated = False
-    """Whether the average is kept as one variable, beside what rounding added to it, and not in blocks."""
-    plain = False
-    """Whether the average is one variable without a block: the scheme is defined by its rounded value."""
-    latest: int | None = None
-    """How many single parameters are kept, where they are."""
-    is_mean = True
-    """Whether it is a mean of parameters and nothing else."""
-    lazy = True
-    """Whether rows of a table that did not change need no work."""
-
-    def __repr__(self) -> str:
-        """As it was written: what is not the default."""
-        given = [(one, getattr(self, one.name)) for one in fields(self) if one.init]  # type: ignore[arg-type]
-        texts = [
-            repr(value) if number == 0 else f"{one.name}={value!r}"
-            for number, (one, value) in enumerate(given)
-            if value != one.default and not (one.name == "decay" and getattr(self, "half_life", None) is not None)
-        ]
-        return f"{type(self).__name__}({', '.join(texts)})"
-
-    @abstractmethod
-    def attrs(self, every: int) -> dict[str, Any]:
-        """Attributes of average_weight when every `every`-th step is averaged."""
-
-    def every_of(self, every: int) -> int:
-        """Steps from one update to the next: the scheme's own, or else what ParameterAverage says."""
-        return every if self.own_every is None else self.own_every
+from .scheme import Scheme
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ from .._core import Applied, ProgramError, Scope
 from ..averaging.applied import Applier
 from ..averaging.batch_norm import batch_statistics, moving_statistics
 from ..averaging.export import save_models
-from ..averaging.schemes import Scheme
+from ..averaging.scheme import Scheme
 from ..averaging.statistics import Statistics
 from ..executor import Executor
 from ..io.parameters import Path

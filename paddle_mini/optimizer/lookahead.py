@@ -5,7 +5,7 @@ from typing import Any
 
 from .._core import ProgramError
 from ..averaging.running import RunningAverage, append_beginning
-from ..averaging.schemes import Scheme
+from ..averaging.scheme import Scheme
 from ..errors import shown
 from ..guards import default_main_program
 from ..lr.scheduler import whole

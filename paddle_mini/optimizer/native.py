@@ -211,6 +211,17 @@ class _Handle:
             self.release(self.pointer)
 
 
+def takes_norms(config: Any) -> bool:
+    """Whether a step of this OptimizerConfig's optimizer depends on the whole gradient, so that a parameter cannot be
+    cut into blocks: the library then refuses to update some rows alone."""
+    plain = type(config)(optimizer=config.optimizer, const_lr={})
+    try:
+        NativeOptimizer(plain, np.zeros(1)).update_rows([], np.zeros(0))
+    except ProgramError:
+        return True
+    return False
+
+
 @cache
 def load_library() -> ctypes.CDLL:
     """The library beside the package, with the types of its functions."""

@@ -11,7 +11,8 @@ from .._core import ProgramError, printable
 from ..averaging.applied import Applier
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
-from ..averaging.schemes import Latest, Scheme, Window
+from ..averaging.scheme import Scheme
+from ..averaging.schemes import Latest, Window
 from ..block import Block
 from ..errors import shown
 from ..guards import default_main_program

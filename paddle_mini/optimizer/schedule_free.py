@@ -6,7 +6,7 @@ from typing import Any
 from .._core import ProgramError
 from ..averaging.applied import Applier
 from ..averaging.running import Member, RunningAverage, append_beginning, like, state
-from ..averaging.schemes import Scheme
+from ..averaging.scheme import Scheme
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..operator import Operator

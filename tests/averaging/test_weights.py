@@ -7,6 +7,7 @@ import pytest
 
 import paddle_mini as pm
 from harness import array
+from paddle_mini.averaging.running import COUNTERS, STATE, SUMS
 from weight_steps import Weights, decay_of, window
 
 
@@ -246,3 +247,31 @@ def test_a_hundred_thousand_steps_of_a_constant(scheme):
         (value,) = executor.run(program, fetch_list=names, scope=scope)
     assert scope.get("counters_0")[3] == 100_000
     np.testing.assert_array_equal(value, np.float32(0.1))  # a + w (p - a) has p as its fixed point
+
+
+KEPT = {"Counters": (COUNTERS, "int64"), "State": (STATE, "float64"), "Sums": (SUMS, "float64")}
+
+
+@pytest.mark.parametrize("port", KEPT)
+def test_the_operators_take_what_is_kept_for_them(port):
+    """The sizes stand in running.py and in the records: an operator takes one size only."""
+    block = pm.default_main_program().global_block()
+    param = block.create_var("p", shape=[3], dtype="float32")
+    weight = block.create_var("w", shape=[1], dtype="float64")
+
+    def takes(count):
+        kept = {
+            name: block.create_var(f"{name}_{count}", shape=[count if name == port else size], dtype=dtype)
+            for name, (size, dtype) in KEPT.items()
+        }
+        sums = kept.pop("Sums")
+        out = {"CountersOut": kept["Counters"], "StateOut": kept["State"], "Weight": weight, "Roll": f"roll_{count}"}
+        average = {"Param": param, "Average": param, "Weight": weight, "Block": param, "Sums": sums}
+        try:
+            block.append_op("average_weight", kept, out)
+            block.append_op("parameter_average", average, {"AverageOut": param, "BlockOut": param, "SumsOut": sums})
+        except pm.ShapeError:
+            return False
+        return True
+
+    assert [count for count in range(1, 12) if takes(count)] == [KEPT[port][0]]

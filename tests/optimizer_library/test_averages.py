@@ -4,10 +4,13 @@ import pytest
 
 import paddle_mini as pm
 from averages_by_definition import digits_off, expected
-from one_parameter import Program, gradients, row_gradients, same_bits, values
+from one_parameter import Program, gradients, library, row_gradients, same_bits, values
 from paddle_mini.averaging import Exponential, Polynomial, Power, Tail, Uniform, Window, fraction
+from paddle_mini.optimizer.config import config_class
+from weight_steps import Weights
 
 O = pm.optimizer
+MESSAGE = config_class().DESCRIPTOR.fields_by_name["averaging"].message_type
 STEPS = 24
 SCHEMES = {
     "window": Window(5),
@@ -147,3 +150,13 @@ def test_averages_of_rows_are_exact():
         history.append(now.copy())
     for which, scheme in enumerate(schemes):
         assert digits_off(native.average(which), expected(scheme, history)).max() <= 2, scheme
+
+
+@pytest.mark.parametrize("scheme", MESSAGE.enum_types_by_name["Scheme"].values_by_name)
+def test_every_scheme_of_the_message_is_one_of_the_operator(scheme):
+    fields = {"scheme": scheme, "decay": 0.75, "exponent": 2.0, "window_min": 9, "window_max": 9}
+    native, weights, average = library("SGD", np.zeros(1), averaging=[fields]), Weights(fields, LearningRate=np.full(1, 0.1)), 0.0
+    for gradient in gradients(5, "float64", (1,)):
+        native.update(gradient)
+        average += weights.step()[0] * (native.view()[0] - average)
+    np.testing.assert_allclose(native.average(), [average], rtol=1e-12)

@@ -2,7 +2,8 @@
 import numpy as np
 import pytest
 
-from one_parameter import gradients, library, row_gradients, values
+from one_parameter import gradients, library, message_of, row_gradients, values
+from paddle_mini.optimizer.config import config_class
 
 STEPS, RATE = 100, 0.05
 
@@ -96,21 +97,8 @@ def proximal_adagrad(p, g, s, n, l1=0.0, l2=0.0, initial_accumulator_value=0.1):
     return shrunk(p - RATE * g / np.sqrt(s["m"]), l1, l2)
 
 
-RULES = {
-    "SGD": sgd,
-    "Adadelta": adadelta,
-    "Adagrad": adagrad,
-    "Adam": adam,
-    "Adamax": adamax,
-    "RMSProp": rmsprop,
-    "Ftrl": ftrl,
-    "Lamb": lamb,
-    "Lars": lars,
-    "DecayedAdagrad": decayed_adagrad,
-    "Dpsgd": dpsgd,
-    "ProximalGD": proximal_gd,
-    "ProximalAdagrad": proximal_adagrad,
-}
+# The function above that is called as the message of each optimizer.
+RULES = {name: globals()[message_of(name)] for name in config_class().Optimizer.DESCRIPTOR.values_by_name}
 CASES = [
     ("SGD", {}),
     ("SGD", {"momentum": 0.9}),
@@ -148,6 +136,7 @@ CASES = [
     ("ProximalAdagrad", {}),
     ("ProximalAdagrad", {"l1": 0.5, "l2": 0.25, "initial_accumulator_value": 0.5}),
 ]
+CASES += [(name, {}) for name in RULES if name not in dict(CASES)]
 
 
 def native(name, fields, begin, **others):

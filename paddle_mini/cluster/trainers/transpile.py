@@ -7,6 +7,7 @@ from ... import dtypes
 from ..._core import ProgramError, printable
 from ...callsite import added_at
 from ...operator import Operator
+from ...optimizer.native import takes_norms
 from ...program import Program
 from ...roles import LR_SCHEDULE, OPTIMIZE
 from ...variable import Parameter, Variable
@@ -111,7 +112,7 @@ def _trained(main: Program, program: Program, name: str) -> Trained:
         parameter.dtype,
         gradient.name,
         sparse,
-        _looks_at_all(config),
+        config.HasField("clip_norm") or takes_norms(config),
         config,
         row_feeds(program, name) if sparse else None,
     )
@@ -132,12 +133,6 @@ def parameter_and_gradient(main: Program, name: str) -> tuple[Parameter, Variabl
 def optimized_at(main: Program, name: str) -> str:
     """The end of a message: the line that added the operator that changes a parameter."""
     return next((added_at(op.callstack) for op in _optimizing(main) if name in op.output_names), "")
-
-
-def _looks_at_all(config: Any) -> bool:
-    """Whether a step depends on a norm, or draws one number for all elements."""
-    kinds = type(config).Optimizer
-    return config.HasField("clip_norm") or config.optimizer in (kinds.Value("Lamb"), kinds.Value("Lars"), kinds.Value("Dpsgd"))
 
 
 def row_feeds(program: Program, table: str) -> frozenset[str] | None:
