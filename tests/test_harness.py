@@ -1,4 +1,6 @@
 # The harness itself: it must notice what is wrong.
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,38 @@ def test_a_wrong_gradient_is_noticed():
 def test_a_refusal_that_does_not_come_is_noticed():
     with pytest.raises(pytest.fail.Exception):
         ask_all(harness.op_tests("relu", RELU, {}, refusals={"none": ({"X": array(2)}, {}, pm.ShapeError, "")}))
+
+
+WRONG = {"a wrong case": ({"X": np.ones(3)}, {})}
+
+
+def places(test):
+    return [question.values[0].said() for question in test.pytestmark[0].args[1]]
+
+
+def test_a_failure_says_which_case_and_where_it_was_written():
+    wrong = lambda inputs, attrs: {"Out": inputs["X"] + 1}
+    test = harness.op_tests("relu", wrong, {**WRONG, f"case {1}": ({"X": np.ones(3)}, {})})
+    here, line = __file__, line_of("**WRONG")
+    assert places(test)[0] == f'the case "a wrong case" of relu: {here}:{line_of("a wrong case")}, asked by {here}:{line}'
+    assert places(test)[-1] == f'the case "case 1" of relu: {here}:{line}, asked by {here}:{line}'
+    with pytest.raises(AssertionError) as caught:
+        ask_all(test)
+    assert not hasattr(caught.value, "add_note") or caught.value.__notes__ == places(test)[:1]  # notes: Python 3.11
+
+
+def line_of(words):
+    return next(i for i, line in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if words in line)
+
+
+def test_two_cases_of_one_name_are_refused():
+    with pytest.raises(AssertionError, match="matrix"):
+        harness.op_tests("relu", RELU, {"matrix": ({"X": array(2, 3)}, {})}, values_only={"matrix": ({"X": array(3)}, {})})
+
+
+def test_values_only_asks_no_gradient():
+    test = harness.op_tests("relu", RELU, {}, gradients=["X"], values_only={"kink": ({"X": np.zeros(3)}, {})})
+    assert ask_all(test) == ["kink-float32", "kink-float64", "kink-edges"]
 
 
 def test_inputs_are_the_same_every_time_and_differ_by_shape_and_seed():
