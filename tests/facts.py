@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -47,12 +48,13 @@ def _by_attributes(op_type: str, reference: Reference, attrs: dict[str, Any], te
 
 @cache
 def facts_of_ops() -> dict[str, list[Facts]]:
-    """FACTS, when every file of tests/ops has been read."""
-    for path in sorted((pathlib.Path(__file__).resolve().parent / "ops").glob("test_*.py")):
-        spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
-        assert spec is not None and spec.loader is not None
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    return FACTS
+    """What the files of tests/ops state, and no other test that is in this process."""
+    with mock.patch.dict(FACTS, clear=True):
+        for path in sorted((pathlib.Path(__file__).resolve().parent / "ops").glob("test_*.py")):
+            spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
+            assert spec is not None and spec.loader is not None
+            spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        return dict(FACTS)
 
 
 def cases_of(op_type: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, int], list[str]]]:

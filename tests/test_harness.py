@@ -4,6 +4,7 @@ import pathlib
 import numpy as np
 import pytest
 
+import facts
 import harness
 import paddle_mini as pm
 from harness import Rows, array, ints, run_op
@@ -97,3 +98,8 @@ def test_run_op_takes_lists_and_rows():
     np.testing.assert_array_equal(found, [3, 3])
     rows = Rows([2, 0], np.ones((2, 1), "float32"), 3)
     np.testing.assert_array_equal(run_op("scale", {"X": rows}, {"scale": 2.0})["Out"].dense(), [[2], [0], [2]])
+
+
+def test_facts_are_those_of_the_operators_tests_alone():
+    harness.op_tests("relu", lambda inputs, attrs: {"Out": inputs["X"]}, {"wrong": ({"X": array(3)}, {})})
+    assert ["wrong"] not in [list(stated.cases) for stated in facts.facts_of_ops()["relu"]]
