@@ -227,14 +227,16 @@ def _items(inputs: Any) -> list[Any]:
 def _calls() -> list[tuple[str, int]]:
     """(file, line) of the calls that led to op_tests: of families, if any, then of the test."""
     frame, calls = sys._getframe(2), []
-    while frame is not None and frame.f_code.co_filename.startswith(TESTS):
+    while frame is not None and (not calls or frame.f_code.co_filename.startswith(TESTS)):
         calls.append((frame.f_code.co_filename, frame.f_lineno))
         frame = frame.f_back if frame.f_code.co_name != "<module>" else None
     return calls
 
 
 def _lines_of(name: str, file: str, call: int) -> list[int]:
-    """Where a file has the case of this name: within the call first, then in the lines before it, the nearest first."""
+    """Where a file has the case of this name: within the call first, then above it, the nearest first, then below it."""
     lines = pathlib.Path(file).read_text().splitlines()
-    end = next((i for i in range(call, len(lines)) if lines[i].startswith(")")), call)
-    return [i + 1 for i in [*range(call - 1, end), *range(call - 2, -1, -1)] if f'"{name}":' in lines[i]]
+    depth = lambda i: len(lines[i]) - len(lines[i].lstrip())
+    end = next((i for i in range(call, len(lines)) if lines[i] and depth(i) <= depth(call - 1)), len(lines))
+    order = [*range(call - 1, end), *reversed(range(call - 1)), *range(end, len(lines))]
+    return [i + 1 for i in order if f'"{name}":' in lines[i]]

@@ -7,6 +7,7 @@ import pytest
 import facts
 import harness
 import paddle_mini as pm
+from families import unary
 from harness import Rows, array, ints, run_op
 
 RELU = lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)}
@@ -73,8 +74,16 @@ def test_a_failure_says_which_case_and_where_it_was_written():
     assert not hasattr(caught.value, "add_note") or caught.value.__notes__ == places(test)[:1]  # notes: Python 3.11
 
 
-def line_of(words):
-    return next(i for i, line in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if words in line)
+def line_of(words, file=__file__):
+    return next(i for i, line in enumerate(pathlib.Path(file).read_text().splitlines(), 1) if words in line)
+
+
+def test_a_case_of_a_family_was_written_there():
+    said = places(unary.unary_tests("relu", np.abs, domain=(0, 1)))
+    asked = f"asked by {__file__}:{line_of('unary.unary_tests(')}"
+    for name in ("matrix", "special values", "selected rows"):
+        written = f"{unary.__file__}:{line_of(f'{chr(34)}{name}{chr(34)}:', unary.__file__)}"
+        assert f'the case "{name}" of relu: {written}, {asked}' in said
 
 
 def test_two_cases_of_one_name_are_refused():

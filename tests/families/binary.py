@@ -77,7 +77,7 @@ def binary_reference(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -
     return reference
 
 
-def integer_cases(y: tuple[int, int] = (1, 10), x: tuple[int, int] = (-20, 20)) -> Cases:
+def integer_cases(x: tuple[int, int] = (-20, 20), y: tuple[int, int] = (1, 10)) -> Cases:
     return {
         dtype: ({"X": ints(3, 5, low=x[0], high=x[1], dtype=dtype), "Y": ints(5, low=y[0], high=y[1], dtype=dtype)}, {})
         for dtype in ("int32", "int64")
