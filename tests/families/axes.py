@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def position_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Of arg_max and arg_min."""
+    """Tests arg_max and arg_min."""
 
     def reference(inputs: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
         x = inputs["X"]
@@ -47,7 +47,7 @@ def position_tests(op_type: str, function: Function) -> Callable[..., None]:
 
 
 def pick_tests(op_type: str, axis: str) -> Callable[..., None]:
-    """Of gather and index_select; axis: the name of the attribute."""
+    """Tests gather and index_select; axis: the name of the attribute."""
 
     def reference(inputs: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
         index = inputs["Index"]
@@ -81,7 +81,7 @@ def pick_tests(op_type: str, axis: str) -> Callable[..., None]:
 
 
 def reversal_tests(op_type: str) -> Callable[..., None]:
-    """Of flip and reverse."""
+    """Tests flip and reverse."""
     return op_tests(
         op_type,
         lambda inputs, attrs: {"Out": np.flip(inputs["X"], attrs["axis"])},
@@ -103,7 +103,7 @@ def reversal_tests(op_type: str) -> Callable[..., None]:
 
 
 def slab_tests(op_type: str, out: str) -> Callable[..., None]:
-    """Of unstack and unbind; out: the name of the output."""
+    """Tests unstack and unbind; out: the name of the output."""
 
     def reference(inputs: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
         x = inputs["X"]

@@ -43,7 +43,7 @@ def binary_tests(
     values_only: Cases | None = None,
     refusals: dict[str, Any] = {},
 ) -> Callable[..., None]:
-    """The questions about Out = function(X, Y), which are stretched and drawn from these ranges.
+    """Tests Out = function(X, Y) with broadcasting; x, y: the ranges that X and Y are drawn from.
 
     values_only: cases whose gradients are not asked; None: two of integers.
     """
@@ -85,7 +85,7 @@ def integer_cases(x: tuple[int, int] = (-20, 20), y: tuple[int, int] = (1, 10)) 
 
 
 def division_cases(*dtypes: str) -> Cases:
-    """Both signs of X, by Y of one sign."""
+    """X has both signs; Y is negative, or positive."""
     by_negative = {
         dtype: ({"X": ints(40, 5, low=-99, high=99, dtype=dtype), "Y": ints(40, 5, low=-7, high=0, dtype=dtype)}, {})
         for dtype in dtypes

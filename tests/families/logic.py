@@ -23,6 +23,7 @@ Function = Callable[..., np.ndarray]
 
 
 def comparison_tests(op_type: str, function: Function) -> Callable[..., None]:
+    """Tests a comparison of X and Y, of numbers and bool."""
     special = [*ZEROS, 1.0, *NOT_FINITE]
     few = {dtype: (pair(dtype, 3), {}) for dtype in (*INTEGERS, "bool")}
     stretched = {
@@ -50,7 +51,7 @@ def pair(dtype: str, high: int) -> dict[str, np.ndarray]:
 
 
 def logical_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Of X and Y."""
+    """Tests a logical operator of X and Y; logical_not is tested on its own."""
     return op_tests(
         op_type,
         lambda inputs, attrs: {"Out": function(inputs["X"], inputs["Y"])},
@@ -70,7 +71,7 @@ def logical_tests(op_type: str, function: Function) -> Callable[..., None]:
 
 
 def bitwise_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Of X and Y."""
+    """Tests a bitwise operator of X and Y; bitwise_not is tested on its own."""
     kinds = {
         dtype: ({"X": ints(4, 9, high=100, dtype=dtype), "Y": ints(9, high=100, dtype=dtype, seed=1)}, {}) for dtype in INTEGERS
     }
@@ -91,7 +92,7 @@ def bitwise_tests(op_type: str, function: Function) -> Callable[..., None]:
 
 
 def class_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Of X: to which class of floating-point numbers its elements belong."""
+    """Tests whether elements of X are in a class of floating-point numbers: finite, infinite, NaN."""
     special = [*ZEROS, 1.0, -1.0e30, *NOT_FINITE]
     cases: Cases = {
         "special values": ({"X": np.resize(special, 37)}, {}),

@@ -16,7 +16,7 @@ Function = Callable[..., Any]
 
 
 def reduction(function: Function, axes: str = "dim", keep: str = "keep_dim") -> Reference:
-    """function(x, axis=..., keepdims=...) over the axes that attributes of these names say."""
+    """The reference function(x, axis=..., keepdims=...); axes, keep: names of the attributes."""
 
     def reference(inputs: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
         x = inputs["X"]
@@ -41,12 +41,13 @@ def reduction_cases(draw: Callable[..., np.ndarray] = array) -> Cases:
 
 
 def folding_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Of reduce_prod, reduce_max and others, whose results are elements, or products of them."""
+    """Tests reduce_prod and those that find an extreme: reduce_max, reduce_min, reduce_amax, reduce_amin."""
     integers = {"whole numbers": ({"X": ints(3, 4, high=3)}, {})}
     return op_tests(op_type, reduction(function), reduction_cases(), ["X"], REFUSALS, values_only=integers)
 
 
 def truth_tests(op_type: str, function: Function) -> Callable[..., None]:
+    """Tests reduce_all and reduce_any."""
     truth = lambda *shape: ints(*shape, high=2) > 0
     return op_tests(
         op_type,
@@ -61,7 +62,7 @@ def truth_tests(op_type: str, function: Function) -> Callable[..., None]:
 
 
 def sum_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Of reduce_sum and reduce_mean, whose out_dtype matters."""
+    """Tests reduce_sum and reduce_mean, which have an out_dtype."""
     of_any_type = reduction(function)
 
     def reference(inputs: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def sum_tests(op_type: str, function: Function) -> Callable[..., None]:
 
 
 def check_out_dtype_of_sums(op_type: str, function: Function, gradient: np.ndarray) -> None:
-    """Converted before it is reduced, and the gradient back again."""
+    """X is converted before it is reduced, and the gradient is converted back."""
     x = array(3, 4).astype("float32")
     out = run_op(op_type, {"X": x}, {"out_dtype": 6})["Out"]
     assert out.dtype == "float64"
@@ -103,6 +104,7 @@ def check_out_dtype_of_sums(op_type: str, function: Function, gradient: np.ndarr
 
 
 def check_of_nothing(op_type: str) -> None:
+    """An extreme of no elements raises."""
     for inputs, attrs in (
         (array(0, 4), {}),
         (array(2, 0), {"dim": [1]}),
@@ -114,7 +116,7 @@ def check_of_nothing(op_type: str) -> None:
 
 
 def check_out_dtype(op_type: str) -> None:
-    """PaddlePaddle ignores it."""
+    """The attribute is ignored, as in PaddlePaddle."""
     for dtype in ("float32", "float64", "int32", "int64"):
         x = np.array([[1, 2], [3, 4]], dtype)
         for number in range(2, 7):
@@ -122,10 +124,11 @@ def check_out_dtype(op_type: str) -> None:
 
 
 def check_nan(op_type: str) -> None:
+    """A NaN among the elements is the result."""
     assert np.isnan(run_op(op_type, {"X": np.array([1.0, np.nan, 3.0])})["Out"])
 
 
 def check_equal_extremes(op_type: str, gradients: list[float]) -> None:
-    """Of two equal ones, from a gradient of 3."""
+    """X has two equal extremes, and the gradient of Out is 3."""
     found = run_op(op_type + "_grad", {"X": np.array([2.0, 2.0]), "Out": np.array(2.0), "Out@GRAD": np.array(3.0)})
     np.testing.assert_array_equal(found["X@GRAD"], gradients)

@@ -32,7 +32,7 @@ def unary_tests(
     wrong_type: str | None = "int64",
     refusals: dict[str, Any] = {},
 ) -> Callable[..., None]:
-    """The questions about Out = function(X), X from the domain, a half-open range.
+    """Tests Out = function(X); X is drawn from the domain, a half-open range.
 
     special: numbers at which gradients are not asked. attrs: values of attributes other than the defaults; then it is
     function(X, all attributes). wrong_type: an element type that the operator has no kernel for.
@@ -64,7 +64,7 @@ def unary_reference(function: Callable[..., np.ndarray]) -> Reference:
 
 
 def special_values(numbers: Sequence[float], attrs: dict[str, Any] = {}) -> Cases:
-    """As many as fill registers and leave some over."""
+    """The numbers repeated: more than registers hold, and a rest."""
     return {"special values": ({"X": np.resize(numbers, 37)}, attrs)}
 
 

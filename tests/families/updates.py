@@ -13,7 +13,7 @@ Inputs = dict[str, Any]
 
 
 def steps(rate: float, *, scalars: dict[str, float] = {}, **state: dict[str, Any]) -> Callable[..., Inputs]:
-    """step(*shape, grad=None, **other inputs): inputs of one step.
+    """Returns step(*shape, grad=None, **others), which makes the inputs of one step.
 
     state: inputs of the shape of Param, and how they are drawn; scalars: inputs of one element.
     """
