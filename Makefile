@@ -16,9 +16,10 @@ experiments: build $(VENV)/.demo
 	$(call say,running the experiments on averaging)
 	@$(PY) examples/averaging/run.py
 
+# All tests on all cores, each file in one process; TESTS in one process, where a debugger can stop.
 test: build $(VENV)/.test
 	$(call say,running the tests)
-	@$(PY) -m pytest $(TESTS)
+	@$(PY) -m pytest $(if $(TESTS),$(TESTS),--numprocesses auto --maxprocesses 8 --dist loadfile)
 
 # Checks style and types; `make format` fixes what the tools can fix automatically.
 SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.cu' '*.h'

@@ -2,11 +2,14 @@
 
 import json
 import pathlib
-import re
+import sys
 
 from paddle_mini import _core
 
-TESTS = pathlib.Path(__file__).parent.parent / "tests"
+TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests"
+sys.path.insert(0, str(TESTS))
+
+from facts import facts_of_ops  # noqa: E402
 
 TYPES = {
     0: "int",
@@ -72,11 +75,9 @@ def coverage():
     for op_type in plain:
         record = _core.contract(op_type)
         source = files.get(op_type) or next((text for text in files.values() if f'"{op_type}"' in text), "")
-        for module in re.findall(r"^from (\w+) import", source, re.M):  # cases that several operators share
-            if module not in ("harness", "one_op") and (TESTS / f"{module}.py").exists():
-                source += (TESTS / f"{module}.py").read_text()
-        asked = ["harness"] if re.search(r"\bop_tests\(", source) else ["own tests"]
-        if re.search(r"\bgradients=", source) or "check_gradient" in source:
+        facts = facts_of_ops().get(op_type, [])
+        asked = ["harness"] if facts or "op_tests(" in source else ["own tests"]
+        if any(stated.gradients for stated in facts) or "check_gradient" in source:
             asked.append("numeric gradient")
         if golden.get(op_type):
             asked.append(f"{golden[op_type]} programs of PaddlePaddle")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib.util
 import pathlib
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
-import harness
-from one_op import OneOp, Rows, array, array_of
+from harness import FACTS, Facts, Reference, dtypes_to_test
+from one_op import OneOp, Rows, array, array_of, cast, each
 from paddle_mini import _core
 from paddle_mini.contracts import contract, defaults
 from tensor_attrs import CASES
@@ -23,48 +25,47 @@ GATHER_ND: Case = ("gather_nd", {"X": array(5, 4), "Index": np.array([[3, 1], [0
 
 
 @cache
-def all_facts() -> dict[str, list[Any]]:
-    """Of each operator its facts: (cases, reference, unchecked)."""
+def all_facts() -> dict[str, list[Facts]]:
+    """What is stated of each operator."""
     facts = {op_type: list(stated) for op_type, stated in facts_of_ops().items()}
     for name, (op_type, inputs, attrs, tensors, left, _) in CASES.items():
-        reference, unchecked = facts[op_type][0][1:]
+        first = facts[op_type][0]
         facts[op_type].append(
-            ({name: ({**inputs, **tensors}, left)}, _by_attributes(op_type, reference, attrs, tensors), unchecked)
+            replace(
+                first,
+                cases={name: ({**inputs, **tensors}, left)},
+                reference=_by_attributes(op_type, first.reference, attrs, tensors),
+            )
         )
     return facts
 
 
-def _by_attributes(
-    op_type: str, reference: harness.Reference, attrs: dict[str, Any], tensors: dict[str, Any]
-) -> harness.Reference:
+def _by_attributes(op_type: str, reference: Reference, attrs: dict[str, Any], tensors: dict[str, Any]) -> Reference:
     """The reference, which is given these attributes instead of the tensors."""
     said = {**defaults(op_type), **attrs}
     return lambda inputs, _: reference({port: value for port, value in inputs.items() if port not in tensors}, said)
 
 
 @cache
-def facts_of_ops() -> dict[str, list[Any]]:
-    """harness.FACTS, when every file of tests/ops has been read."""
-    for path in sorted((pathlib.Path(__file__).resolve().parent / "ops").glob("test_*.py")):
-        spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
-        assert spec is not None and spec.loader is not None
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    return harness.FACTS
+def facts_of_ops() -> dict[str, list[Facts]]:
+    """What the files of tests/ops state, and no other test that is in this process."""
+    with mock.patch.dict(FACTS, clear=True):
+        for path in sorted((pathlib.Path(__file__).resolve().parent / "ops").glob("test_*.py")):
+            spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
+            assert spec is not None and spec.loader is not None
+            spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        return dict(FACTS)
 
 
 def cases_of(op_type: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, int], list[str]]]:
     """(name, inputs, attrs, {output: number of variables}, outputs that the reference gives). Floats are of the first
     type that the harness asks about."""
-    for cases, reference, unchecked in all_facts()[op_type]:
-        for name, (inputs, attrs) in cases.items():
-            dtype = harness._dtypes_to_test(op_type, inputs)[0]
-            cast = harness._each(inputs, lambda item, dtype=dtype: harness._cast(item, dtype))
-            expected = reference(
-                harness._each(cast, lambda item: harness._cast(item, "float64")), {**harness.defaults(op_type), **attrs}
-            )
-            counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
-            counts.update({port: counts.get(port, 1) for port in unchecked})
-            yield name, cast, attrs, counts, [port for port in counts if port not in unchecked]
+    for facts in all_facts()[op_type]:
+        for name, (inputs, attrs) in facts.cases.items():
+            dtype = dtypes_to_test(op_type, inputs)[0]
+            inputs = each(inputs, lambda item, dtype=dtype: cast(item, dtype))
+            counts = facts.expected(inputs, attrs)[1]
+            yield name, inputs, attrs, counts, [port for port in counts if port not in facts.unchecked]
 
 
 def all_cases() -> list[Case]:

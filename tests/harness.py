@@ -5,40 +5,100 @@
 # Each case is run for each float type that the record has kernels for, and its outputs are held
 # against `reference(inputs, attrs)` in float64, against `infer`, against the program after a round
 # trip through bytes, and against a run on temporaries, where kernels may write over their inputs.
-# Gradients are held against numeric ones in float64.
+# Gradients are held against numeric ones in float64. `families` has the cases of operators that are alike.
 from __future__ import annotations
 
+import pathlib
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pytest
 
 import paddle_mini as pm
 from edges import ask_edges, ask_negative_axes
 from numeric_gradients import ask_gradients
-from one_op import OneOp, Rows, array, array_of, generator, ints, run_op, with_array  # noqa: F401 (tests take them from here)
-from paddle_mini import _core
+from one_op import OneOp, Rows, array, array_of, cast, each, generator, ints, run_op, with_array  # noqa: F401 (tests take some of them from here)
 from paddle_mini.contracts import contract, defaults
+from value_checks import check_infer, check_same, check_value
 
 # One table: |value - reference| <= tolerance * (1 + |reference|).
 TOLERANCES = {"cpu": {"float16": 2e-3, "float32": 2e-6, "float64": 1e-12}}
 
-# What the tests state, by operator: tests/paddle asks PaddlePaddle about the same cases.
-FACTS: dict[str, list[Any]] = {}
+TESTS = str(pathlib.Path(__file__).resolve().parent)
 
 Reference = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+Cases = dict[str, tuple[dict[str, Any], dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a test states about an operator: the arguments of `op_tests`, and the calls (file, line) that led to it."""
+
+    op_type: str
+    reference: Reference
+    cases: Cases
+    gradients: Sequence[str] = ()
+    refusals: dict[str, Any] = field(default_factory=dict)
+    unchecked: Sequence[str] = ()
+    gradient_of: Sequence[str] | None = None
+    tolerance: dict[str, float] = field(default_factory=dict)
+    open_shapes: bool = False
+    float64: Sequence[str] = ()
+    calls: Sequence[tuple[str, int]] = ()
+
+    def expected(self, inputs: dict[str, Any], attrs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, int]]:
+        """What the reference makes of the inputs in float64, and the number of variables of each output."""
+        expected = self.reference(each(inputs, lambda item: cast(item, "float64")), {**defaults(self.op_type), **attrs})
+        counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
+        return expected, {**dict.fromkeys(self.unchecked, 1), **counts}
+
+    def typed(self, inputs: dict[str, Any], dtype: str | None) -> dict[str, Any]:
+        """The inputs in a float type, but those that are float64 whatever is tested."""
+        return {**each(inputs, lambda item: cast(item, dtype)), **{port: inputs[port] for port in self.float64 if port in inputs}}
+
+
+# What the tests state, by operator: tests/paddle asks PaddlePaddle about the same cases.
+FACTS: dict[str, list[Facts]] = {}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One test: a function that asks about a case."""
+
+    facts: Facts
+    name: str
+    id: str
+    ask: Callable[[], None] = field(repr=False)
+
+    def __call__(self) -> None:
+        try:
+            self.ask()
+        except BaseException as error:
+            if hasattr(error, "add_note"):  # Python 3.11
+                error.add_note(self.said())
+            raise
+
+    def __repr__(self) -> str:
+        return f"<{self.id} of {self.facts.op_type}>"
+
+    def said(self) -> str:
+        """The place where the case was written, and the test that asked."""
+        test = "{}:{}".format(*self.facts.calls[-1])
+        places = [f"{file}:{line}" for file, call in self.facts.calls for line in _lines_of(self.name, file, call)]
+        return f'the case "{self.name}" of {self.facts.op_type}: {places[0] if places else test}, asked by {test}'
 
 
 def op_tests(
     op_type: str,
     reference: Reference,
-    cases: dict[str, Any],
+    cases: Cases,
     gradients: Sequence[str] = (),
     refusals: dict[str, Any] = {},
+    values_only: Cases = {},
     unchecked: Sequence[str] = (),
     gradient_of: Sequence[str] | None = None,
-    aliases: Any = None,
     tolerance: dict[str, float] = {},
     open_shapes: bool = False,
     float64: Sequence[str] = (),
@@ -48,173 +108,91 @@ def op_tests(
     cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}; where it
     gives float64 the output must have the tested float type, else the reference's type.
     gradients: inputs with a gradient; gradient_of: outputs it flows from (None: those that the
-    gradient operator reads). refusals: {name: (inputs, attrs, error class, words in the message)}.
-    unchecked: outputs that the reference does not give. aliases: output ports that share a variable
+    gradient operator reads). values_only: more cases, whose gradients are not asked (kinks, infinities, integers).
+    refusals: {name: (inputs, attrs, error class, words in the message)}.
+    unchecked: outputs that the reference does not give. Output ports that share a variable
     with an input are known from the record. tolerance: {dtype: wider tolerance}. open_shapes: shapes
     depend on data, so that `infer` may leave dimensions open before a run; so they do where an input
     is a LoDTensor. A reference gives a LoDTensor where the output must have sequences. float64: ports that
     are float64 whatever type is tested.
     """
-    questions, wide = [], {**TOLERANCES["cpu"], **tolerance}
+    assert not cases.keys() & values_only.keys(), f"two cases of one name: {sorted(cases.keys() & values_only.keys())}"
+    facts = Facts(
+        op_type,
+        reference,
+        {**cases, **values_only},
+        gradients,
+        refusals,
+        unchecked,
+        gradient_of,
+        {**TOLERANCES["cpu"], **tolerance},
+        open_shapes,
+        float64,
+        _calls(),
+    )
     if not float64:  # PaddlePaddle has no such operator
-        FACTS.setdefault(op_type, []).append((cases, reference, unchecked))
-    for name, (inputs, attrs) in cases.items():
-        for dtype in _dtypes_to_test(op_type, inputs):
-            questions.append(
-                pytest.param(
-                    lambda i=inputs, a=attrs, d=dtype: _ask_values(
-                        op_type, reference, i, a, d, unchecked, wide, open_shapes, float64
-                    ),
-                    id=f"{name}-{dtype or 'as is'}",
-                )
-            )
-        if not any(isinstance(value, (Rows, pm.LoDTensor)) for value in _items(inputs)):
-            questions.append(
-                pytest.param(
-                    lambda i=inputs, a=attrs: _ask_edges(op_type, reference, i, a, unchecked, float64), id=f"{name}-edges"
-                )
-            )
-        if gradients and not any(isinstance(value, Rows) for value in inputs.values()):
-            questions.append(
-                pytest.param(
-                    lambda i=inputs, a=attrs: _ask_gradients(op_type, i, a, gradients, gradient_of, unchecked, reference),
-                    id=f"{name}-gradient",
-                )
-            )
-    for name, (inputs, attrs, error, words) in refusals.items():
-        questions.append(
-            pytest.param(lambda i=inputs, a=attrs, e=error, w=words: _ask_refusal(op_type, i, a, e, w), id=f"refuses {name}")
-        )
+        FACTS.setdefault(op_type, []).append(facts)
+    questions = [question for name in facts.cases for question in _questions(facts, name, with_gradient=name in cases)]
+    for name, refusal in refusals.items():
+        questions.append(Question(facts, name, f"refuses {name}", lambda refusal=refusal: _ask_refusal(op_type, *refusal)))
 
-    @pytest.mark.parametrize("ask", questions)
-    def test(ask: Callable[[], None]) -> None:
+    @pytest.mark.parametrize("ask", [pytest.param(question, id=question.id) for question in questions])
+    def test(ask: Question) -> None:
         ask()
 
     return test
 
 
-def _ask_values(
-    op_type: str,
-    reference: Reference,
-    inputs: Any,
-    attrs: Any,
-    dtype: str | None,
-    unchecked: Sequence[str],
-    tolerance: dict[str, float],
-    open_shapes: bool,
-    float64: Sequence[str],
-) -> None:
-    cast = _typed(inputs, dtype, float64)
-    expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
-    counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
-    counts.update({port: counts.get(port, 1) for port in unchecked})
-    one = OneOp(op_type, cast, attrs, counts, aliased=False)
+def _questions(facts: Facts, name: str, with_gradient: bool) -> list[Question]:
+    inputs, attrs = facts.cases[name]
+    questions = [
+        Question(facts, name, f"{name}-{dtype or 'as is'}", lambda dtype=dtype: ask_values(facts, inputs, attrs, dtype))
+        for dtype in dtypes_to_test(facts.op_type, inputs)
+    ]
+    if not any(isinstance(value, (Rows, pm.LoDTensor)) for value in _items(inputs)):
+        questions.append(Question(facts, name, f"{name}-edges", lambda: _ask_edges(facts, inputs, attrs)))
+    if facts.gradients and with_gradient and not any(isinstance(value, Rows) for value in inputs.values()):
+        questions.append(Question(facts, name, f"{name}-gradient", lambda: _ask_gradients(facts, inputs, attrs)))
+    return questions
+
+
+def ask_values(facts: Facts, inputs: Any, attrs: Any, dtype: str | None) -> None:
+    """Values, dtypes, shapes and sequences, in every way that a program may run the operator."""
+    op_type, inputs = facts.op_type, facts.typed(inputs, dtype)
+    expected, counts = facts.expected(inputs, attrs)
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     found = one.run()
     one.check_inputs_unchanged()
-    _check_infer(one, found, open_shapes or any(isinstance(value, pm.LoDTensor) for value in one.values.values()))
+    check_infer(one, found, facts.open_shapes or any(isinstance(value, pm.LoDTensor) for value in one.values.values()))
     for port, value in expected.items():
-        wanted = None if port in float64 else _output_dtype(attrs, dtype)
-        _check_value(port, found[port], value, wanted, tolerance)
+        wanted = None if port in facts.float64 else _output_dtype(attrs, dtype)
+        check_value(port, found[port], value, wanted, facts.tolerance)
     again = pm.Program.from_bytes(one.program.to_bytes())
     assert again.to_bytes() == one.program.to_bytes(), "bytes change in a round trip"
-    _check_same(expected, found, one.run(again), "the program read from bytes")
-    _check_same(
-        expected, found, OneOp(op_type, cast, attrs, counts, aliased=False, temporaries=True).run(), "a run on temporaries"
+    check_same(expected, found, one.run(again), "the program read from bytes")
+    check_same(
+        expected, found, OneOp(op_type, inputs, attrs, counts, aliased=False, temporaries=True).run(), "a run on temporaries"
     )
     if one.record["updates"]:
-        _check_same(expected, found, OneOp(op_type, cast, attrs, counts).run(), "outputs in their inputs' variables")
+        check_same(expected, found, OneOp(op_type, inputs, attrs, counts).run(), "outputs in their inputs' variables")
 
 
-def _ask_edges(
-    op_type: str, reference: Reference, inputs: Any, attrs: Any, unchecked: Sequence[str], float64: Sequence[str]
-) -> None:
-    dtype = _dtypes_to_test(op_type, inputs)[0]
-    cast = _typed(inputs, dtype, float64)
-    expected = reference(_each(cast, lambda item: _cast(item, "float64")), {**defaults(op_type), **attrs})
-    counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
-    counts.update({port: counts.get(port, 1) for port in unchecked})
-    ask_edges(op_type, cast, attrs, counts)
-    ask_negative_axes(op_type, cast, attrs, counts)
+def _ask_edges(facts: Facts, inputs: Any, attrs: Any) -> None:
+    inputs = facts.typed(inputs, dtypes_to_test(facts.op_type, inputs)[0])
+    counts = facts.expected(inputs, attrs)[1]
+    ask_edges(facts.op_type, inputs, attrs, counts)
+    ask_negative_axes(facts.op_type, inputs, attrs, counts)
 
 
-def _items(inputs: Any) -> list[Any]:
-    return [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
-
-
-def _check_infer(one: OneOp, found: dict[str, Any], open_shapes: bool) -> None:
-    """`infer` must be right, and must not fall over dimensions that are not known."""
-
-    def agree(inferred: Sequence[int], shape: Sequence[int]) -> bool:
-        return len(inferred) == len(shape) and all(a in (-1, b) for a, b in zip(inferred, shape))
-
-    infos = {name: one.block.var(name).info() for names in one.arguments.values() for name in names}
-    unknown = {name: {**info, "shape": [-1] * len(info["shape"])} for name, info in infos.items()}
-    _, open_infos = _core.check_op(one.op.describe(), unknown)
-    for port, names in one.outputs.items():
-        values = found[port] if isinstance(found[port], list) else [found[port]]
-        for name, value in zip(names, values):
-            var = one.block.var(name)
-            rows = isinstance(value, Rows)
-            numbers = array_of(value)
-            shape, dtype = (value.height, *numbers.shape[1:]) if rows else numbers.shape, numbers.dtype
-            right = agree(var.shape, shape) if open_shapes else var.shape == shape
-            assert right and var.dtype == dtype, f"{port}: infer says {var}, the kernel made {dtype}{shape}"
-            levels = len(value.lod) if isinstance(value, pm.LoDTensor) else 0
-            assert var.lod_level == levels, f"{port}: infer says lod_level {var.lod_level}, the kernel made {levels}"
-            inferred = open_infos[name]["shape"]
-            right = agree(inferred, shape)
-            assert right, f"{port}: infer of unknown dimensions says {inferred}, the kernel made {shape}"
-
-
-def _check_value(port: str, found: Any, expected: Any, dtype: str | None, tolerance: dict[str, float]) -> None:
-    if isinstance(expected, list):
-        assert isinstance(found, list) and len(found) == len(expected), f"{port}: {len(expected)} values expected"
-        for i, (one, other) in enumerate(zip(found, expected)):
-            _check_value(f"{port}[{i}]", one, other, dtype, tolerance)
-        return
-    if isinstance(expected, Rows):
-        assert isinstance(found, Rows), f"{port} is no selected rows"
-        assert (list(found.rows), found.height) == (list(expected.rows), expected.height), f"{port}: other rows"
-        found, expected = found.values, expected.values
-    lods = [value.lod if isinstance(value, pm.LoDTensor) else [] for value in (found, expected)]
-    assert lods[0] == lods[1], f"{port} has lod {lods[0]}, not {lods[1]}"
-    assert not isinstance(found, Rows), f"{port} is selected rows"
-    found, expected = array_of(found), array_of(expected)
-    wanted = dtype if dtype and expected.dtype == np.float64 else expected.dtype
-    assert found.dtype == wanted, f"{port} is {found.dtype}, not {wanted}"
-    assert found.shape == expected.shape, f"{port} has shape {found.shape}, not {expected.shape}"
-    if found.dtype.kind == "f":
-        limit = tolerance[found.dtype.name]
-        np.testing.assert_allclose(found, expected, rtol=limit, atol=limit, err_msg=port)
-    else:
-        np.testing.assert_array_equal(found, expected, port)
-
-
-def _check_same(expected: Any, first: dict[str, Any], second: dict[str, Any], what: str) -> None:
-    for port in expected:
-        pairs = zip(*(value if isinstance(value, list) else [value] for value in (first[port], second[port])))
-        for one, other in pairs:
-            if isinstance(one, Rows):
-                np.testing.assert_array_equal(other.rows, one.rows, f"{port} differs: {what}")
-            if isinstance(one, pm.LoDTensor):
-                assert other.lod == one.lod, f"{port} has other sequences: {what}"
-            np.testing.assert_array_equal(array_of(other), array_of(one), f"{port} differs: {what}")
-
-
-def _ask_gradients(
-    op_type: str, inputs: Any, attrs: Any, wanted: Sequence[str], gradient_of: Any, unchecked: Sequence[str], reference: Reference
-) -> None:
-    inputs = _each(inputs, lambda item: _cast(item, "float64"))
-    expected = reference(inputs, {**defaults(op_type), **attrs})
-    counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
-    counts.update({port: counts.get(port, 1) for port in unchecked})
-    ask_gradients(op_type, inputs, attrs, counts, wanted, gradient_of)
+def _ask_gradients(facts: Facts, inputs: Any, attrs: Any) -> None:
+    inputs = each(inputs, lambda item: cast(item, "float64"))
+    ask_gradients(facts.op_type, inputs, attrs, facts.expected(inputs, attrs)[1], facts.gradients, facts.gradient_of)
 
 
 def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) -> None:
     dtypes = [dtype for dtype in contract(op_type)["dtypes"] if dtype.startswith("float")]
     if dtypes and "float64" not in dtypes:
-        inputs = _each(inputs, lambda item: _cast(item, dtypes[0]))
+        inputs = each(inputs, lambda item: cast(item, dtypes[0]))
     one = None
     with pytest.raises(error) as caught:
         one = OneOp(op_type, inputs, attrs)
@@ -226,7 +204,7 @@ def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) 
         one.check_inputs_unchanged()
 
 
-def _dtypes_to_test(op_type: str, inputs: Any) -> list[str | None]:
+def dtypes_to_test(op_type: str, inputs: Any) -> list[str | None]:
     """The float types with kernels; [None] for inputs without floats, which are run as they are."""
     arrays = [array_of(item) for item in _items(inputs)]
     if not any(item.dtype.kind == "f" for item in arrays):
@@ -242,19 +220,23 @@ def _output_dtype(attrs: Any, dtype: str | None) -> str | None:
     return None if any(value not in (-1, None) for value in named) else dtype
 
 
-def _each(inputs: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    return {
-        port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()
-    }
+def _items(inputs: Any) -> list[Any]:
+    return [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
 
 
-def _typed(inputs: dict[str, Any], dtype: str | None, float64: Sequence[str]) -> dict[str, Any]:
-    return {
-        port: value if port in float64 else _each({port: value}, lambda item: _cast(item, dtype))[port]
-        for port, value in inputs.items()
-    }
+def _calls() -> list[tuple[str, int]]:
+    """(file, line) of the calls that led to op_tests: of families, if any, then of the test."""
+    frame, calls = sys._getframe(2), []
+    while frame is not None and (not calls or frame.f_code.co_filename.startswith(TESTS)):
+        calls.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back if frame.f_code.co_name != "<module>" else None
+    return calls
 
 
-def _cast(item: Any, dtype: str | None) -> Any:
-    numbers = array_of(item)
-    return with_array(item, numbers.astype(dtype) if dtype and numbers.dtype.kind == "f" else numbers)
+def _lines_of(name: str, file: str, call: int) -> list[int]:
+    """Where a file has the case of this name: within the call first, then above it, the nearest first, then below it."""
+    lines = pathlib.Path(file).read_text().splitlines()
+    depth = lambda i: len(lines[i]) - len(lines[i].lstrip())
+    end = next((i for i in range(call, len(lines)) if lines[i] and depth(i) <= depth(call - 1)), len(lines))
+    order = [*range(call - 1, end), *reversed(range(call - 1)), *range(end, len(lines))]
+    return [i + 1 for i in order if f'"{name}":' in lines[i]]

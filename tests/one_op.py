@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,19 @@ def with_array(value: Any, numbers: np.ndarray) -> Any:
     if isinstance(value, Rows):
         return Rows(value.rows, numbers, value.height)
     return pm.LoDTensor(numbers, value.lod) if isinstance(value, pm.LoDTensor) else numbers
+
+
+def each(inputs: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """The inputs with each of their values changed."""
+    return {
+        port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()
+    }
+
+
+def cast(value: Any, dtype: str | None) -> Any:
+    """The value in a float type, if it is of one and a type is given."""
+    numbers = array_of(value)
+    return with_array(value, numbers.astype(dtype) if dtype and numbers.dtype.kind == "f" else numbers)
 
 
 def run_op(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any] | None = None, outputs: Any = None) -> dict[str, Any]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -11,6 +12,7 @@ import numpy as np
 import harness
 import paddle_mini as pm
 from facts import GATHER_ND, Case, all_facts, cases_of, gradient_cases, listed
+from harness import dtypes_to_test
 from one_op import OneOp, Rows, array_of, with_array
 from paddle_mini.contracts import contract
 
@@ -162,12 +164,11 @@ def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 def ask_values(op_type: str) -> None:
     """The harness's questions about values, dtypes, shapes and sequences."""
-    for cases, reference, unchecked in all_facts()[op_type]:
-        for inputs, attrs in cases.values():
-            for dtype in harness._dtypes_to_test(op_type, inputs):
-                harness._ask_values(
-                    op_type, reference, inputs, attrs, dtype, unchecked, {"float16": 1, "float32": 1, "float64": 1}, True, ()
-                )
+    for facts in all_facts()[op_type]:
+        loose = replace(facts, tolerance={"float16": 1, "float32": 1, "float64": 1}, open_shapes=True)
+        for inputs, attrs in facts.cases.values():
+            for dtype in dtypes_to_test(op_type, inputs):
+                harness.ask_values(loose, inputs, attrs, dtype)
 
 
 def check_all_memory(op_type: str) -> None:

@@ -1,9 +1,13 @@
 # The harness itself: it must notice what is wrong.
+import pathlib
+
 import numpy as np
 import pytest
 
+import facts
 import harness
 import paddle_mini as pm
+from families import unary
 from harness import Rows, array, ints, run_op
 
 RELU = lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)}
@@ -52,6 +56,46 @@ def test_a_refusal_that_does_not_come_is_noticed():
         ask_all(harness.op_tests("relu", RELU, {}, refusals={"none": ({"X": array(2)}, {}, pm.ShapeError, "")}))
 
 
+WRONG = {"a wrong case": ({"X": np.ones(3)}, {})}
+
+
+def places(test):
+    return [question.values[0].said() for question in test.pytestmark[0].args[1]]
+
+
+def test_a_failure_says_which_case_and_where_it_was_written():
+    wrong = lambda inputs, attrs: {"Out": inputs["X"] + 1}
+    test = harness.op_tests("relu", wrong, {**WRONG, f"case {1}": ({"X": np.ones(3)}, {})})
+    here, line = __file__, line_of("**WRONG")
+    assert places(test)[0] == f'the case "a wrong case" of relu: {here}:{line_of("a wrong case")}, asked by {here}:{line}'
+    assert places(test)[-1] == f'the case "case 1" of relu: {here}:{line}, asked by {here}:{line}'
+    with pytest.raises(AssertionError) as caught:
+        ask_all(test)
+    assert not hasattr(caught.value, "add_note") or caught.value.__notes__ == places(test)[:1]  # notes: Python 3.11
+
+
+def line_of(words, file=__file__):
+    return next(i for i, line in enumerate(pathlib.Path(file).read_text().splitlines(), 1) if words in line)
+
+
+def test_a_case_of_a_family_was_written_there():
+    said = places(unary.unary_tests("relu", np.abs, domain=(0, 1)))
+    asked = f"asked by {__file__}:{line_of('unary.unary_tests(')}"
+    for name in ("matrix", "special values", "selected rows"):
+        written = f"{unary.__file__}:{line_of(f'{chr(34)}{name}{chr(34)}:', unary.__file__)}"
+        assert f'the case "{name}" of relu: {written}, {asked}' in said
+
+
+def test_two_cases_of_one_name_are_refused():
+    with pytest.raises(AssertionError, match="matrix"):
+        harness.op_tests("relu", RELU, {"matrix": ({"X": array(2, 3)}, {})}, values_only={"matrix": ({"X": array(3)}, {})})
+
+
+def test_values_only_asks_no_gradient():
+    test = harness.op_tests("relu", RELU, {}, gradients=["X"], values_only={"kink": ({"X": np.zeros(3)}, {})})
+    assert ask_all(test) == ["kink-float32", "kink-float64", "kink-edges"]
+
+
 def test_inputs_are_the_same_every_time_and_differ_by_shape_and_seed():
     np.testing.assert_array_equal(array(3, 4), array(3, 4))
     assert (array(3, 4, seed=1) != array(3, 4)).all() and (array(4)[:3] != array(3)).all()
@@ -63,3 +107,8 @@ def test_run_op_takes_lists_and_rows():
     np.testing.assert_array_equal(found, [3, 3])
     rows = Rows([2, 0], np.ones((2, 1), "float32"), 3)
     np.testing.assert_array_equal(run_op("scale", {"X": rows}, {"scale": 2.0})["Out"].dense(), [[2], [0], [2]])
+
+
+def test_facts_are_those_of_the_operators_tests_alone():
+    harness.op_tests("relu", lambda inputs, attrs: {"Out": inputs["X"]}, {"wrong": ({"X": array(3)}, {})})
+    assert ["wrong"] not in [list(stated.cases) for stated in facts.facts_of_ops()["relu"]]

@@ -3,7 +3,8 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import Rows, array, op_tests
+from families.updates import dense_only, steps
+from harness import op_tests
 
 
 def reference(inputs, attrs):
@@ -15,14 +16,7 @@ def reference(inputs, attrs):
     return {"ParamOut": p + rate * u, "AvgSquaredGradOut": a, "AvgSquaredUpdateOut": rho * b + (1 - rho) * u * u}
 
 
-def step(*shape, grad=None):
-    return {
-        "Param": array(*shape),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "AvgSquaredGrad": array(*shape, low=0.25, seed=2),
-        "AvgSquaredUpdate": array(*shape, low=0, seed=3),
-        "LearningRate": np.full(1, 0.25),
-    }
+step = steps(0.25, AvgSquaredGrad=dict(low=0.25, seed=2), AvgSquaredUpdate=dict(low=0, seed=3))
 
 
 def old(inputs):
@@ -42,8 +36,7 @@ test_adadelta = op_tests(
         "no rows": (step(0, 4), {}),
     },
     refusals={
-        "other shape": (step(3, grad=array(4)), {}, pm.ShapeError, "Param [3] Grad [4]"),
-        "selected rows": (step(6, 3, grad=Rows([2], array(1, 3), 6)), {}, pm.ShapeError, "Grad selected rows tensor"),
+        **dense_only(step),
         "two rates": (step(3) | {"LearningRate": np.ones(2)}, {}, pm.ShapeError, "LearningRate [2] one element"),
     },
 )

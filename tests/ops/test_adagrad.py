@@ -3,6 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
+from families.updates import other_shape, steps
 from harness import Rows, array, op_tests
 
 
@@ -16,14 +17,7 @@ def reference(inputs, attrs):
     return {"ParamOut": param - move, "MomentOut": moment}
 
 
-def step(*shape, grad=None, rate=(1,)):
-    return {
-        "Param": array(*shape),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "Moment": array(*shape, low=0, seed=2),
-        "LearningRate": np.full(rate, 0.25),
-    }
-
+step = steps(0.25, Moment=dict(low=0, seed=2))
 
 test_adagrad = op_tests(
     "adagrad",
@@ -31,7 +25,7 @@ test_adagrad = op_tests(
     cases={
         "matrix": (step(5, 7), {}),
         "epsilon": (step(40), {"epsilon": 0.5}),
-        "rate without dimensions": (step(9, rate=()), {}),
+        "rate without dimensions": (step(9, LearningRate=np.full((), 0.25)), {}),
         "one element": (step(), {}),
         "no rows": (step(0, 4), {}),
         "selected rows": (step(6, 20, grad=Rows([4, 0, 4], array(3, 20), 6)), {}),
@@ -43,9 +37,9 @@ test_adagrad = op_tests(
         "no selected rows": (step(6, 3, grad=Rows([], array(0, 3), 6)), {}),
     },
     refusals={
-        "other shape": (step(3, grad=array(4)), {}, pm.ShapeError, "Param [3] Grad [4]"),
+        **other_shape(step),
         "other table": (step(6, 3, grad=Rows([2], array(1, 3), 7)), {}, pm.ShapeError, "Param Grad [7, 3]"),
-        "two rates": (step(3, rate=(2,)), {}, pm.ShapeError, "LearningRate [2] one element"),
+        "two rates": (step(3, LearningRate=np.full(2, 0.25)), {}, pm.ShapeError, "LearningRate [2] one element"),
         "other moment": (step(3) | {"Moment": array(3).astype("float32")}, {}, pm.ShapeError, "Moment float32"),
         "rows as parameter": (step(6, 3) | {"Param": Rows([2], array(1, 3), 6)}, {}, pm.ShapeError, "Param selected rows tensor"),
     },

@@ -3,6 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
+from families.updates import other_shape, steps
 from harness import Rows, array, op_tests, run_op
 
 
@@ -37,18 +38,7 @@ def reference(inputs, attrs):
     }
 
 
-def step(*shape, grad=None, power1=0.729, power2=0.99, **more):
-    return {
-        "Param": array(*shape),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "Moment1": array(*shape, seed=2),
-        "Moment2": array(*shape, low=0, seed=3),
-        "LearningRate": np.full(1, 0.125),
-        "Beta1Pow": np.full(1, power1),
-        "Beta2Pow": np.full(1, power2),
-        **more,
-    }
-
+step = steps(0.125, Moment1=dict(seed=2), Moment2=dict(low=0, seed=3), scalars={"Beta1Pow": 0.729, "Beta2Pow": 0.99})
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)
 GIVEN = dict(Beta1Tensor=np.full(1, 0.75), Beta2Tensor=np.full(1, 0.5), EpsilonTensor=np.full(1, 0.25))
@@ -75,7 +65,7 @@ test_adam = op_tests(
         "lazy, no selected rows": (step(6, 3, grad=Rows([], array(0, 3), 6)), {"lazy_mode": True}),
     },
     refusals={
-        "other shape": (step(3, grad=array(4)), {}, pm.ShapeError, "Param [3] Grad [4]"),
+        **other_shape(step),
         "two powers": (step(3) | {"Beta1Pow": np.full(2, 0.9)}, {}, pm.ShapeError, "Beta1Pow [2] one element"),
         "beta over 1": (step(3), {"beta1": 1.5}, pm.ProgramError, "beta1 1.5"),
         "int skip": (step(3, SkipUpdate=np.array([1])), {}, pm.ShapeError, "SkipUpdate int64 bool"),
@@ -85,7 +75,9 @@ test_adam = op_tests(
 
 def test_powers_are_used_as_they_were_read():
     # First step: the powers hold beta, not 1, and each parameter moves by the rate.
-    inputs = {key: value.astype("float32") for key, value in step(50, power1=0.9, power2=0.999).items()}
+    inputs = {
+        key: value.astype("float32") for key, value in step(50, Beta1Pow=np.full(1, 0.9), Beta2Pow=np.full(1, 0.999)).items()
+    }
     inputs["Moment1"][:] = inputs["Moment2"][:] = 0
     out = run_op("adam", inputs)
     moved = inputs["Param"] - out["ParamOut"]

@@ -3,7 +3,8 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import Rows, array, op_tests, run_op
+from families.updates import dense_only, steps
+from harness import op_tests, run_op
 
 
 def reference(inputs, attrs):
@@ -15,16 +16,7 @@ def reference(inputs, attrs):
     return {"ParamOut": p - rate * m / u, "MomentOut": m, "InfNormOut": u}
 
 
-def step(*shape, grad=None, power=0.75):
-    return {
-        "Param": array(*shape),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "Moment": array(*shape, seed=2),
-        "InfNorm": array(*shape, low=0.25, seed=3),
-        "LearningRate": np.full(1, 0.125),
-        "Beta1Pow": np.full(1, power),
-    }
-
+step = steps(0.125, Moment=dict(seed=2), InfNorm=dict(low=0.25, seed=3), scalars={"Beta1Pow": 0.75})
 
 test_adamax = op_tests(
     "adamax",
@@ -36,8 +28,7 @@ test_adamax = op_tests(
         "no rows": (step(0, 4), {}),
     },
     refusals={
-        "other shape": (step(3, grad=array(4)), {}, pm.ShapeError, "Param [3] Grad [4]"),
-        "selected rows": (step(6, 3, grad=Rows([2], array(1, 3), 6)), {}, pm.ShapeError, "Grad selected rows tensor"),
+        **dense_only(step),
         "two powers": (step(3) | {"Beta1Pow": np.full(2, 0.9)}, {}, pm.ShapeError, "Beta1Pow [2] one element"),
     },
 )

@@ -2,32 +2,6 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import NOT_FINITE, ZEROS, unary_tests
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    with np.errstate(all="ignore"):
-        return {"Out": np.arcsin(x)}
-
-
-test_asin = op_tests(
-    "asin",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-0.9, high=0.9)}, {}),
-        "long": ({"X": array(1003, low=-0.9, high=0.9)}, {}),
-        "one element": ({"X": array(low=-0.9, high=0.9)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-    },
-)
-
-
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("asin", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})
+test_asin = unary_tests("asin", np.arcsin, domain=(-0.9, 0.9), special=[*ZEROS, 1.0, -1.0, 2.0, *NOT_FINITE])

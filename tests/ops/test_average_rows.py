@@ -135,21 +135,37 @@ SCHEDULES = {
 TIMINGS = {f"every {n} from {start}": {"every": n, "start_step": start} for n in (1, 3) for start in (0, 10)}
 
 
+class Repeated:
+    """An operator in one program, which runs with other inputs each time."""
+
+    def __init__(self, op_type):
+        self.op_type, self.one = op_type, None
+
+    def run(self, inputs):
+        if self.one is None:
+            self.one = OneOp(self.op_type, inputs, {})
+        for port, value in inputs.items():
+            self.one.put(f"{port}_0", value)
+        return self.one.run()
+
+
 class Averages:
     """A table's average, by rows or as a whole."""
 
-    def __init__(self, param, attrs):
+    def __init__(self, param, attrs, op_type):
+        self.op, self.value_op = Repeated(op_type), Repeated("average_value")
         self.values = {"Average": param.copy()}
         if attrs.get("scheme", "window") == "window":
             self.values["Previous"] = param.copy()
 
-    def keep(self, found):
+    def step(self, **inputs):
+        found = self.op.run({**inputs, **self.values})
         self.values.update({name[:-3]: value for name, value in found.items()})
 
     def value(self, param, weights):
         more = {"State": weights.state} if "RowStamps" in self.values else {}
         inputs = {"Param": param, "Counters": weights.scope.get("Counters"), **self.values, **more}
-        return run_op("average_value", inputs)["Out"]
+        return self.value_op.run(inputs)["Out"]
 
 
 def touched(step):
@@ -171,26 +187,15 @@ def changed(param, rows, step):
 def test_rows_are_averaged_as_if_in_every_step(schedule, timing, dtype, tolerance):
     attrs = {**SCHEDULES[schedule], **TIMINGS[timing]}
     param = array(ROWS, WIDTH).astype(dtype)
-    weights, rows, whole = Weights(attrs), Averages(param, attrs), Averages(param, attrs)
+    weights, rows, whole = Weights(attrs), Averages(param, attrs, "average_rows"), Averages(param, attrs, "parameter_average")
     rows.values["RowStamps"] = np.zeros(ROWS)
     for step in range(1, 71):
         gradient = Rows(touched(step), array(len(touched(step)), WIDTH).astype(dtype), ROWS)
-        rows.keep(
-            run_op(
-                "average_rows",
-                {
-                    "Param": param,
-                    "Rows": gradient,
-                    "Counters": weights.scope.get("Counters"),
-                    "State": weights.state,
-                    **rows.values,
-                },
-            )
-        )
+        rows.step(Param=param, Rows=gradient, Counters=weights.scope.get("Counters"), State=weights.state)
         param = changed(param, gradient.rows, step)
         weight, roll = weights.step()
         generation = {"Roll": np.array([roll], "int32")} if "Previous" in whole.values else {}
-        whole.keep(run_op("parameter_average", {"Param": param, "Weight": np.array([weight]), **generation, **whole.values}))
+        whole.step(Param=param, Weight=np.array([weight]), **generation)
         np.testing.assert_allclose(
             rows.value(param, weights), whole.value(param, weights), rtol=tolerance, atol=tolerance, err_msg=f"step {step}"
         )

@@ -3,33 +3,13 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import unary_tests
+from harness import array
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    with np.errstate(all="ignore"):
-        return {"Out": np.where(x < 0, attrs["alpha"] * np.expm1(x / attrs["alpha"]), x)}
-
-
-test_celu = op_tests(
+test_celu = unary_tests(
     "celu",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-3, high=3)}, {}),
-        "long": ({"X": array(1003, low=-3, high=3)}, {}),
-        "one element": ({"X": array(low=-3, high=3)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-        "attributes": ({"X": array(7, 33, low=-3, high=3)}, {"alpha": 1.5}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-        "alpha 0": ({"X": array(3)}, {"alpha": 0.0}, pm.ProgramError, "alpha 0"),
-    },
+    lambda x, attrs: np.where(x < 0, attrs["alpha"] * np.expm1(x / attrs["alpha"]), x),
+    domain=(-3, 3),
+    attrs={"alpha": 1.5},
+    refusals={"alpha 0": ({"X": array(3)}, {"alpha": 0.0}, pm.ProgramError, "alpha 0")},
 )
-
-
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("celu", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

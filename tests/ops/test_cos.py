@@ -2,32 +2,6 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import NOT_FINITE, ZEROS, unary_tests
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    with np.errstate(all="ignore"):
-        return {"Out": np.cos(x)}
-
-
-test_cos = op_tests(
-    "cos",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-4, high=4)}, {}),
-        "long": ({"X": array(1003, low=-4, high=4)}, {}),
-        "one element": ({"X": array(low=-4, high=4)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-    },
-)
-
-
-SPECIAL = [0.0, -0.0, 1.0, 100.0, -3.0e4, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("cos", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})
+test_cos = unary_tests("cos", np.cos, domain=(-4, 4), special=[*ZEROS, 1.0, 100.0, -3.0e4, *NOT_FINITE])

@@ -2,55 +2,18 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from broadcast_cases import broadcast_cases, broadcast_refusals, operands
-from harness import ints, op_tests, run_op
-
-
-def reference(inputs, attrs):
-    x, y = operands(inputs, attrs)
-    with np.errstate(all="ignore"):
-        return {"Out": np.floor_divide(x, y)}
-
-
-CASES = broadcast_cases(x={"low": -9, "high": 9}, y={"low": 1, "high": 2})
-
-test_elementwise_floordiv = op_tests(
-    "elementwise_floordiv",
-    reference,
-    CASES,
-    refusals={
-        **broadcast_refusals(pm),
-        "whole number by 0": ({"X": ints(3), "Y": np.array([1, 0, 2])}, {}, pm.OpError, "Y[1] is 0"),
-    },
-)
-
-test_whole_numbers = op_tests(
-    "elementwise_floordiv",
-    reference,
-    cases={
-        dtype: (
-            {
-                "X": ints(40, 5, low=0 if dtype == "uint8" else -99, high=99, dtype=dtype),
-                "Y": ints(40, 5, low=1 if dtype == "uint8" else -7, high=0 if dtype != "uint8" else 9, dtype=dtype),
-            },
-            {},
-        )
-        for dtype in ("int8", "uint8", "int16", "int32", "int64")
-    },
-)
-test_whole_numbers_above_0 = op_tests(
-    "elementwise_floordiv",
-    reference,
-    cases={
-        dtype: ({"X": ints(40, 5, low=-99, high=99, dtype=dtype), "Y": ints(5, low=1, high=9, dtype=dtype)}, {})
-        for dtype in ("int8", "int16", "int32", "int64")
-    },
-)
+from families.binary import BY_ZERO, binary_tests, division_cases, each_with_each_stretched
+from harness import run_op
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.1, -0.7, 3.0, 1.0e10, np.inf, -np.inf, np.nan]
-test_special_values = op_tests(
-    "elementwise_floordiv", reference, cases={"each with each": ({"X": np.reshape(SPECIAL, (11, 1)), "Y": np.array(SPECIAL)}, {})}
+test_elementwise_floordiv = binary_tests(
+    "elementwise_floordiv",
+    np.floor_divide,
+    x=(-9, 9),
+    y=(1, 2),
+    gradients=(),
+    values_only={**division_cases("int8", "uint8", "int16", "int32", "int64"), **each_with_each_stretched(SPECIAL)},
+    refusals=BY_ZERO,
 )
 
 

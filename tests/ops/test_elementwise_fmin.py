@@ -2,24 +2,11 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
-from harness import op_tests, run_op
-
-
-def reference(inputs, attrs):
-    return {"Out": np.fmin(*operands(inputs, attrs))}
-
-
-test_elementwise_fmin = op_tests(
-    "elementwise_fmin", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
-)
-test_whole_numbers = op_tests("elementwise_fmin", reference, whole_number_cases())
+from families.binary import binary_tests, each_with_each, integer_cases
+from harness import run_op
 
 SPECIAL = [1.0, -1.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests(
-    "elementwise_fmin", reference, cases={"each with each": ({"X": np.repeat(SPECIAL, 5), "Y": np.tile(SPECIAL, 5)}, {})}
-)
+test_elementwise_fmin = binary_tests("elementwise_fmin", np.fmin, values_only={**integer_cases(), **each_with_each(SPECIAL)})
 
 
 def test_ties_and_nan():

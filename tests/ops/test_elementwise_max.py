@@ -2,20 +2,10 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
-from harness import op_tests, run_op
+from families.binary import binary_tests
+from harness import run_op
 
-
-def reference(inputs, attrs):
-    x, y = operands(inputs, attrs)
-    return {"Out": np.maximum(x, y)}
-
-
-test_elementwise_max = op_tests(
-    "elementwise_max", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
-)
-test_whole_numbers = op_tests("elementwise_max", reference, whole_number_cases())
+test_elementwise_max = binary_tests("elementwise_max", np.maximum)
 
 
 def test_ties():

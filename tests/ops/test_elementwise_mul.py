@@ -3,19 +3,10 @@
 import numpy as np
 
 import paddle_mini as pm
-from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
+from families.binary import binary_tests
 from harness import Rows, array, op_tests
 
-
-def reference(inputs, attrs):
-    x, y = operands(inputs, attrs)
-    return {"Out": x * y}
-
-
-test_elementwise_mul = op_tests(
-    "elementwise_mul", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
-)
-test_whole_numbers = op_tests("elementwise_mul", reference, whole_number_cases())
+test_elementwise_mul = binary_tests("elementwise_mul", np.multiply)
 
 
 def rows_reference(inputs, attrs):

@@ -2,37 +2,16 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from broadcast_cases import broadcast_cases, broadcast_refusals, operands
-from harness import ints, op_tests, run_op
-
-
-def reference(inputs, attrs):
-    x, y = operands(inputs, attrs)
-    with np.errstate(all="ignore"):
-        return {"Out": np.power(x, y)}
-
-
-test_elementwise_pow = op_tests(
-    "elementwise_pow",
-    reference,
-    broadcast_cases(x={"low": 0.5, "high": 2}, y={"low": -2, "high": 2}),
-    gradients=["X", "Y"],
-    refusals=broadcast_refusals(pm),
-)
-
-test_whole_numbers = op_tests(
-    "elementwise_pow",
-    reference,
-    cases={
-        dtype: ({"X": ints(3, 5, low=-9, high=9, dtype=dtype), "Y": ints(5, high=6, dtype=dtype)}, {})
-        for dtype in ("int32", "int64")
-    },
-)
+from families.binary import binary_tests, each_with_each_stretched, integer_cases
+from harness import run_op
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -0.5, np.inf, -np.inf, np.nan]
-test_special_values = op_tests(
-    "elementwise_pow", reference, cases={"each with each": ({"X": np.reshape(SPECIAL, (9, 1)), "Y": np.array(SPECIAL)}, {})}
+test_elementwise_pow = binary_tests(
+    "elementwise_pow",
+    np.power,
+    x=(0.5, 2),
+    y=(-2, 2),
+    values_only={**integer_cases(x=(-9, 9), y=(0, 6)), **each_with_each_stretched(SPECIAL)},
 )
 
 

@@ -1,16 +1,7 @@
 """elementwise_sub: Out = X - Y."""
 
-import paddle_mini as pm
-from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
-from harness import op_tests
+import numpy as np
 
+from families.binary import binary_tests
 
-def reference(inputs, attrs):
-    x, y = operands(inputs, attrs)
-    return {"Out": x - y}
-
-
-test_elementwise_sub = op_tests(
-    "elementwise_sub", reference, broadcast_cases(), gradients=["X", "Y"], refusals=broadcast_refusals(pm)
-)
-test_whole_numbers = op_tests("elementwise_sub", reference, whole_number_cases())
+test_elementwise_sub = binary_tests("elementwise_sub", np.subtract)

@@ -4,32 +4,11 @@ import math
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import NOT_FINITE, ZEROS, unary_tests
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    with np.errstate(all="ignore"):
-        return {"Out": np.vectorize(math.erf, otypes=[float])(x)}
-
-
-test_erf = op_tests(
+test_erf = unary_tests(
     "erf",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-3, high=3)}, {}),
-        "long": ({"X": array(1003, low=-3, high=3)}, {}),
-        "one element": ({"X": array(low=-3, high=3)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-    },
+    lambda x: np.vectorize(math.erf, otypes=[float])(x),
+    domain=(-3, 3),
+    special=[*ZEROS, 1.0, -1.0, 1.0e-10, 800.0, *NOT_FINITE],
 )
-
-
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.0e-10, 800.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("erf", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -3,6 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
+from families.updates import other_shape, steps
 from harness import Rows, array, op_tests, run_op
 
 
@@ -20,15 +21,7 @@ def reference(inputs, attrs):
     return {"ParamOut": new, "SquaredAccumOut": n, "LinearAccumOut": linear}
 
 
-def step(*shape, grad=None):
-    return {
-        "Param": array(*shape),
-        "SquaredAccumulator": array(*shape, low=0.25, seed=2),
-        "LinearAccumulator": array(*shape, seed=3),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "LearningRate": np.full(1, 0.25),
-    }
-
+step = steps(0.25, SquaredAccumulator=dict(low=0.25, seed=2), LinearAccumulator=dict(seed=3))
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)
 
@@ -47,7 +40,7 @@ test_ftrl = op_tests(
         "no selected rows": (step(6, 3, grad=Rows([], array(0, 3), 6)), {}),
     },
     refusals={
-        "other shape": (step(3, grad=array(4)), {}, pm.ShapeError, "Param [3] Grad [4]"),
+        **other_shape(step),
         "other table": (step(6, 3, grad=Rows([2], array(1, 3), 7)), {}, pm.ShapeError, "Param Grad [7, 3]"),
         "other accumulator": (step(3) | {"LinearAccumulator": array(4)}, {}, pm.ShapeError, "LinearAccumulator [4]"),
     },

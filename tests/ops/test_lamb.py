@@ -3,6 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
+from families.updates import other_shape, steps
 from harness import Rows, array, op_tests, run_op
 
 
@@ -24,18 +25,7 @@ def reference(inputs, attrs):
     return {"ParamOut": p, "Moment1Out": m, "Moment2Out": v, "Beta1PowOut": power1 * beta1, "Beta2PowOut": power2 * beta2}
 
 
-def step(*shape, grad=None, **more):
-    return {
-        "Param": array(*shape),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "Moment1": array(*shape, seed=2),
-        "Moment2": array(*shape, low=0.25, seed=3),
-        "LearningRate": np.full(1, 0.125),
-        "Beta1Pow": np.full(1, 0.729),
-        "Beta2Pow": np.full(1, 0.5),
-        **more,
-    }
-
+step = steps(0.125, Moment1=dict(seed=2), Moment2=dict(low=0.25, seed=3), scalars={"Beta1Pow": 0.729, "Beta2Pow": 0.5})
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)
 DECAY = {"weight_decay": 0.25}
@@ -59,7 +49,7 @@ test_lamb = op_tests(
         "no selected rows": (step(6, 3, grad=Rows([], array(0, 3), 6)), DECAY),
     },
     refusals={
-        "other shape": (step(3, grad=array(4)), DECAY, pm.ShapeError, "Param [3] Grad [4]"),
+        **other_shape(step, DECAY),
         "no decay given": (step(3), {}, pm.ProgramError, "weight_decay missing"),
         "int skip": (step(3, SkipUpdate=np.array([1])), DECAY, pm.ShapeError, "SkipUpdate int64 bool"),
     },

@@ -2,43 +2,6 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from broadcast_cases import broadcast_cases, broadcast_refusals, operands, whole_number_cases
-from harness import Rows, array, ints, op_tests
+from families.logic import comparison_tests
 
-
-def reference(inputs, attrs):
-    x, y = operands(inputs, attrs)
-    return {"Out": np.less_equal(x, y)}
-
-
-test_less_equal = op_tests(
-    "less_equal",
-    reference,
-    broadcast_cases(),
-    refusals={
-        **broadcast_refusals(pm),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3), "Y": array(3, 2)}, {}, pm.ShapeError, "X selected rows"),
-    },
-)
-test_whole_numbers = op_tests("less_equal", reference, whole_number_cases())
-
-FEW = {
-    dtype: ({"X": ints(4, 9, high=3, dtype=dtype), "Y": ints(4, 9, high=3, dtype=dtype, seed=1)}, {})
-    for dtype in ("int8", "uint8", "int16", "int32", "int64", "bool")
-}
-STRETCHED = {
-    f"{dtype} stretched": ({"X": ints(4, 9, high=2, dtype=dtype), "Y": ints(9, high=2, dtype=dtype)}, {})
-    for dtype in ("int8", "uint8", "int16", "bool")
-}
-test_few_different_numbers = op_tests("less_equal", reference, cases={**FEW, **STRETCHED})
-
-SPECIAL = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests(
-    "less_equal",
-    reference,
-    cases={
-        "each with each": ({"X": np.repeat(SPECIAL, 6), "Y": np.tile(SPECIAL, 6)}, {}),
-        "each with each, stretched": ({"X": np.reshape(SPECIAL, (6, 1)), "Y": np.array(SPECIAL)}, {}),
-    },
-)
+test_less_equal = comparison_tests("less_equal", np.less_equal)

@@ -2,31 +2,8 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import ZEROS, unary_tests
 
-
-def reference(inputs, attrs):
-    with np.errstate(all="ignore"):
-        return {"Out": np.log(inputs["X"])}
-
-
-test_log = op_tests(
-    "log",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=0.5, high=4)}, {}),
-        "long": ({"X": array(1003, low=0.5, high=4)}, {}),
-        "one element": ({"X": array(low=0.5, high=4)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "truth": ({"X": ints(3, 4) > 5}, {}, pm.Error, "bool"),
-    },
+test_log = unary_tests(
+    "log", np.log, domain=(0.5, 4), special=[*ZEROS, 1.0, 1e-40, 1e30, np.inf, -np.inf, -1.0, np.nan], wrong_type="bool"
 )
-
-
-SPECIAL = [0.0, -0.0, 1.0, 1e-40, 1e30, np.inf, -np.inf, -1.0, np.nan]
-test_special_values = op_tests("log", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -1,8 +1,7 @@
 """momentum: VelocityOut = mu Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut."""
 
-import numpy as np
-
 import paddle_mini as pm
+from families.updates import other_shape, steps
 from harness import Rows, array, op_tests
 
 
@@ -17,14 +16,7 @@ def reference(inputs, attrs):
     return {"ParamOut": param - rate * move, "VelocityOut": velocity}
 
 
-def step(*shape, grad=None):
-    return {
-        "Param": array(*shape),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "Velocity": array(*shape, seed=2),
-        "LearningRate": np.full(1, 0.25),
-    }
-
+step = steps(0.25, Velocity=dict(seed=2))
 
 ROWS = Rows([4, 0, 4], array(3, 20), 6)
 
@@ -49,7 +41,7 @@ test_momentum = op_tests(
         "no selected rows": (step(6, 3, grad=Rows([], array(0, 3), 6)), {"mu": 0.5}),
     },
     refusals={
-        "other shape": (step(3, grad=array(4)), {"mu": 0.5}, pm.ShapeError, "Param [3] Grad [4]"),
+        **other_shape(step, {"mu": 0.5}),
         "no mu": (step(3), {}, pm.ProgramError, "mu missing"),
         "unknown method": (step(3), {"mu": 0.5, "regularization_method": "l1"}, pm.ProgramError, "l1 l2_decay"),
     },

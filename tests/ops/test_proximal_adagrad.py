@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, op_tests, run_op
+from families.updates import dense_only, steps
+from harness import op_tests, run_op
 
 
 def reference(inputs, attrs):
@@ -14,14 +14,7 @@ def reference(inputs, attrs):
     return {"ParamOut": p, "MomentOut": moment}
 
 
-def step(*shape, grad=None):
-    return {
-        "Param": array(*shape),
-        "Moment": array(*shape, low=0.25, seed=2),
-        "Grad": array(*shape, seed=1) if grad is None else grad,
-        "LearningRate": np.full(1, 0.25),
-    }
-
+step = steps(0.25, Moment=dict(low=0.25, seed=2))
 
 test_proximal_adagrad = op_tests(
     "proximal_adagrad",
@@ -33,10 +26,7 @@ test_proximal_adagrad = op_tests(
         "one element": (step(), {"l2": 0.5}),
         "no rows": (step(0, 4), {"l1": 0.5}),
     },
-    refusals={
-        "other shape": (step(3, grad=array(4)), {}, pm.ShapeError, "Param [3] Grad [4]"),
-        "selected rows": (step(6, 3, grad=Rows([2], array(1, 3), 6)), {}, pm.ShapeError, "Grad selected rows tensor"),
-    },
+    refusals={**dense_only(step)},
 )
 
 

@@ -2,37 +2,10 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from families.reductions import truth_tests
+from harness import run_op
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    axes = tuple(attrs["dim"]) if attrs["dim"] and not attrs["reduce_all"] and x.ndim else None
-    return {"Out": np.asarray(np.all(x, axis=axes, keepdims=attrs["keep_dim"]))}
-
-
-test_reduce_all = op_tests(
-    "reduce_all",
-    reference,
-    cases={
-        "first axis": ({"X": ints(3, 4, high=2) > 0}, {}),
-        "last axis": ({"X": ints(3, 5, high=2) > 0}, {"dim": [-1]}),
-        "middle axis": ({"X": ints(3, 4, 5, high=2) > 0}, {"dim": [1]}),
-        "two axes": ({"X": ints(3, 2, 4, high=2) > 0}, {"dim": [0, 2]}),
-        "kept": ({"X": ints(3, 2, 4, high=2) > 0}, {"dim": [0, -1], "keep_dim": True}),
-        "reduce_all": ({"X": ints(3, 4, high=2) > 0}, {"reduce_all": True}),
-        "no axes named": ({"X": ints(3, 4, high=2) > 0}, {"dim": []}),
-        "whole numbers": ({"X": ints(3, 4, high=3)}, {}),
-        "one element": ({"X": ints(high=2) > 0}, {}),
-        "no rows": ({"X": ints(0, 4, high=2) > 0}, {"dim": [1]}),
-    },
-    refusals={
-        "no such axis": ({"X": ints(3, 4, high=2) > 0}, {"dim": [2]}, pm.ShapeError, "dim 2"),
-        "another axis of a number": ({"X": ints(high=2) > 0}, {"dim": [2**32]}, pm.ShapeError, "dim"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-    },
-)
+test_reduce_all = truth_tests("reduce_all", np.all)
 
 
 def test_of_nothing():

@@ -2,54 +2,14 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from families.reductions import check_out_dtype_of_sums, sum_tests
+from harness import array, ints, run_op
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    axes = tuple(attrs["dim"]) if attrs["dim"] and not attrs["reduce_all"] and x.ndim else None
-    out = np.asarray(np.sum(x, axis=axes, keepdims=attrs["keep_dim"]))
-    return {"Out": out.astype("float64") if attrs["out_dtype"] == 6 else out}
-
-
-test_reduce_sum = op_tests(
-    "reduce_sum",
-    reference,
-    cases={
-        "first axis": ({"X": array(3, 4)}, {}),
-        "last axis": ({"X": array(3, 1003)}, {"dim": [-1]}),
-        "middle axis": ({"X": array(3, 4, 5)}, {"dim": [1]}),
-        "two axes": ({"X": array(3, 4, 5)}, {"dim": [0, 2]}),
-        "neighbouring axes": ({"X": array(2, 3, 4, 5)}, {"dim": [1, 2]}),
-        "axes kept": ({"X": array(3, 4, 5)}, {"dim": [0, -1], "keep_dim": True}),
-        "every axis": ({"X": array(3, 4)}, {"dim": [1, 0]}),
-        "reduce_all": ({"X": array(3, 4)}, {"dim": [1], "reduce_all": True}),
-        "reduce_all kept": ({"X": array(3, 4)}, {"reduce_all": True, "keep_dim": True}),
-        "no axes named": ({"X": array(3, 4)}, {"dim": []}),
-        "one element": ({"X": array()}, {}),
-        "no rows": ({"X": array(0, 4)}, {"dim": [1]}),
-    },
-    gradients=["X"],
-    refusals={
-        "no such axis": ({"X": array(3, 4)}, {"dim": [2]}, pm.ShapeError, "dim 2"),
-        "no such type": ({"X": array(3, 4)}, {"out_dtype": 77}, pm.ProgramError, "out_dtype 77"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-    },
-)
-
-test_types = op_tests("reduce_sum", reference, cases={"as float64": ({"X": array(3, 4)}, {"out_dtype": 6})})
+test_reduce_sum = sum_tests("reduce_sum", np.sum)
 
 
 def test_out_dtype():
-    """Converted before it is reduced, and the gradient back again."""
-    x = array(3, 4).astype("float32")
-    out = run_op("reduce_sum", {"X": x}, {"out_dtype": 6})["Out"]
-    assert out.dtype == "float64"
-    np.testing.assert_allclose(out, np.sum(x.astype("float64"), axis=0), rtol=1e-15)
-    back = run_op("reduce_sum_grad", {"X": x, "Out@GRAD": np.arange(4.0)}, {"out_dtype": 6})["X@GRAD"]
-    assert back.dtype == "float32"
-    np.testing.assert_allclose(back, np.tile(np.arange(4.0), (3, 1)), rtol=1e-6)
+    check_out_dtype_of_sums("reduce_sum", np.sum, gradient=np.tile(np.arange(4.0), (3, 1)))
 
 
 def test_of_nothing():

@@ -2,33 +2,12 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import NOT_FINITE, ZEROS, unary_tests
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    with np.errstate(all="ignore"):
-        return {"Out": np.minimum(np.maximum(x, 0), attrs["threshold"])}
-
-
-test_relu6 = op_tests(
+test_relu6 = unary_tests(
     "relu6",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-4, high=4)}, {}),
-        "long": ({"X": array(1003, low=-4, high=4)}, {}),
-        "one element": ({"X": array(low=-4, high=4)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-        "attributes": ({"X": array(7, 33, low=-4, high=4)}, {"threshold": 1.5}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-    },
+    lambda x, attrs: np.minimum(np.maximum(x, 0), attrs["threshold"]),
+    domain=(-4, 4),
+    special=[*ZEROS, 1.0, 6.0, 100.0, -100.0, *NOT_FINITE],
+    attrs={"threshold": 1.5},
 )
-
-
-SPECIAL = [0.0, -0.0, 1.0, 6.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("relu6", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

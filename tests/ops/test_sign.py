@@ -2,33 +2,8 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import NOT_FINITE, ZEROS, integers_of, unary_tests
 
-
-def reference(inputs, attrs):
-    with np.errstate(all="ignore"):
-        return {"Out": np.sign(inputs["X"])}
-
-
-test_sign = op_tests(
-    "sign",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-1, high=1)}, {}),
-        "long": ({"X": array(1003, low=-1, high=1)}, {}),
-        "one element": ({"X": array(low=-1, high=1)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
-    gradients=["X"],
-    refusals={"selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows")},
+test_sign = unary_tests(
+    "sign", np.sign, domain=(-1, 1), special=[*ZEROS, *NOT_FINITE], values_only=integers_of(3, 5), wrong_type=None
 )
-
-
-test_whole_numbers = op_tests(
-    "sign", reference, cases={dtype: ({"X": ints(3, 5, low=-9, dtype=dtype)}, {}) for dtype in ("int32", "int64")}
-)
-
-
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("sign", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

@@ -2,34 +2,12 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import unary_tests
 
 
-def reference(inputs, attrs):
-    x = inputs["X"]
-    with np.errstate(all="ignore"):
-        moved = np.sign(x) * (np.abs(x) - attrs["lambda"])
-        return {"Out": np.where(np.abs(x) <= attrs["lambda"], 0, moved)}
+def softshrink(x, attrs):
+    moved = np.sign(x) * (np.abs(x) - attrs["lambda"])
+    return np.where(np.abs(x) <= attrs["lambda"], 0, moved)
 
 
-test_softshrink = op_tests(
-    "softshrink",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-3, high=3)}, {}),
-        "long": ({"X": array(1003, low=-3, high=3)}, {}),
-        "one element": ({"X": array(low=-3, high=3)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-        "attributes": ({"X": array(7, 33, low=-3, high=3)}, {"lambda": 0.75}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-    },
-)
-
-
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 100.0, -100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("softshrink", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})
+test_softshrink = unary_tests("softshrink", softshrink, domain=(-3, 3), attrs={"lambda": 0.75})

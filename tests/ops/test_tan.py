@@ -2,32 +2,6 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import NOT_FINITE, ZEROS, unary_tests
 
-
-def reference(inputs, attrs):
-    x = inputs["X"]
-    with np.errstate(all="ignore"):
-        return {"Out": np.tan(x)}
-
-
-test_tan = op_tests(
-    "tan",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-1, high=1)}, {}),
-        "long": ({"X": array(1003, low=-1, high=1)}, {}),
-        "one element": ({"X": array(low=-1, high=1)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-    },
-)
-
-
-SPECIAL = [0.0, -0.0, 1.0, 100.0, np.inf, -np.inf, np.nan]
-test_special_values = op_tests("tan", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})
+test_tan = unary_tests("tan", np.tan, domain=(-1, 1), special=[*ZEROS, 1.0, 100.0, *NOT_FINITE])

@@ -2,31 +2,8 @@
 
 import numpy as np
 
-import paddle_mini as pm
-from harness import Rows, array, ints, op_tests
+from families.unary import ZEROS, unary_tests
 
-
-def reference(inputs, attrs):
-    with np.errstate(all="ignore"):
-        return {"Out": np.tanh(inputs["X"])}
-
-
-test_tanh = op_tests(
-    "tanh",
-    reference,
-    cases={
-        "matrix": ({"X": array(3, 4, low=-5, high=5)}, {}),
-        "long": ({"X": array(1003, low=-5, high=5)}, {}),
-        "one element": ({"X": array(low=-5, high=5)}, {}),
-        "no rows": ({"X": array(0, 4)}, {}),
-    },
-    gradients=["X"],
-    refusals={
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
-    },
+test_tanh = unary_tests(
+    "tanh", np.tanh, domain=(-5, 5), special=[*ZEROS, 1.0, np.inf, -np.inf, np.nan, 100.0, -100.0, 800.0, -800.0]
 )
-
-
-SPECIAL = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 100.0, -100.0, 800.0, -800.0]
-test_special_values = op_tests("tanh", reference, cases={"special values": ({"X": np.resize(SPECIAL, 37)}, {})})

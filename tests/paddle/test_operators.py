@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-import harness
 from facts import facts_of_ops
-from harness import Rows
-from one_op import OneOp, array_of, with_array
+from one_op import OneOp, Rows, array_of, cast, each
 
 TOLERANCE = 2e-5  # relative to the largest element: sums are in another order there
 
@@ -87,37 +85,18 @@ NOT_COMPARED = {
 }
 
 
-def as_float32(value):
-    numbers = array_of(value)
-    return with_array(value, numbers.astype("float32") if numbers.dtype.kind == "f" else numbers)
-
-
-def each(inputs, change):
-    return {
-        port: [change(item) for item in value] if isinstance(value, list) else change(value) for port, value in inputs.items()
-    }
-
-
 def cases_of(op_type):
     """(name, the operator in a program, with its inputs)."""
-    for cases, reference, unchecked in facts_of_ops()[op_type]:
-        for name, (inputs, attrs) in cases.items():
+    for facts in facts_of_ops()[op_type]:
+        for name, (inputs, attrs) in facts.cases.items():
             items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
             if any(isinstance(item, Rows) for item in items):
                 continue  # a scope of PaddlePaddle is not given selected rows from Python
             if any(array_of(item).size == 0 for item in items):
                 continue  # without elements PaddlePaddle often leaves results as the memory was, or ends
-            cast = each(inputs, as_float32)
-            expected = reference(
-                each(
-                    cast,
-                    lambda item: with_array(item, array_of(item).astype("float64")) if array_of(item).dtype.kind == "f" else item,
-                ),
-                {**harness.defaults(op_type), **attrs},
-            )
-            counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
-            counts.update({port: counts.get(port, 1) for port in unchecked})
-            yield name, OneOp(op_type, cast, attrs, counts, aliased=False), list(expected)
+            inputs = each(inputs, lambda item: cast(item, "float32"))
+            expected, counts = facts.expected(inputs, attrs)
+            yield name, OneOp(op_type, inputs, attrs, counts, aliased=False), list(expected)
 
 
 @pytest.mark.parametrize("op_type", sorted(set(facts_of_ops()) - LEFT_OUT))

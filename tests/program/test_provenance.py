@@ -82,7 +82,9 @@ def test_what_is_no_text_is_no_program(model):
         pm.Program.from_bytes(with_text(model, b"\xff\xfe"))
 
 
-@pytest.mark.parametrize("facts", [{"a": object()}, [1, 2], "text", 3, {(1, 2): 3}], ids=repr)
+@pytest.mark.parametrize(
+    "facts", [{"a": object()}, [1, 2], "text", 3, {(1, 2): 3}], ids=["object", "list", "text", "number", "key"]
+)
 def test_what_json_has_not_is_refused(model, facts):
     model.main.provenance = FACTS
     with pytest.raises(pm.ProgramError, match="provenance is no JSON object"):
