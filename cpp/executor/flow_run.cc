@@ -79,7 +79,7 @@ void FlowRun::fail(const FlowFailure& failure) {
     auto* kernel = dynamic_cast<TakesBack*>(steps_[i].kernel.get());
     size_t step = plan_.flow_step(i);
     if (!kernel || !plan_.flow->began(step, failure) || reads_transferred(steps_[i])) continue;
-    kernel->take_back(*plan_.flow->lane_of(step).device);
+    kernel->take_back(*plan_.flow->lanes()[plan_.flow->step(step).lane].device);
   }
   fail_at(steps_[plan_.plan_step(failure.step)].running(), segment_, failure.error);
 }
@@ -87,7 +87,7 @@ void FlowRun::fail(const FlowFailure& failure) {
 std::string FlowRun::waits_text(size_t step) const {
   std::string line;
   size_t own = plan_.flow_step(step);
-  for (int number : plan_.flow->waits_of(own)) {
+  for (int number : plan_.flow->step(own).waits) {
     size_t other = static_cast<size_t>(number);
     line += text(line.empty() ? "  waits for " : ", ");
     if (plan_.is_saving(other)) line += "what is kept";
