@@ -52,7 +52,8 @@ size_t Plan::own_bytes() const {
 void Plan::unbind() {
   flow_.reset();
   undo_.prepared().clear();  // nothing has run: they hold no values
-  roll_back();
+  undo_.rollback();
+  binding_.note_row_counts();
 }
 
 }  // namespace paddle_mini

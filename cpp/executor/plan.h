@@ -46,7 +46,6 @@ class Plan : public Pending {
   void prepare(const std::vector<Tensor>& feeds, Frame& frame);
   size_t save_values(UndoLog* longer);
   void run_steps(RunState& state, size_t begin, size_t end, bool may_stop);
-  void roll_back();
 
   Segment segment_;
   Placement placement_;

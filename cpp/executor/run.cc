@@ -20,9 +20,7 @@ void Plan::prepare(const std::vector<Tensor>& feeds, Frame& frame) {
   if (fill_pattern() >= 0) settle();  // devices may still be at work on what the run before left
   moved |= temporaries_->bind();
   if (flow_ && moved) flow_->forget_recordings();
-  binding_.set_feeds(feeds);
-  binding_.set_live_in(frame);
-  binding_.allocate_live_out();
+  binding_.bind_values(feeds, frame);
 }
 
 // Makes the scope ready to be rolled back; returns the step until which the run may then be stopped. A run by itself saves
@@ -56,7 +54,8 @@ void Plan::run(const std::vector<Tensor>& feeds, Frame& frame, RunState& state) 
       run_steps(state, stoppable, steps_.steps.size(), false);
     }
   } catch (...) {
-    if (by_itself) roll_back();
+    if (by_itself) undo_.rollback();
+    binding_.note_row_counts();
     throw;
   }
   undo_.keep_created();
@@ -93,11 +92,6 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
 
 void Plan::settle() {
   if (flow_) flow_->settle();
-}
-
-void Plan::roll_back() {
-  undo_.rollback();
-  binding_.note_row_counts();
 }
 
 }  // namespace paddle_mini
