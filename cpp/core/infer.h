@@ -22,6 +22,7 @@ const T& attr_of(const OpDesc& op, const std::string& name) {
 }
 
 // While a program is being built dimensions may be -1 (not known yet); before a run all are known.
+// It has many methods because an operator's `infer` gets nothing else: ports, attributes, values and results are here.
 class InferContext {
  public:
   // `inputs` holds one list for each slot of op.inputs, in its order; so does `values`, when given.

@@ -21,6 +21,7 @@ class NotFinite : public Error {
 };
 
 // Everything is checked, and all memory is there, before anything changes. One thread at a time.
+// It has many methods because each function of the C library is one of them.
 class ParameterOptimizer {
  public:
   virtual ~ParameterOptimizer() = default;
@@ -62,6 +63,8 @@ class ParameterOptimizer {
   bool has_fixed_rate_ = false;
 };
 
+// It has many methods because updates, rows, states and averages all work on the same arrays, in the order in which a failure
+// leaves them as they were.
 template <class T>
 class TypedOptimizer : public ParameterOptimizer {
  public:
