@@ -47,7 +47,7 @@ class Executor {
 
   // These wait for all runs, also for what devices still do: random numbers are drawn there.
   std::string random_state(Stop stop = nullptr);
-  void set_random_state(const std::string& text, Stop stop = nullptr);  // OpError for what is none
+  void set_random_state(const std::string& text, Stop stop = nullptr);  // OpError for any other text
   void seed(uint64_t seed, Stop stop = nullptr);
 
  private:
@@ -64,12 +64,12 @@ class Executor {
 // they are: copy them, then let it end.
 class Executor::Run {
  public:
-  // Waits for nothing.
+  // Finds or makes the session, without waiting.
   Run(Executor& executor, const std::shared_ptr<const Signature>& signature, const std::shared_ptr<Scope>& scope);
 
-  // Waits for its turns and runs; both at most once. Throws with the scope as it was before: ProgramError, ShapeError,
-  // OpError, DeviceError, ScopeInUse where this thread is inside another run or a written name is claimed, Interrupted.
-  // `feeds` in the order of the signature; their memory must stay as it is until this returns.
+  // Waits for its turns, then runs the program. It is called once. Throws with the scope as it was before: ProgramError,
+  // ShapeError, OpError, DeviceError, ScopeInUse where this thread is inside another run or a written name is claimed,
+  // Interrupted. `feeds` in the order of the signature; their memory must stay as it is until this returns.
   void start(const std::vector<Tensor>& feeds, Stop stop = nullptr);
   const Variable& fetched(size_t i) const { return session_->fetched(i); }
 
