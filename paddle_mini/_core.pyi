@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Applied', 'Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'alter_record', 'check_op', 'check_variable_name', 'checksum_beside', 'container_memory_limit', 'contract', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'processor_levels', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'tensor_bytes', 'try_record', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Applied', 'Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'alter_record', 'check_op', 'check_variable_name', 'checksum_beside', 'container_memory_limit', 'contract', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'processor_levels', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'tensor_bytes', 'try_record', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     pass
@@ -123,18 +123,23 @@ class Communicator:
     def give_up(self, reason: str) -> None:
         ...
 
+class Signature:
+
+    def __init__(self, program: Program, feeds: collections.abc.Sequence[str], fetches: collections.abc.Sequence[str]) -> None:
+        ...
+
 class Executor:
 
     def __init__(self, place: str, seed: typing.SupportsInt | typing.SupportsIndex | None=None, files: bool=False, allow_cpu_fallback: bool=False, communicator: Communicator | None=None, rank: typing.SupportsInt | typing.SupportsIndex=0, max_loop_steps: typing.SupportsInt | typing.SupportsIndex=0) -> None:
         ...
 
-    def plan_text(self, program: Program, scope: Scope, feed_names: tuple, feeds: tuple, fetches: tuple, stage: str='plan') -> str:
+    def plan_text(self, signature: Signature, scope: Scope, feeds: tuple, stage: str='plan') -> str:
         ...
 
     def random_state(self) -> str:
         ...
 
-    def run(self, program: Program, scope: Scope, feed_names: tuple, feeds: tuple, fetches: tuple) -> list:
+    def run(self, signature: Signature, scope: Scope, feeds: tuple) -> list:
         ...
 
     def seed(self, seed: typing.SupportsInt | typing.SupportsIndex) -> None:

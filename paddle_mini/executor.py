@@ -89,7 +89,7 @@ class Executor:
         try:
             if call is None:
                 call = _new_call(program, feed, fetch_list)
-            handle, names, wanted, fetches = call
+            signature, names, wanted = call
             values = tuple(feed.values())
             for value, dtype in zip(values, wanted):
                 if type(value) is not np.ndarray or value.dtype is not dtype:
@@ -99,7 +99,7 @@ class Executor:
                 scope = global_scope()
             if program.schedules:
                 _write_rates(program, scope)
-            results = self._core.run(handle, scope, names, values, fetches)
+            results = self._core.run(signature, scope, values)
         except Error as error:  # the message says it all: what is below here would hide the user's frame
             raise error.with_traceback(None) from None
         except TypeError:
@@ -134,13 +134,13 @@ class Executor:
         tile by tile with the one before them. ProgramError for another name.
         """
         program = default_main_program() if program is None else program
-        handle, names, wanted, fetches = _new_call(program, feed or {}, fetch_list)
+        signature, names, wanted = _new_call(program, feed or {}, fetch_list)
         values = tuple(map(_converted, names, (feed or {}).values(), wanted))
         _require_scope(scope)
-        return self._core.plan_text(handle, scope if scope is not None else global_scope(), names, values, fetches, stage)
+        return self._core.plan_text(signature, scope if scope is not None else global_scope(), values, stage)
 
 
-Call = tuple[Any, tuple[str, ...], tuple[Any, ...], tuple[str, ...]]
+Call = tuple[_core.Signature, tuple[str, ...], tuple[Any, ...]]  # names and element types of the feeds
 
 
 def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Call:
@@ -160,7 +160,7 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
             raise ProgramError(f"feed '{printable(name)}' is not a variable of the program{hint or _listed(data)}")
     fetches = tuple(_fetch_name(item, variables) for item in fetch_list)
     wanted = tuple(_numpy_dtype(variables[name].dtype) for name in feed)
-    call = program.handle(), tuple(feed), wanted, fetches
+    call = _core.Signature(program.handle(), tuple(feed), fetches), tuple(feed), wanted
     key = (*feed, None, *fetch_list)
     program._calls[key] = call
     return call

@@ -24,135 +24,57 @@ py::object fetched_to_python(const Variable& variable) {
   return std::move(list);
 }
 
-class Executor {
- public:
-  Executor(const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
-           const std::optional<std::shared_ptr<ThreadCommunicator>>& communicator, int rank, int64_t max_loop_steps)
-      : placement_(machine(), parse_place(place), cpu_fallback, communicator.has_value()),
-        devices_(machine(), placement_.place, communicator.value_or(nullptr), rank) {
-    devices_.may_touch_files(files);
-    devices_.limit_loops(max_loop_steps);
-    devices_.seed(seed ? *seed : std::random_device{}());
-  }
-
-  py::list run(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
-               const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches) {
-    std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
-    std::vector<py::array> kept;
-    std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
-    Turn::Use executor(turn_, "this executor");
-    // Programs that only read may run in one scope at the same time, each by an executor of its own; but not where that may
-    // move values between devices.
-    bool alone = !program->written.empty() || !placement_.place.is_cpu();
-    Scope::Use in_scope(*scope, alone ? Access::Run : Access::ReadingRun);
-    {
-      py::gil_scoped_release release;
-      executor.begin(Access::Run, user_wants_to_stop);
-      in_scope.begin(user_wants_to_stop);
-      session->run(tensors, devices_, user_wants_to_stop);
+// The callers' arrays; `copies` owns copies of those that were not contiguous or aligned.
+std::vector<Tensor> tensors_of(const Signature& signature, const py::tuple& feeds, std::vector<py::array>& copies) {
+  const auto& names = signature.feeds();
+  signature.require_feeds(feeds.size());
+  constexpr int kUsable = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  std::vector<Tensor> tensors;
+  tensors.reserve(feeds.size());
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    py::object item = feeds[i];
+    Lod lod;
+    if (py::isinstance<py::tuple>(item)) {
+      auto pair = py::reinterpret_borrow<py::tuple>(item);
+      require<ShapeError>(pair.size() == 2, "feed '", printable(names[i]), "' is not an array");
+      lod = lod_from_python(pair[1], names[i]);
+      item = pair[0];
     }
-    py::list results(session->fetch_count());
-    for (size_t i = 0; i < session->fetch_count(); ++i) results[i] = fetched_to_python(session->fetched(i));
-    return results;
+    require<ShapeError>(py::isinstance<py::array>(item), "feed '", printable(names[i]), "' is not an array");
+    auto array = py::reinterpret_borrow<py::array>(item);
+    if ((array.flags() & kUsable) != kUsable) {
+      array = array.attr("copy")("C");
+      copies.push_back(array);
+    }
+    tensors.push_back(view_of(array, names[i]));
+    check_lod(lod, tensors.back().shape, names[i]);
+    tensors.back().lod = std::move(lod);
   }
+  return tensors;
+}
 
-  std::string plan_text(const std::shared_ptr<VerifiedProgram>& program, const std::shared_ptr<Scope>& scope,
-                        const py::tuple& feed_names, const py::tuple& feeds, const py::tuple& fetches,
-                        const std::string& stage) {
-    std::shared_ptr<Session> session = session_for(program, scope, feed_names, fetches);
-    std::vector<py::array> kept;
-    std::vector<Tensor> tensors = tensors_of(*session, feeds, kept);
-    Turn::Use executor(turn_, "this executor");
-    Scope::Use in_scope(*scope, Access::Run);
+py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, const std::shared_ptr<Scope>& scope,
+             const py::tuple& feeds) {
+  std::vector<py::array> copies;
+  std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
+  Executor::Run run(executor, signature, scope);
+  {
     py::gil_scoped_release release;
-    executor.begin(Access::Run, user_wants_to_stop);
-    in_scope.begin(user_wants_to_stop);
-    return session->plan_text(tensors, stage);
+    run.start(tensors, user_wants_to_stop);
   }
+  py::list results(signature->fetches().size());
+  for (size_t i = 0; i < results.size(); ++i) results[i] = fetched_to_python(run.fetched(i));
+  return results;
+}
 
-  std::string random_state() {
-    return alone([&] { return devices_.random_state(); });
-  }
-  void set_random_state(const std::string& text) {
-    alone([&] { devices_.set_random_state(text); });
-  }
-  void seed(uint64_t seed) {
-    alone([&] { devices_.seed(seed); });
-  }
-
- private:
-  struct Entry {
-    std::shared_ptr<VerifiedProgram> program;
-    std::shared_ptr<Scope> scope;
-    py::tuple feeds, fetches;
-    std::shared_ptr<Session> session;  // shared with the runs that go on while it is dropped from here
-  };
-
-  // Runs f while nobody draws random numbers.
-  template <class F>
-  auto alone(F f) -> decltype(f()) {
-    std::vector<std::shared_ptr<Scope>> scopes;  // entries_ may change while others have the GIL
-    for (const Entry& entry : entries_) scopes.push_back(entry.scope);
-    for (const auto& scope : scopes) InScope settled(*scope, Access::Change);
-    Turn::Use executor(turn_, "this executor");
-    py::gil_scoped_release release;
-    executor.begin(Access::Run, user_wants_to_stop);
-    return f();
-  }
-
-  // The callers' arrays; `kept` keeps those alive that had to be copied to be contiguous or aligned.
-  static std::vector<Tensor> tensors_of(const Session& session, const py::tuple& feeds, std::vector<py::array>& kept) {
-    const auto& names = session.feed_names();
-    require<ProgramError>(feeds.size() == names.size(), feeds.size(), " arrays for ", names.size(), " feeds");
-    constexpr int kUsable = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
-    std::vector<Tensor> tensors;
-    tensors.reserve(feeds.size());
-    for (size_t i = 0; i < feeds.size(); ++i) {
-      py::object item = feeds[i];
-      Lod lod;
-      if (py::isinstance<py::tuple>(item)) {
-        auto pair = py::reinterpret_borrow<py::tuple>(item);
-        require<ShapeError>(pair.size() == 2, "feed '", printable(names[i]), "' is not an array");
-        lod = lod_from_python(pair[1], names[i]);
-        item = pair[0];
-      }
-      require<ShapeError>(py::isinstance<py::array>(item), "feed '", printable(names[i]), "' is not an array");
-      auto array = py::reinterpret_borrow<py::array>(item);
-      if ((array.flags() & kUsable) != kUsable) {
-        array = array.attr("copy")("C");
-        kept.push_back(array);
-      }
-      tensors.push_back(view_of(array, names[i]));
-      check_lod(lod, tensors.back().shape, names[i]);
-      tensors.back().lod = std::move(lod);
-    }
-    return tensors;
-  }
-
-  // The names are compared by identity first: callers that keep their tuples pay nothing.
-  std::shared_ptr<Session> session_for(const std::shared_ptr<VerifiedProgram>& program,
-                                       const std::shared_ptr<Scope>& scope, const py::tuple& feeds,
-                                       const py::tuple& fetches) {
-    for (Entry& entry : entries_) {
-      bool fits =
-          entry.program == program && entry.scope == scope && same(entry.feeds, feeds) && same(entry.fetches, fetches);
-      if (fits) return entry.session;
-    }
-    constexpr size_t kMostSessions = 64;
-    if (entries_.size() == kMostSessions) entries_.erase(entries_.begin());
-    using Names = std::vector<std::string>;
-    auto session = std::make_shared<Session>(program, scope, placement_, feeds.cast<Names>(), fetches.cast<Names>());
-    entries_.push_back({program, scope, feeds, fetches, session});
-    return session;
-  }
-
-  static bool same(const py::tuple& a, const py::tuple& b) { return a.ptr() == b.ptr() || a.equal(b); }
-
-  Placement placement_;
-  Devices devices_;
-  Turn turn_;
-  std::vector<Entry> entries_;
-};
+std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& signature,
+                      const std::shared_ptr<Scope>& scope, const py::tuple& feeds, const std::string& stage) {
+  std::vector<py::array> copies;
+  std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
+  Executor::Run run(executor, signature, scope);
+  py::gil_scoped_release release;
+  return run.plan_text(tensors, stage, user_wants_to_stop);
+}
 
 }  // namespace
 
@@ -179,19 +101,37 @@ void define_executor(py::module_& m) {
       .def("give_up", &ThreadCommunicator::give_up, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
            "Whoever waits for a replica, now or later, gets this as DeviceError.")
       .def("begin_anew", &ThreadCommunicator::begin_anew, "Forgets who has given up, while no replica runs.");
+  py::class_<Signature, std::shared_ptr<Signature>>(
+      m, "Signature",
+      "A program with the names of what is fed and what is fetched. Calls with the same one are fastest.")
+      .def(py::init([](std::shared_ptr<VerifiedProgram> program, std::vector<std::string> feeds,
+                       std::vector<std::string> fetches) {
+             return std::make_shared<Signature>(std::move(program), std::move(feeds), std::move(fetches));
+           }),
+           py::arg("program"), py::arg("feeds"), py::arg("fetches"));
+  using WithoutGil = py::call_guard<py::gil_scoped_release>;
   py::class_<Executor>(m, "Executor")
-      .def(py::init<const std::string&, std::optional<uint64_t>, bool, bool,
-                    const std::optional<std::shared_ptr<ThreadCommunicator>>&, int, int64_t>(),
+      .def(py::init([](const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
+                       const std::optional<std::shared_ptr<ThreadCommunicator>>& communicator, int rank,
+                       int64_t max_loop_steps) {
+             ExecutorOptions options{parse_place(place), seed, files, cpu_fallback, nullptr, rank, max_loop_steps};
+             if (communicator) options.communicator = *communicator;
+             return std::make_unique<Executor>(machine(), options);
+           }),
            py::arg("place"), py::arg("seed") = py::none(), py::arg("files") = false,
            py::arg("allow_cpu_fallback") = false, py::arg("communicator") = py::none(), py::arg("rank") = 0,
            py::arg("max_loop_steps") = 0)
-      .def("run", &Executor::run, py::arg("program"), py::arg("scope"), py::arg("feed_names"), py::arg("feeds"),
-           py::arg("fetches"))
-      .def("plan_text", &Executor::plan_text, py::arg("program"), py::arg("scope"), py::arg("feed_names"),
-           py::arg("feeds"), py::arg("fetches"), py::arg("stage") = "plan")
-      .def("seed", &Executor::seed, py::arg("seed"))
-      .def("random_state", &Executor::random_state)
-      .def("set_random_state", &Executor::set_random_state, py::arg("state"));
+      .def("run", &run, py::arg("signature"), py::arg("scope"), py::arg("feeds"))
+      .def("plan_text", &plan_text, py::arg("signature"), py::arg("scope"), py::arg("feeds"), py::arg("stage") = "plan")
+      .def(
+          "seed", [](Executor& executor, uint64_t seed) { executor.seed(seed, user_wants_to_stop); }, py::arg("seed"),
+          WithoutGil())
+      .def(
+          "random_state", [](Executor& executor) { return executor.random_state(user_wants_to_stop); }, WithoutGil())
+      .def(
+          "set_random_state",
+          [](Executor& executor, const std::string& state) { executor.set_random_state(state, user_wants_to_stop); },
+          py::arg("state"), WithoutGil());
   m.def(
       "find_waits",
       [](const std::vector<std::pair<int, std::vector<std::tuple<int, size_t, size_t, bool>>>>& steps, int queues) {

@@ -129,3 +129,37 @@ def test_nothing_dangerous():
         if bad.search(line) and not line.strip().startswith(("//", "#"))
     ]
     assert hits == []
+
+
+METHOD = re.compile(r"^(?!using|friend|static_assert|struct|class|enum)[^=(]*?(~?\w+|operator\s*[^\s(]+)\s*\(")
+
+
+def methods_of(body):
+    """The names of the functions that the body of a class declares, without those of classes inside it and without overrides."""
+    own, depth = "", 0
+    for character in body:
+        depth -= character == "}"
+        own += character if depth == 0 else ";" if character == "}" else ""
+        depth += character == "{"
+    lines = (re.sub(r"\b(public|private|protected)\s*:|template\s*<[^>]*>", "", line).strip() for line in re.split(r"[;{}]", own))
+    found = (METHOD.match(line) for line in lines if "= delete" not in line and not line.endswith("override"))
+    return {match.group(1) for match in found if match} - {"void"}  # "void" is of a member that is a std::function
+
+
+def large_classes(text, most=15):
+    """Names of classes with more methods, each with whether the comment in front of it says why."""
+    code = re.sub(r"//[^\n]*", lambda comment: " " * len(comment.group()), text)
+    for begin in re.finditer(r"^(?:class|struct) ([\w:]+)[^;{}()]*\{", code, re.M):
+        depth, end = 1, begin.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(code[end], 0)
+            end += 1
+        if len(methods_of(code[begin.end() : end - 1])) > most:
+            comment = re.search(r"((?://[^\n]*\n)*)(?:template <[^\n]*\n)?$", text[: begin.start()]).group(1)
+            yield begin.group(1), "many methods because" in " ".join(comment.split())
+
+
+def test_a_class_with_many_methods_says_why():
+    found = {name: says for path in SOURCES if path.suffix == ".h" for name, says in large_classes(path.read_text())}
+    assert [name for name, says in found.items() if not says] == []
+    assert "Scope" in found, "the test sees large classes"

@@ -20,6 +20,8 @@ struct MemoryUse {
   size_t total = 0;     // capacity of the device
 };
 
+// It has many methods because it is the whole contract of a device: a library for another kind of device implements this
+// class and nothing else.
 class Accelerator {
  public:
   virtual ~Accelerator() = default;

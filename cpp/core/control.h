@@ -9,7 +9,8 @@ namespace paddle_mini {
 
 struct Device;
 
-// The interface of the executor for a running control operator.
+// What a control operator may ask of the executor while it runs. It has many methods because kernel libraries don't include
+// the executor: whatever control operators need of it is here.
 class ControlRun {
  public:
   ControlRun(const OpDesc& op, Frame& frame) : op(op), frame(frame) {}

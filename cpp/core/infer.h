@@ -21,7 +21,8 @@ const T& attr_of(const OpDesc& op, const std::string& name) {
   return *typed;
 }
 
-// While a program is built, dimensions may be -1 (unknown); before a run all are known.
+// While a program is being built dimensions may be -1 (not known yet); before a run all are known.
+// It has many methods because an operator's `infer` gets nothing else: ports, attributes, values and results are here.
 class InferContext {
  public:
   // `inputs`, and `values` if given, hold one list for each slot of op.inputs, in its order.

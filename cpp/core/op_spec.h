@@ -43,6 +43,8 @@ enum class OpRole { Compute, Feed, Fetch };
 
 class OpTable;
 
+// It has many methods because each fact about an operator has one that states it, in the chained sentence, and one that
+// reads it.
 class OpSpec {
  public:
   explicit OpSpec(std::string type) : type_(std::move(type)) {}

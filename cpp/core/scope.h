@@ -36,6 +36,9 @@ class Pending {
 //
 // Pointers to variables stay valid until the variable is erased. `generation` changes whenever a variable appears,
 // disappears or changes shape, so that holders of pointers can detect it.
+//
+// It has many methods because the values, the claims on their names and what devices still do to them are one state: a
+// use of the scope sees all three, or changes all three, in one turn.
 class Scope {
  public:
   Variable* find(const std::string& name) const;  // nullptr if absent

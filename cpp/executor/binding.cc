@@ -133,19 +133,13 @@ bool Binding::fits(Frame& frame) const {
   return true;
 }
 
-void Binding::set_feeds(const std::vector<Tensor>& feeds) {
+void Binding::bind_values(const std::vector<Tensor>& feeds, Frame& frame) {
   for (size_t i = 0; i < feeds.size(); ++i) variables_[segment_.feeds[i]]->tensor.data = feeds[i].data;
-}
-
-void Binding::set_live_in(Frame& frame) {
   for (int v : segment_.live_in) {
     const Variable& there = *frame.find(segment_.variables[v].name);
     if (there.kind == VarKind::Tensor) variables_[v]->tensor.data = there.tensor.data;
     else *variables_[v] = there;
   }
-}
-
-void Binding::allocate_live_out() {
   for (int v : segment_.live_out) {
     Tensor& tensor = variables_[v]->tensor;
     size_t rows = variables_[v]->is_rows() ? static_cast<size_t>(segment_.variables[v].info.row_count) : 0;

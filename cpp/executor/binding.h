@@ -29,9 +29,8 @@ class Binding {
   bool fits(const std::vector<Tensor>& feeds) const;
   bool fits(Frame& frame) const;
 
-  void set_feeds(const std::vector<Tensor>& feeds);  // the callers' arrays, in the order of the feeds
-  void set_live_in(Frame& frame);
-  void allocate_live_out();
+  // Before a run: the callers' arrays, in the order of the feeds; values of the frame; new memory for what goes into it.
+  void bind_values(const std::vector<Tensor>& feeds, Frame& frame);
   // Moves values that the user or another program put on other devices to the devices that this segment needs. Returns
   // true if addresses may have changed.
   bool move_to_devices();

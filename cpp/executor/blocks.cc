@@ -71,6 +71,15 @@ class Control : public ControlRun {
 
 }  // namespace
 
+std::shared_ptr<Plan> Blocks::run_program(std::shared_ptr<Plan> first, const std::vector<Tensor>& feeds, Frame& frame,
+                                          RunState& state) {
+  run_segment(*first, feeds, frame, state);
+  if (first->segment().whole) return first;
+  std::shared_ptr<Plan> last = run(0, first->segment().end, frame, state);
+  state.devices.agree();
+  return last;
+}
+
 std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& state) {
   state.require_going_on();  // checked here because a loop may run a block without operators
   frame.set_block(block);
@@ -92,8 +101,7 @@ std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& 
       depend_on_data_.insert({block, i});
       continue;
     }
-    plan->run_in(frame, {}, state.plan_run(), state.undo);
-    hand_on(*plan, frame);
+    run_segment(*plan, {}, frame, state);
     i = plan->segment().end;
     if (i == count) return plan;
   }
@@ -101,14 +109,13 @@ std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& 
 }
 
 std::shared_ptr<Plan> Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
-  auto found =
-      plans_.find(PlanCache::Values::Frame, block, begin, [&](const Plan& plan) { return plan.binding().fits(frame); });
-  return found ? found
-               : plans_.make(PlanCache::Values::Frame,
-                             {block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr});
+  return plans_.find_or_make(
+      {PlanCache::Values::Frame, block, begin}, [&](const Plan& plan) { return plan.binding().fits(frame); },
+      [&] { return SegmentStart{block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr}; });
 }
 
-void Blocks::hand_on(Plan& plan, Frame& frame) {
+void Blocks::run_segment(Plan& plan, const std::vector<Tensor>& feeds, Frame& frame, RunState& state) {
+  plan.run(feeds, frame, state);
   plan.hand_on([&](const std::string& name, const Variable& value) { place_of(frame, name) = value; });
 }
 
@@ -207,13 +214,13 @@ void Blocks::set(Frame& frame, const std::string& name, Variable value, RunState
     require<OpError>(holds_tensor(value.kind), "'", name, "' is persistable, it can't become ", name_of(value.kind));
     Variable* held = scope_->find(name);
     if (held && held->has_value() && held->info() == value.info()) {
-      state.undo.save(held);
+      state.undo->save(held);
       copy_bytes(value.tensor, held->tensor);
       held->rows = value.rows;
       return;
     }
     Variable fresh = copy_of(value);
-    state.undo.create(name) = std::move(fresh);
+    state.undo->create(name) = std::move(fresh);
     scope_->changed();
     return;
   }

@@ -9,38 +9,26 @@
 
 namespace paddle_mini {
 
-// One run of a program.
-struct RunState {
-  Devices& devices;
-  StopAsker stop;
-  UndoLog undo;
-  const std::vector<std::string>* fetches;  // of block 0
-  OpTimes* times;
-
-  Plan::Run plan_run() { return {devices, stop, times}; }
-  // Ends the run where the user or another replica wants that.
-  void require_going_on() {
-    if (stop()) throw Interrupted("stopped");
-    devices.require_all_replicas();
-  }
-};
-
 class Blocks {
  public:
   Blocks(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, PlanCache& plans)
       : program_(std::move(program)), scope_(std::move(scope)), plans_(plans) {}
 
-  // Runs the block's operators from `begin` on. Returns the plan of its last segment, whose fetches are
-  // then valid, for block 0; nullptr for others.
+  // Runs block 0: its first segment by the plan `first` with the caller's feeds, then the rest. Returns the plan that
+  // holds the fetches.
+  std::shared_ptr<Plan> run_program(std::shared_ptr<Plan> first, const std::vector<Tensor>& feeds, Frame& frame,
+                                    RunState& state);
+  // Runs the block's operators from `begin` on. For block 0, returns the plan of its last segment, which holds the
+  // fetches; for others, nullptr.
   std::shared_ptr<Plan> run(int block, int begin, Frame& frame, RunState& state);
 
-  void hand_on(Plan& plan, Frame& frame);
-  Variable* find(Frame& frame, const std::string& name);  // in the host's memory
+  Variable* find(Frame& frame, const std::string& name);  // in host memory; nullptr if it has no value
   bool is_persistable(int block, const std::string& name) const;
   void set(Frame& frame, const std::string& name, Variable value, RunState& state);
   const VerifiedProgram& program() const { return *program_; }
 
  private:
+  void run_segment(Plan& plan, const std::vector<Tensor>& feeds, Frame& frame, RunState& state);
   std::shared_ptr<Plan> plan_at(int block, int begin, Frame& frame, RunState& state);
   void run_control(int block, int index, Frame& frame, RunState& state);
   void run_dependent(int block, int index, Frame& frame, RunState& state);

@@ -1,12 +1,12 @@
-// The executor. Its stages, each a function from a table to the next one, which prints itself:
+// The executor. Its stages are functions from one table to the next; each table can print itself:
 //
-//   verify    (verify.h)     is this a valid program
-//   infer     (infer.h)      kind, dtype and shape of every variable, and where each comes from: a Segment
+//   verify    (verify.h)     checks that the program is valid
+//   infer     (infer.h)      kind, dtype, shape and origin of every variable: a Segment
 //   widen     (widen.h)      casts around operators that run in a wider element type
 //   place     (place.h)      the device and the kernel of every operator
 //   transfer  (transfers.h)  transfers between devices
-//   fuse      (fuse.h)       which operators run tile by tile with the one before them
-//   plan      (plan.h)       steps in order, memory, what to restore on failure; with several devices, who waits for whom
+//   fuse      (fuse.h)       operators that run tile by tile with a preceding one
+//   plan      (plan.h)       order of steps, memory, rollback; with several devices, waits between queues
 //   run       (run.cc)       the loop; with several devices, it submits work to their queues (flow.h)
 //
 // The stages between infer and plan are passes: each takes a Segment and returns one (passes.h lists them).
@@ -16,42 +16,73 @@
 // PM_LOG=infer,widen,place,transfer,fuse,plan,run prints the tables to standard error.
 #pragma once
 
-#include "executor/blocks.h"
+#include <optional>
+
+#include "executor/session_cache.h"
 
 namespace paddle_mini {
 
-// One program in one scope with fixed feeds and fetches; keeps a plan for each set of feed shapes.
-class Session {
+struct ExecutorOptions {
+  Place place = {};  // where operators run that name no device
+  std::optional<uint64_t> seed = {};  // of operators that have none of their own; none: a random one
+  bool files = false;  // operators may touch the files that the program names
+  bool cpu_fallback = false;  // operators without a kernel on the place run on the CPU
+  std::shared_ptr<Communicator> communicator;  // of a replica
+  int rank = 0;  // among the replicas
+  int64_t max_loop_steps = 0;  // of each loop in one run; 0: no bound
+};
+
+// Runs programs on one place. Any thread may use it at any time. Runs of one executor take turns, because they share its
+// random generators and its sessions; so do uses of a scope (core/scope.h). A use that waits or runs asks `stop` now and
+// then, without a lock, and ends with Interrupted where that says so.
+class Executor {
  public:
-  Session(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement,
-          std::vector<std::string> feeds, std::vector<std::string> fetches);
+  using Stop = bool (*)();
 
-  // `feeds` in the order of the names; their memory must stay as it is until this returns.
-  // Afterwards fetched(i) is valid until the next run. Where several devices work, what is not fetched may still be on its
-  // way: scope->settle() waits for it.
-  void run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)() = nullptr);
-  const Variable& fetched(size_t i) const;
-  size_t fetch_count() const { return fetches_.size(); }
-  const std::vector<std::string>& feed_names() const { return feed_names_; }
+  Executor(Machine& machine, const ExecutorOptions& options);
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
-  // The table of a stage for these feeds, as text, without running: "plan", "infer" or the name of a pass.
-  std::string plan_text(const std::vector<Tensor>& feeds, const std::string& stage = "plan");
+  class Run;
+
+  // These wait for all runs, also for what devices still do: random numbers are drawn there.
+  std::string random_state(Stop stop = nullptr);
+  void set_random_state(const std::string& text, Stop stop = nullptr);  // OpError for any other text
+  void seed(uint64_t seed, Stop stop = nullptr);
 
  private:
-  Plan& plan_for(const std::vector<Tensor>& feeds);
-  std::vector<Feed> described(const std::vector<Tensor>& feeds) const;
-  void run_in_parts(Plan& first, const std::vector<Tensor>& feeds, RunState& state);
-  void drop_current();
+  template <class F>
+  auto alone(Stop stop, F f) -> decltype(f());
 
-  std::shared_ptr<const VerifiedProgram> program_;
-  std::shared_ptr<Scope> scope_;
   Placement placement_;
-  std::vector<std::string> feed_names_, fetches_;
-  PlanCache plans_;
-  std::shared_ptr<Plan> current_;
-  Blocks blocks_;  // for what comes after the first segment of a program
-  std::unique_ptr<Frame> frame_;  // of the last run in parts: what was fetched may be in it
-  std::shared_ptr<Plan> last_;
+  Devices devices_;
+  Turn turn_;
+  SessionCache sessions_;
+};
+
+// One run. From start() until its end it has the turns of the executor and of the scope, so that fetched values stay as
+// they are: copy them, then let it end.
+class Executor::Run {
+ public:
+  // Finds or makes the session, without waiting.
+  Run(Executor& executor, const std::shared_ptr<const Signature>& signature, const std::shared_ptr<Scope>& scope);
+
+  // Waits for its turns, then runs the program. It is called once. Throws with the scope as it was before: ProgramError,
+  // ShapeError, OpError, DeviceError, ScopeInUse where this thread is inside another run or a written name is claimed,
+  // Interrupted. `feeds` in the order of the signature; their memory must stay as it is until this returns.
+  void start(const std::vector<Tensor>& feeds, Stop stop = nullptr);
+  const Variable& fetched(size_t i) const { return session_->fetched(i); }
+
+  // In place of start(): the table of a stage, as text (Session::plan_text).
+  std::string plan_text(const std::vector<Tensor>& feeds, const std::string& stage, Stop stop = nullptr);
+
+ private:
+  void begin(Access access, Stop stop);
+
+  Executor& executor_;
+  std::shared_ptr<Session> session_;
+  Turn::Use turn_;
+  std::optional<Scope::Use> scope_;
 };
 
 }  // namespace paddle_mini

@@ -2,52 +2,32 @@
 // only for those that its caller needs; the others may overlap the next run.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <mutex>
 
 #include "core/interruption.h"
-#include "core/accelerator.h"
-#include "core/kernel.h"
+#include "executor/flow_failure.h"
+#include "executor/flow_sections.h"
 
 namespace paddle_mini {
 
-struct FlowStep {
-  Kernel* kernel = nullptr;
-  int lane = 0;
-  std::vector<int> waits;  // order.h
-  bool poll = false;  // check after this step whether the user wants to stop
-};
-
-// A queue and the context of its kernels.
-struct FlowLane {
-  Queue* queue = nullptr;
-  Accelerator* accelerator = nullptr;  // the device of its kernels; nullptr for transfers and the CPU
-  Device* device = nullptr;  // of the executor that runs; nullptr for transfers
-};
-
-// The exception of a step. Steps of the same run that had not begun, and all steps of later runs, were skipped.
-struct FlowFailure {
-  size_t step;
-  std::exception_ptr error;
-  uint64_t run;
+// For which steps a run waits: before step `gate` is given, steps that may refuse their data have not refused; before run
+// returns, these are done and `needed` ones too.
+struct FlowWaits {
+  size_t gate;
+  std::vector<int> refusing, needed;
 };
 
 class Flow {
  public:
-  Flow(std::vector<FlowStep> steps, std::vector<FlowLane> lanes);
+  Flow(std::vector<FlowStep> steps, std::vector<FlowLane> lanes, FlowWaits waits);
   ~Flow();
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
 
-  // Before step `gate` is submitted, run() waits for the steps `refusing`, which may reject their data; before it
-  // returns, for these and the steps `needed`.
-  void set_waits(size_t gate, std::vector<int> refusing, std::vector<int> needed);
   std::vector<FlowLane>& lanes() { return lanes_; }
-  const FlowLane& lane_of(size_t step) const { return lanes_[steps_[step].lane]; }
+  const FlowStep& step(size_t step) const { return steps_[step]; }
   // Discards recordings, because kernels have new memory addresses.
   void forget_recordings();
-  const std::vector<int>& waits_of(size_t step) const { return steps_[step].waits; }
   // Sets a function that is called for each executed step, from any thread, with its number and duration in
   // microseconds; nullptr for none.
   void set_timer(std::function<void(size_t, double)> timer) { timer_ = std::move(timer); }
@@ -68,48 +48,27 @@ class Flow {
     uint64_t of_run = 0;  // the number of the run that submitted it
     void run() override { flow->carry_out(*this); }
   };
-  // Consecutive steps of one device that do not wait for other queues. After some runs their launches are recorded, if
-  // the device supports it, and then launched as one; PM_GRAPHS=0 turns this off.
-  struct Section : Work {
-    Flow* flow = nullptr;
-    size_t begin = 0, end = 0;
-    size_t at = 0;  // the step that is being recorded
-    int runs = 0;
-    std::unique_ptr<Work> recording;
-    void run() override;
-  };
-  void find_sections();
-  void add_section(size_t begin, size_t end);
-  void record(Section& section);
   size_t give_from(size_t step);  // submits the step, or the section that begins with it; returns the next step
-  void give(size_t step);
+  void give(Work& work, size_t first, size_t last);
   void carry_out(const StepWork& work);
-  void note_failure(uint64_t of_run, size_t step, std::exception_ptr error);
-  bool failed() const { return failed_run_ != kNoRun; }
   void wait_for(const std::vector<int>& steps);
   void keep_two_runs();
   void drain();
-  void throw_failure();
 
   std::vector<FlowStep> steps_;
   std::vector<FlowLane> lanes_;
-  Device no_device_;  // for transfers, which need no context
+  FlowWaits waits_;
+  Device no_device_;              // for transfers, which need no context
   std::vector<StepWork> works_[2];  // of the last two runs, which may overlap
   std::vector<uint64_t> last_runs_;  // the last run in which each step began
-  std::vector<bool> marked_;  // whether another step waits for it
-  std::vector<Ticket> tickets_;  // of the last submission of each step
-  std::vector<Ticket> ends_[2];  // of each lane, after each of the last two runs
-  std::vector<std::unique_ptr<Section>> sections_;  // indexed by their first step
+  std::vector<bool> marked_;      // whether another step waits for it
+  std::vector<Ticket> tickets_;   // of the last submission of each step
+  std::vector<Ticket> ends_[2];   // of each lane, after each of the last two runs
+  std::unique_ptr<FlowSections> sections_;
   int turn_ = 0;
   uint64_t run_ = 0;
-  size_t gate_ = 0;
-  std::vector<int> refusing_, needed_;
   std::function<void(size_t, double)> timer_;
-
-  static constexpr uint64_t kNoRun = UINT64_MAX;
-  std::atomic<uint64_t> failed_run_{kNoRun};  // the first failed run: work of earlier runs continues
-  std::mutex mutex_;
-  FlowFailure failure_{};
+  FirstFailure failure_;
 };
 
 }  // namespace paddle_mini

@@ -36,8 +36,8 @@ class FlowMaker {
     }
     std::vector<std::vector<int>> waits = find_waits(ordered_, static_cast<int>(lanes_.size()));
     for (size_t i = 0; i < steps_.size(); ++i) steps_[i].waits = std::move(waits[i]);
-    result_.flow = std::make_unique<Flow>(std::move(steps_), std::move(lanes_));
-    result_.flow->set_waits(result_.flow_step(stoppable), last_refusing(), last_needed());
+    FlowWaits caller{result_.flow_step(stoppable), last_refusing(), last_needed()};
+    result_.flow = std::make_unique<Flow>(std::move(steps_), std::move(lanes_), std::move(caller));
     return std::move(result_);
   }
 

@@ -17,8 +17,9 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
     undo_plan_ = plan_undo(binding_, undo_, steps_.steps, on_devices, on_devices || placement_.replicated);
     for (Variable* variable : undo_plan_.saved) undo_.prepare(variable);
     if (on_devices) {
-      flow_ =
-          plan_flow({segment_, placement_, binding_, *temporaries_, steps_}, undo_.prepared(), undo_plan_.stoppable);
+      flow_ = std::make_unique<FlowRun>(plan_flow({segment_, placement_, binding_, *temporaries_, steps_},
+                                                  undo_.prepared(), undo_plan_.stoppable),
+                                        segment_, binding_, steps_.steps);
     }
   } catch (...) {
     unbind();
@@ -29,7 +30,7 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
 
 // If no run has waited for the flow, the next user of the scope gets its error.
 Plan::~Plan() {
-  if (!flow_.flow) return;
+  if (!flow_) return;
   try {
     settle();
   } catch (...) { scope_.fail_later(std::current_exception()); }
@@ -40,8 +41,8 @@ size_t Plan::own_bytes() const {
   constexpr size_t kVariable = 600, kStep = 1200,
                    kFlow = size_t{1} << 20;  // includes names, kernels and queues; measured by malloc
   size_t bytes =
-      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (flow_.flow ? kFlow : 0);
-  for (const RunVariable& variable : segment_.variables) {  // as it was inferred, and as kernels are given it
+      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (flow_ ? kFlow : 0);
+  for (const RunVariable& variable : segment_.variables) {  // stored twice: as inferred, and as passed to kernels
     for (const auto& level : variable.info.lod) bytes += 2 * level.size() * sizeof(level[0]);
   }
   for (const auto& entry : steps_.staging) bytes += entry.second.used;
@@ -49,8 +50,8 @@ size_t Plan::own_bytes() const {
 }
 
 void Plan::unbind() {
-  flow_ = {};
-  undo_.prepared().clear();  // nothing has run: they hold no values
+  flow_.reset();
+  undo_.prepared().clear();  // no run has saved values in them
   undo_.rollback();
   binding_.note_row_counts();
 }

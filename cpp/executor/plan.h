@@ -1,9 +1,7 @@
 // plan: a segment prepared for execution: bound to a scope, with kernels, memory and order; and its runs.
 #pragma once
 
-#include "core/interruption.h"
-#include "executor/flow_plan.h"
-#include "executor/op_times.h"
+#include "executor/flow_run.h"
 #include "executor/passes.h"
 #include "executor/undo_plan.h"
 
@@ -25,19 +23,12 @@ class Plan : public Pending {
   size_t own_bytes() const;  // estimate, without shared arenas and values of the scope
   std::string str() const;   // one line per step
 
-  // What a run needs of its caller.
-  struct Run {
-    Devices& devices;
-    StopAsker& stop;  // asked now and then while stopping leaves a whole step
-    OpTimes* times;   // nullptr: not measured
-  };
-  // Runs every step. `feeds` are the callers' arrays, in the order of the feeds. Throws with the scope as it was before.
-  // With several devices it returns when feeds are read, fetches are there and nothing can refuse its data any more.
-  void run(const std::vector<Tensor>& feeds, const Run& run);
-  // Runs every step with values of a frame, as one segment of a longer run: what it changes in the scope is noted in
-  // `undo`, which the end of that run keeps or rolls back.
-  void run_in(Frame& frame, const std::vector<Tensor>& feeds, const Run& run, UndoLog& undo);
-  // After run_in: calls take(name, variable) for each value that is needed later.
+  // Runs every step. `feeds` are the caller's arrays, in the order of the feeds; live-in values are in the frame.
+  // Without state.undo it is a complete run: if it throws, the scope is unchanged, and with several devices it returns
+  // when feeds are read, fetches are complete and no step can reject its data any more. Otherwise changes of the scope
+  // are recorded in state.undo, which the end of the longer run commits or rolls back.
+  void run(const std::vector<Tensor>& feeds, Frame& frame, RunState& state);
+  // After a run: calls take(name, variable) for each live-out value.
   template <class F>
   void hand_on(F take) {
     for (int v : segment_.live_out) {
@@ -51,15 +42,9 @@ class Plan : public Pending {
   void unbind();
 
  private:
-  void prepare(const std::vector<Tensor>& feeds);
-  void run_steps(const Run& run, size_t begin, size_t end, bool may_stop);
-  void run_flow(const Run& run, bool agree);
-  void time_flow(OpTimes& times, std::mutex& mutex);
-  void check_faults() const;
-  [[noreturn]] void fail_at(const RunOp& op, std::exception_ptr error) const;
-  [[noreturn]] void fail_with(const FlowFailure& failure);
-  bool reads_transferred(const Step& step) const;
-  std::string waits_text(size_t step) const;
+  void prepare(const std::vector<Tensor>& feeds, Frame& frame);
+  size_t save_values(UndoLog* longer);
+  void run_steps(RunState& state, size_t begin, size_t end, bool may_stop);
 
   Segment segment_;
   Placement placement_;
@@ -69,7 +54,7 @@ class Plan : public Pending {
   StepList steps_;
   std::unique_ptr<Temporaries> temporaries_;
   UndoPlan undo_plan_;
-  FlowPlan flow_;  // of a plan with several devices
+  std::unique_ptr<FlowRun> flow_;  // only with several devices
   bool has_run_ = false;
 };
 

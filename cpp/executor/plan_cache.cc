@@ -13,12 +13,12 @@ constexpr size_t kBudget = size_t{128} << 20, kFewest = 16;
 
 }  // namespace
 
-std::shared_ptr<Plan> PlanCache::make(Values values, const SegmentStart& start) {
+std::shared_ptr<Plan> PlanCache::make(const Key& key, const SegmentStart& start) {
   Segment segment = infer(program_, start, *scope_);
   if (logs("infer")) std::cerr << segment.str();
   auto plan = std::make_shared<Plan>(run_passes(std::move(segment), placement_), placement_, *scope_, arenas_);
   if (logs("plan")) std::cerr << plan->str();
-  entries_.push_front({values, start.block, plan->own_bytes(), plan});
+  entries_.push_front({key, plan->own_bytes(), plan});
   bytes_ += entries_.front().bytes;
   while (bytes_ > kBudget && entries_.size() > kFewest) remove(std::prev(entries_.end()));
   return plan;

@@ -1,6 +1,7 @@
 // PlanCache: a session's plans for recently used sets of shapes.
 #pragma once
 
+#include <algorithm>
 #include <list>
 
 #include "executor/infer.h"
@@ -13,30 +14,38 @@ class PlanCache {
   PlanCache(std::shared_ptr<const VerifiedProgram> program, std::shared_ptr<Scope> scope, const Placement& placement)
       : program_(std::move(program)), scope_(std::move(scope)), placement_(placement) {}
 
-  // A plan that begins there, is made for the values that `fits` knows and for the scope as it is; nullptr when there is
-  // none. `values`: Session for the caller's feeds, Blocks for those of a frame.
+  // The first operator of a plan, and the source of its values: the caller's feeds or a frame.
   enum class Values { Feeds, Frame };
-  template <class Fits>
-  std::shared_ptr<Plan> find(Values values, int block, int begin, const Fits& fits) {
-    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-      if (it->values != values || it->block != block || it->plan->segment().begin != begin || !fits(*it->plan))
-        continue;
-      if (!it->plan->binding().fits(*scope_)) return remove(it), nullptr;
-      entries_.splice(entries_.begin(), entries_, it);
-      return it->plan;
+  struct Key {
+    Values values;
+    int block, begin;
+    bool operator==(const Key& other) const {
+      return values == other.values && block == other.block && begin == other.begin;
     }
-    return nullptr;
+  };
+  // The plan with this key that matches `fits` and fits the scope. If there is none, creates it from the segment that
+  // begins at start().
+  template <class Fits, class Start>
+  std::shared_ptr<Plan> find_or_make(const Key& key, const Fits& fits, const Start& start) {
+    auto same = [&](const Entry& entry) { return entry.key == key && fits(*entry.plan); };
+    auto found = std::find_if(entries_.begin(), entries_.end(), same);
+    if (found == entries_.end()) return make(key, start());
+    if (!found->plan->binding().fits(*scope_)) {
+      remove(found);
+      return make(key, start());
+    }
+    entries_.splice(entries_.begin(), entries_, found);
+    return found->plan;
   }
-  std::shared_ptr<Plan> make(Values values, const SegmentStart& start);
   void drop(const Plan* plan);
 
  private:
   struct Entry {
-    Values values;
-    int block;
+    Key key;
     size_t bytes;
     std::shared_ptr<Plan> plan;  // shared with the run that uses it
   };
+  std::shared_ptr<Plan> make(const Key& key, const SegmentStart& start);
   void remove(std::list<Entry>::iterator entry);
 
   std::shared_ptr<const VerifiedProgram> program_;

@@ -3,20 +3,6 @@
 
 namespace paddle_mini {
 
-// "waits for #7, #9 of the run before"
-std::string Plan::waits_text(size_t step) const {
-  if (!flow_.flow) return "";
-  std::string line;
-  size_t own = flow_.flow_step(step);
-  for (int number : flow_.flow->waits_of(own)) {
-    size_t other = static_cast<size_t>(number);
-    line += text(line.empty() ? "  waits for " : ", ");
-    if (flow_.is_saving(other)) line += "what is kept";
-    else line += text("#", flow_.plan_step(other), other >= own ? " of the run before" : "");
-  }
-  return line;
-}
-
 std::string Plan::str() const {
   size_t saved = undo_.prepared_bytes();  // copied in each run, so that a data error leaves the scope unchanged
   std::string out = text(segment_.block ? text("block ", segment_.block, ": ") : "", steps_.steps.size(), " steps, ",
@@ -42,7 +28,7 @@ std::string Plan::str() const {
       out += text(op->desc().type, "(", show(op->desc().inputs, op->inputs), ") -> ",
                   show(op->desc().outputs, op->outputs));
       if (op == step.first() && step.is_piece()) out += text("  elements ", step.staged.begin, " to ", step.staged.end);
-      out += (op == step.first() ? waits_text(i) : "") + "\n";
+      out += (flow_ && op == step.first() ? flow_->waits_text(i) : "") + "\n";
     }
   }
   if (!segment_.whole) out += text("then ", segment_.next, "; what follows is planned when it is reached\n");

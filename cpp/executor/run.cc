@@ -1,14 +1,10 @@
 // Runs a plan and rolls the scope back if a run fails.
 #include <algorithm>
 #include <chrono>
-#include <mutex>
-#include <set>
-#include <set>
 
 #include "core/fill_pattern.h"
 #include "core/takes_back.h"
 #include "executor/plan.h"
-#include "executor/site.h"
 
 namespace paddle_mini {
 namespace {
@@ -17,66 +13,61 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string name_of(const Step& step) {
-  std::string name;
-  for (const RunOp* op = step.first(); op != step.last(); ++op) name += (name.empty() ? "" : " + ") + op->desc().type;
-  return name;
-}
-
 }  // namespace
 
-void Plan::prepare(const std::vector<Tensor>& feeds) {
+void Plan::prepare(const std::vector<Tensor>& feeds, Frame& frame) {
   bool moved = binding_.move_to_devices();
   if (fill_pattern() >= 0) settle();  // devices may still use memory of the previous run
   moved |= temporaries_->bind();
-  if (flow_.flow && moved) flow_.flow->forget_recordings();
-  binding_.set_feeds(feeds);
+  if (flow_ && moved) flow_->forget_recordings();
+  binding_.bind_values(feeds, frame);
 }
 
-void Plan::run(const std::vector<Tensor>& feeds, const Run& run) {
-  prepare(feeds);
-  undo_.begin_run();
+// Prepares the rollback; returns the step before which the run may be stopped. A complete run saves only the values of
+// undo_plan_, in preallocated memory: later steps can't fail and are not stopped. A segment of a longer run saves all
+// values that it writes, because later segments may fail.
+size_t Plan::save_values(UndoLog* longer) {
+  if (longer) {
+    for (Variable* variable : undo_plan_.written) longer->save(variable);
+    return steps_.steps.size();
+  }
+  if (!flow_)  // a flow saves values in its first steps
+    for (SavedValue& value : undo_.prepared()) value.save();
+  return has_run_ ? undo_plan_.stoppable : undo_plan_.stoppable_at_first;
+}
+
+void Plan::run(const std::vector<Tensor>& feeds, Frame& frame, RunState& state) {
+  bool by_itself = !state.undo;
+  if (by_itself) undo_.begin_run();
+  else state.undo->take_over(undo_);
   try {
-    if (flow_.flow) {
-      run_flow(run, true);
+    prepare(feeds, frame);
+    size_t stoppable = save_values(state.undo);
+    if (flow_) {
+      scope_.set_pending(this);
+      scope_.note_devices();  // even if all values are the host's: readers must wait for the queues
+      flow_->run(state, by_itself);
+      if (!by_itself) settle();
     } else {
-      for (SavedValue& value : undo_.prepared()) value.save();
-      size_t stoppable = has_run_ ? undo_plan_.stoppable : undo_plan_.stoppable_at_first;
-      run_steps(run, 0, stoppable, true);
-      run.devices.agree();
-      run_steps(run, stoppable, steps_.steps.size(), false);
+      run_steps(state, 0, stoppable, true);
+      if (by_itself) state.devices.agree();
+      run_steps(state, stoppable, steps_.steps.size(), false);
     }
   } catch (...) {
-    undo_.rollback();
+    if (by_itself) undo_.rollback();
     binding_.note_row_counts();
     throw;
   }
-  if (!has_run_) undo_.keep_created();
+  undo_.keep_created();
   has_run_ = true;
   binding_.note_row_counts();
 }
 
-void Plan::run_in(Frame& frame, const std::vector<Tensor>& feeds, const Run& run, UndoLog& undo) {
-  undo.take_over(undo_);
-  prepare(feeds);
-  binding_.set_live_in(frame);
-  binding_.allocate_live_out();
-  for (Variable* variable : undo_plan_.written) undo.save(variable);
-  if (flow_.flow) {
-    run_flow(run, false);
-    settle();
-  } else {
-    run_steps(run, 0, steps_.steps.size(), true);
-  }
-  has_run_ = true;
-  binding_.note_row_counts();
-}
-
-void Plan::run_steps(const Run& run, size_t begin, size_t end, bool may_stop) {
+void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
   std::vector<Step>& steps = steps_.steps;
-  Device& device = run.devices.at(Place{});
-  StopAsker* stop = may_stop ? &run.stop : nullptr;
-  OpTimes* times = run.times;
+  Device& device = state.devices.at(Place{});
+  StopAsker* stop = may_stop ? &state.stop : nullptr;
+  OpTimes* times = state.times;
   Interruptible interruptible(stop);
   size_t i = begin;
   try {
@@ -84,7 +75,7 @@ void Plan::run_steps(const Run& run, size_t begin, size_t end, bool may_stop) {
       if (times) {
         auto start = std::chrono::steady_clock::now();
         steps[i].kernel->run(device);
-        times->add(name_of(steps[i]), microseconds_since(start));
+        times->add(steps[i].types(), microseconds_since(start));
       } else {
         steps[i].kernel->run(device);
       }
@@ -95,92 +86,12 @@ void Plan::run_steps(const Run& run, size_t begin, size_t end, bool may_stop) {
     for (size_t done = std::min(i + 1, end); done-- > 0;) {
       if (auto* kernel = dynamic_cast<TakesBack*>(steps[done].kernel.get())) kernel->take_back(device);
     }
-    fail_at(steps[i].running(), error);
-  }
-}
-
-// `agree`: the plan is a run by itself, which replicas agree on when nothing can refuse any more.
-void Plan::run_flow(const Run& run, bool agree) {
-  Flow& flow = *flow_.flow;
-  for (size_t i = 0; i < flow.lanes().size(); ++i) {
-    Device* device = flow_.lanes[i] == Lane::Compute ? &run.devices.at(flow_.places[i]) : nullptr;
-    if (flow.lanes()[i].device != device) flow.lanes()[i].device = device;  // only before the first run: queues read it
-  }
-  std::mutex mutex;
-  if (run.times) time_flow(*run.times, mutex);
-  scope_.set_pending(this);
-  scope_.note_devices();  // also where all its values are the host's: their readers must wait for the queues
-  try {
-    flow.run(run.stop, [&] {
-      check_faults();
-      if (agree) run.devices.agree();
-    });
-    if (run.times) flow.settle();
-  } catch (const FlowFailure& failure) { fail_with(failure); }
-}
-
-void Plan::time_flow(OpTimes& times, std::mutex& mutex) {
-  flow_.flow->set_timer([&](size_t step, double microseconds) {
-    std::lock_guard<std::mutex> lock(mutex);
-    times.add(flow_.is_saving(step) ? "save" : name_of(steps_.steps[flow_.plan_step(step)]), microseconds);
-  });
-}
-
-// A device whose kernels can't throw says in its memory what they found.
-void Plan::check_faults() const {
-  for (size_t i = 0; i < flow_.places.size(); ++i) {
-    Device* device = flow_.flow->lanes()[i].device;
-    if (!device || !device->fault) continue;  // it has not run yet, or its kernels throw
-    Fault fault, none;
-    Accelerator& accelerator = *binding_.device_at(flow_.places[i]);
-    accelerator.to_host(&fault, device->fault, sizeof fault);
-    if (fault.step == 0) continue;
-    accelerator.to_device(device->fault, &none, sizeof none);
-    const Step& step = steps_.steps[flow_.plan_step(fault.step - 1)];
-    try {
-      step.kernel->refuse(fault);
-    } catch (...) { fail_at(step.running(), std::current_exception()); }
+    fail_at(steps[i].running(), segment_, error);
   }
 }
 
 void Plan::settle() {
-  if (!flow_.flow) return;
-  try {
-    flow_.flow->settle();
-  } catch (const FlowFailure& failure) { fail_with(failure); }
-  check_faults();
-}
-
-void Plan::fail_at(const RunOp& op, std::exception_ptr error) const {
-  auto inputs = segment_.infos(op.inputs);
-  at_op({op.desc(), op.index, segment_.block, &inputs}, [&] { std::rethrow_exception(error); });
-  std::rethrow_exception(error);
-}
-
-// The next run's transfer may have overwritten what a transfer of the failed run brought: a step that reads such a value
-// cannot be undone.
-bool Plan::reads_transferred(const Step& step) const {
-  std::set<int> transferred;
-  for (const Step& other : steps_.steps) {
-    if (other.lane != Lane::Compute) transferred.insert(other.op->outputs[0][0]);
-  }
-  bool reads = false;
-  for (const RunOp* op = step.first(); op != step.last(); ++op)
-    op->inputs.each([&](int v) { reads = reads || transferred.count(v); });
-  return reads;
-}
-
-void Plan::fail_with(const FlowFailure& failure) {
-  bool of_operator = failure.step != Flow::kNoStep && !flow_.is_saving(failure.step);
-  if (!of_operator) std::rethrow_exception(failure.error);
-  const std::vector<Step>& steps = steps_.steps;
-  for (size_t i = steps.size(); i-- > 0;) {
-    auto* kernel = dynamic_cast<TakesBack*>(steps[i].kernel.get());
-    size_t step = flow_.flow_step(i);
-    if (!kernel || !flow_.flow->began(step, failure) || reads_transferred(steps[i])) continue;
-    kernel->take_back(*flow_.flow->lane_of(step).device);
-  }
-  fail_at(steps[flow_.plan_step(failure.step)].running(), failure.error);
+  if (flow_) flow_->settle();
 }
 
 }  // namespace paddle_mini

@@ -150,6 +150,18 @@ class StepMaker {
 
 }  // namespace
 
+std::string Step::types() const {
+  std::string types;
+  for (const RunOp* one = first(); one != last(); ++one) types += (types.empty() ? "" : " + ") + one->desc().type;
+  return types;
+}
+
 StepList make_steps(const Segment& segment, Binding& binding) { return StepMaker(segment, binding).run(); }
+
+void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error) {
+  auto inputs = segment.infos(op.inputs);
+  at_op({op.desc(), op.index, segment.block, &inputs}, [&] { std::rethrow_exception(error); });
+  std::rethrow_exception(error);
+}
 
 }  // namespace paddle_mini

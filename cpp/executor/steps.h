@@ -25,6 +25,7 @@ struct Step {
   const RunOp* first() const { return op; }
   const RunOp* last() const { return op + count; }
   const RunOp& running() const { return several ? op[several->at()] : *op; }
+  std::string types() const;  // "sgd + parameter_average"
   bool is_piece() const { return staged.end > staged.begin; }
   bool may_refuse() const {
     return count == 1 && lane == Lane::Compute && op->spec().may_refuse_data() && kernel->may_refuse();
@@ -53,5 +54,8 @@ struct StepList {
 // Kernels hold pointers to variables of the binding, and steps hold pointers to operators of the segment, so both must
 // outlive the result.
 StepList make_steps(const Segment& segment, Binding& binding);
+
+// Rethrows `error` with the operator, its inputs and the user's source line in its message.
+[[noreturn]] void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error);
 
 }  // namespace paddle_mini

@@ -20,8 +20,8 @@ class NotFinite : public Error {
   using Error::Error;
 };
 
-// Every call checks its arguments and allocates all memory before it changes anything. Only one thread may call at a
-// time.
+// Everything is checked, and all memory is there, before anything changes. One thread at a time.
+// It has many methods because each function of the C library is one of them.
 class ParameterOptimizer {
  public:
   virtual ~ParameterOptimizer() = default;
@@ -63,6 +63,8 @@ class ParameterOptimizer {
   bool has_fixed_rate_ = false;
 };
 
+// It has many methods because updates, rows, states and averages all work on the same arrays, in the order in which a failure
+// leaves them as they were.
 template <class T>
 class TypedOptimizer : public ParameterOptimizer {
  public:

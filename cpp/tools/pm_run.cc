@@ -159,20 +159,14 @@ void print_value(const std::string& name, const Tensor& tensor) {
 
 class Run {
  public:
-  explicit Run(const Options& options)
-      : options_(options), placement_(machine_, parse_place(options.place)), devices_(machine_, placement_.place) {
-    devices_.seed(options.seed);
-    devices_.may_touch_files(options.files);
-    devices_.limit_loops(options.max_loop_steps);
-  }
+  explicit Run(const Options& options) : options_(options), executor_(machine_, executor_options(options)) {}
 
   int operator()() {
     auto [desc, checksum] = read_model(options_.model);
     auto program = load(desc);
     if (!options_.startup.empty()) {
-      Session startup(load(read(options_.startup)), scope_, placement_, {}, {});
-      startup.run({}, devices_);
-      scope_->settle();
+      Executor::Run(executor_, signature(load(read(options_.startup)), {}, {}), scope_).start({});
+      settle();
     }
     if (!options_.params.empty()) {
       ProgramDesc owner = options_.params_for.empty() ? desc : read(options_.params_for);
@@ -184,7 +178,7 @@ class Run {
       for (const auto& [name, tensor] : parameters) scope_->set(name, tensor);
     }
     bool finished = train(program);
-    scope_->settle();
+    settle();
     if (!options_.save_params.empty()) save(desc);
     return finished ? 0 : 130;
   }
@@ -197,43 +191,68 @@ class Run {
   }
   ProgramDesc read(const std::string& path) const { return read_model(path).program; }
 
-  std::shared_ptr<VerifiedProgram> load(const ProgramDesc& desc) const {
-    return std::make_shared<VerifiedProgram>(verify(desc, machine_.operators()));
+  using Names = std::vector<std::string>;
+
+  static ExecutorOptions executor_options(const Options& options) {
+    ExecutorOptions result;
+    result.place = parse_place(options.place);
+    result.seed = options.seed;
+    result.files = options.files;
+    result.max_loop_steps = options.max_loop_steps;
+    return result;
+  }
+
+  std::shared_ptr<const VerifiedProgram> load(const ProgramDesc& desc) const {
+    return std::make_shared<const VerifiedProgram>(verify(desc, machine_.operators()));
+  }
+
+  static std::shared_ptr<const Signature> signature(std::shared_ptr<const VerifiedProgram> program, Names feeds,
+                                                    Names fetches) {
+    return std::make_shared<const Signature>(std::move(program), std::move(feeds), std::move(fetches));
+  }
+
+  // Waits until no device uses the values.
+  void settle() const {
+    Scope::Use use(*scope_, Access::Change);
+    use.begin();
   }
 
   // Returns false if the user stopped it; the scope then holds the result of a complete step.
-  bool train(const std::shared_ptr<VerifiedProgram>& program) {
-    std::vector<std::string> names, fetches = options_.fetches.empty() ? own_fetches(*program) : options_.fetches;
+  bool train(const std::shared_ptr<const VerifiedProgram>& program) {
+    Names names, fetches = options_.fetches.empty() ? own_fetches(*program) : options_.fetches;
     std::vector<Tensor> arrays;
     for (const auto& [name, path] : options_.feeds) {
       names.push_back(name);
       arrays.push_back(read_npy(path));
     }
     if (options_.batch > 0) require_same_rows(names, arrays);
-    Session session(program, scope_, placement_, names, fetches);
+    auto called = signature(program, names, fetches);
     for (int64_t step = 0; step < options_.steps; ++step) {
       std::vector<Tensor> feeds;
       for (size_t i = 0; i < arrays.size(); ++i)
         feeds.push_back(rows_of_step(arrays[i], step, options_.batch, names[i]));
+      Executor::Run run(executor_, called, scope_);
       try {
-        session.run(feeds, devices_, asked_to_stop);
+        run.start(feeds, asked_to_stop);
       } catch (const Interrupted&) { return false; }
-      print_step(session, fetches, step);
+      print_step(run, fetches, step);
       if (stop_asked) return false;
-    }
-    if (!options_.out.empty() && options_.steps > 0) {
-      for (size_t i = 0; i < fetches.size(); ++i) {
-        write_npy(options_.out + "/" + file_name(fetches[i]) + ".npy", session.fetched(i).tensor);
-      }
+      if (step + 1 == options_.steps) write_fetched(run, fetches);
     }
     return true;
   }
 
-  void print_step(const Session& session, const std::vector<std::string>& fetches, int64_t step) const {
+  void print_step(const Executor::Run& run, const Names& fetches, int64_t step) const {
     if (options_.quiet || fetches.empty()) return;
     std::printf("step %lld", static_cast<long long>(step + 1));
-    for (size_t i = 0; i < fetches.size(); ++i) print_value(fetches[i], session.fetched(i).tensor);
+    for (size_t i = 0; i < fetches.size(); ++i) print_value(fetches[i], run.fetched(i).tensor);
     std::printf("\n");
+  }
+
+  void write_fetched(const Executor::Run& run, const Names& fetches) const {
+    if (options_.out.empty()) return;
+    for (size_t i = 0; i < fetches.size(); ++i)
+      write_npy(options_.out + "/" + file_name(fetches[i]) + ".npy", run.fetched(i).tensor);
   }
 
   // Replaces characters of a variable's name so that it is never a path.
@@ -253,8 +272,7 @@ class Run {
 
   const Options& options_;
   Machine machine_;
-  Placement placement_;
-  Devices devices_;
+  Executor executor_;
   std::shared_ptr<Scope> scope_ = std::make_shared<Scope>();
 };
 

@@ -17,7 +17,7 @@ def linear():
     scope.set("w", np.ones((4, 3), "float32"))
     handle, executor = program(VARS, OPS), _core.Executor("cpu")
     return lambda feed=None, fetch=("y",), scope=scope: executor.run(
-        handle, scope, tuple(feed or {}), tuple((feed or {}).values()), fetch
+        _core.Signature(handle, tuple(feed or {}), fetch), scope, tuple((feed or {}).values())
     )
 
 
@@ -71,7 +71,7 @@ def test_an_operator_names_its_inputs():
     vars = [var("x", [2, 3], need_check_feed=True), var("z", [-1, -1], need_check_feed=True), var("y", [-1])]
     handle = program(vars, [op("elementwise_add", {"X": ["x"], "Y": ["z"]}, {"Out": ["y"]})])
     with pytest.raises(pm.ShapeError) as error:
-        _core.Executor("cpu").run(handle, _core.Scope(), ("x", "z"), (ones(2, 3), ones(2, 4)), ())
+        _core.Executor("cpu").run(_core.Signature(handle, ("x", "z"), ()), _core.Scope(), (ones(2, 3), ones(2, 4)))
     assert "X 'x' [2, 3] float32, Y 'z' [2, 4] float32" in str(error.value)
     assert "in op #0 elementwise_add -> 'y', block 0" in str(error.value)
 
@@ -84,7 +84,7 @@ def test_a_name_written_again_with_another_shape_is_another_value():
         op("relu", {"X": ["t"]}, {"Out": ["y"]}),
     ]
     x = np.arange(6, dtype="float32").reshape(2, 3)
-    (value,) = _core.Executor("cpu").run(program(vars, ops), _core.Scope(), ("x",), (x,), ("y",))
+    (value,) = _core.Executor("cpu").run(_core.Signature(program(vars, ops), ("x",), ("y",)), _core.Scope(), (x,))
     assert value.tolist() == [3, 12]
 
 
@@ -93,7 +93,7 @@ def test_a_fed_array_is_never_written():
     handle = program(vars, [op("scale", {"X": ["x"]}, {"Out": ["x"]}, ("scale", 1, 2.0))])
     x = np.ones(3, "float32")
     x.flags.writeable = False
-    (value,) = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (x,), ("x",))
+    (value,) = _core.Executor("cpu").run(_core.Signature(handle, ("x",), ("x",)), _core.Scope(), (x,))
     assert value.tolist() == [2, 2, 2] and x.tolist() == [1, 1, 1]
 
 
@@ -105,10 +105,10 @@ def test_a_persistable_keeps_its_shape_within_a_run():
     scope.set("a", ones(3))
     scope.set("b", ones(40))
     with pytest.raises(pm.ShapeError, match=r"'a' would be \[40\] float32, but it is \[3\] float32 in this run"):
-        _core.Executor("cpu").run(program(vars, ops), scope, (), (), ("y",))
+        _core.Executor("cpu").run(_core.Signature(program(vars, ops), (), ("y",)), scope, ())
     assert scope.get("a").shape == (3,)
     # A program that only makes it may give it another shape than the scope holds.
-    _core.Executor("cpu").run(program(vars[:2], ops[1:]), scope, (), (), ())
+    _core.Executor("cpu").run(_core.Signature(program(vars[:2], ops[1:]), (), ()), scope, ())
     assert scope.get("a").shape == (40,)
 
 
@@ -118,5 +118,5 @@ def test_more_rows_than_the_plan_was_made_for():
     executor, scope = _core.Executor("cpu"), _core.Scope()
     for count in (1, 40, 3):
         scope.set_rows("r", list(range(count)), ones(count, 2), 50)
-        ((rows, values, height),) = executor.run(handle, scope, (), (), ("y",))
+        ((rows, values, height),) = executor.run(_core.Signature(handle, (), ("y",)), scope, ())
         assert rows.tolist() == list(range(count)) and (values == 2).all() and height == 50

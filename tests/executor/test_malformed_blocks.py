@@ -251,7 +251,7 @@ REFUSED = {
 
 
 def run(blocks, scope, fetches=()):
-    return _core.Executor("cpu", 0).run(_core.Program(program_bytes(*blocks)), scope, ("x",), (X,), fetches)
+    return _core.Executor("cpu", 0).run(_core.Signature(_core.Program(program_bytes(*blocks)), ("x",), fetches), scope, (X,))
 
 
 @pytest.mark.parametrize("blocks, words", REFUSED.values(), ids=REFUSED)
@@ -293,7 +293,7 @@ def test_blocks_in_blocks_are_told_in_twelve_lines():
 def test_only_tensors_are_fed(kind):
     handle = _core.Program(program_bytes(block([var("x", [-1, 4], kind=kind)], [])))
     with pytest.raises(pm.ShapeError, match="feed 'x' is tensor, the program declares"):
-        _core.Executor("cpu", 0).run(handle, _core.Scope(), ("x",), (X,), ())
+        _core.Executor("cpu", 0).run(_core.Signature(handle, ("x",), ()), _core.Scope(), (X,))
 
 
 @pytest.mark.parametrize("name, kind", [("s", "step scopes"), ("r", "rank table")])

@@ -89,7 +89,7 @@ RUNS = {
 def test_refused_when_it_runs(ops, fetches, kind, words):
     handle, scope = _core.Program(program_bytes(block([X, Y, Z], ops))), _core.Scope()
     with pytest.raises(kind) as error:
-        _core.Executor("cpu").run(handle, scope, ("x",), (ONES,), fetches)
+        _core.Executor("cpu").run(_core.Signature(handle, ("x",), fetches), scope, (ONES,))
     assert words in str(error.value) and len(str(error.value).splitlines()) <= 12
     assert scope.names() == []
 
@@ -104,7 +104,7 @@ def test_an_input_that_is_read_later_is_not_overwritten():
     ]
     scope = _core.Scope()
     scope.set("p", ONES)
-    (value,) = _core.Executor("cpu").run(_core.Program(program_bytes(block(vars, ops))), scope, (), (), ("z",))
+    (value,) = _core.Executor("cpu").run(_core.Signature(_core.Program(program_bytes(block(vars, ops))), (), ("z",)), scope, ())
     assert (value == -1).all() and (scope.get("p") == 1).all()
 
 

@@ -40,14 +40,16 @@ def chain(op_type, steps, shape):
 def test_elementwise_operators_write_over_their_inputs():
     handle, x = chain("square", 10, [100]), np.full(100, 1.01, "float32")
     executor, scope = _core.Executor("cpu"), _core.Scope()
-    assert "arena of 448 bytes" in executor.plan_text(handle, scope, ("v0",), (x,), ("v10",))
-    np.testing.assert_allclose(executor.run(handle, scope, ("v0",), (x,), ("v10",))[0], x.astype("float64") ** 1024, rtol=1e-3)
+    assert "arena of 448 bytes" in executor.plan_text(_core.Signature(handle, ("v0",), ("v10",)), scope, (x,))
+    np.testing.assert_allclose(
+        executor.run(_core.Signature(handle, ("v0",), ("v10",)), scope, (x,))[0], x.astype("float64") ** 1024, rtol=1e-3
+    )
 
 
 def test_what_is_fetched_is_kept():
     handle, x = chain("square", 5, [3]), np.array([1, 2, 3], "float32")
     names = tuple(f"v{i}" for i in range(6))
-    values = _core.Executor("cpu").run(handle, _core.Scope(), ("v0",), (x,), names)
+    values = _core.Executor("cpu").run(_core.Signature(handle, ("v0",), names), _core.Scope(), (x,))
     for value, power in zip(values, (1, 2, 4, 8, 16, 32)):
         np.testing.assert_array_equal(value, x ** np.float32(power))
 
@@ -59,10 +61,10 @@ def test_a_view_shares_memory_unless_one_name_is_written_again():
     ops = [op("scale", {"X": ["x"]}, {"Out": ["a"]}), reshape, double, op("scale", {"X": ["b"]}, {"Out": ["c"]})]
     x = np.arange(6, dtype="float32").reshape(2, 3)
     executor = _core.Executor("cpu")
-    a, b, c = executor.run(program(vars, ops), _core.Scope(), ("x",), (x,), ("a", "b", "c"))
+    a, b, c = executor.run(_core.Signature(program(vars, ops), ("x",), ("a", "b", "c")), _core.Scope(), (x,))
     assert (a == 2 * x).all() and (b == x.reshape(3, 2)).all() and (c == b).all()
     del ops[2]
-    text = executor.plan_text(program(vars, ops), _core.Scope(), ("x",), (x,), ("c",))
+    text = executor.plan_text(_core.Signature(program(vars, ops), ("x",), ("c",)), _core.Scope(), (x,))
     assert "arena of 64 bytes" in text
 
 
@@ -82,8 +84,8 @@ def test_random_programs_give_the_same_with_and_without_sharing():
             )
         handle, x = program(vars, ops), rng.randn(4, 4).astype("float32")
         executor, scope = pm._core.Executor("cpu"), pm._core.Scope()
-        last = executor.run(handle, scope, ("v0",), (x,), (f"v{count - 1}",))[0]
-        kept = executor.run(handle, scope, ("v0",), (x,), tuple(f"v{i}" for i in range(count)))
+        last = executor.run(_core.Signature(handle, ("v0",), (f"v{count - 1}",)), scope, (x,))[0]
+        kept = executor.run(_core.Signature(handle, ("v0",), tuple(f"v{i}" for i in range(count))), scope, (x,))
         np.testing.assert_array_equal(last, kept[-1])
 
 
@@ -95,7 +97,9 @@ def test_an_output_never_lies_over_an_input_that_is_read_under_another_name():
         op("reshape2", {"X": ["a"]}, {"Out": ["b"], "XShape": ["s"]}, ("shape", 3, [3, 4])),
         op("elementwise_sub", {"X": ["a"], "Y": ["b"]}, {"Out": ["y"]}),
     ]
-    text = _core.Executor("cpu").plan_text(program(vars, ops), _core.Scope(), ("x",), (np.ones((3, 4), "float32"),), ("y",))
+    text = _core.Executor("cpu").plan_text(
+        _core.Signature(program(vars, ops), ("x",), ("y",)), _core.Scope(), (np.ones((3, 4), "float32"),)
+    )
     line = next(line for line in text.splitlines() if "elementwise_sub" in line)
     assert line.split("X=a")[1].split("@")[1].split(",")[0] != line.split("@")[-1].strip(") ")
 
@@ -109,4 +113,4 @@ def test_sizes_never_come_round_to_zero():
         ops = [op("fill_constant", {}, {"Out": [name]}, ("shape", 11, [2**48]), ("dtype", 0, 3)) for name in names]
         handle = program([v for v in vars if v["persistable"] == kept], ops)
         with pytest.raises(pm.DeviceError, match="out of memory"):
-            _core.Executor("cpu").run(handle, _core.Scope(), (), (), tuple(names))
+            _core.Executor("cpu").run(_core.Signature(handle, (), tuple(names)), _core.Scope(), ())

@@ -164,9 +164,9 @@ def run_mutation(rng, originals, executor):
     try:
         handle = _core.Program(_core.encode_program(program))
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        executor.run(handle, scope, tuple(feeds), tuple(feeds.values()), fetches)
+        executor.run(_core.Signature(handle, tuple(feeds), fetches), scope, tuple(feeds.values()))
         before = None
-        executor.run(handle, scope, tuple(feeds), tuple(feeds.values()), fetches)
+        executor.run(_core.Signature(handle, tuple(feeds), fetches), scope, tuple(feeds.values()))
         return "finished"
     except TooLong:
         return "stopped"

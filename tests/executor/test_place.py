@@ -13,7 +13,8 @@ def run(device="", dtype="float32"):
     handle = program(
         [var("x", [2], dtype, need_check_feed=True), var("y", [2], dtype)], [op("relu", {"X": ["x"]}, {"Out": ["y"]}, *attrs)]
     )
-    return _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (np.array([-1, 1], dtype),), ("y",))[0].tolist()
+    (value,) = _core.Executor("cpu").run(_core.Signature(handle, ("x",), ("y",)), _core.Scope(), (np.array([-1, 1], dtype),))
+    return value.tolist()
 
 
 def test_the_device_that_is_there():

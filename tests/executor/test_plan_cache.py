@@ -105,3 +105,27 @@ def test_a_plan_that_no_longer_fits_the_scope_is_made_anew():
         scope.set("w", np.ones(size, "float32"))
         for count in (1, 2, 1):
             assert (exe.run(program, {"x": np.zeros((count, 2), "float32")}, [y], scope)[0] == size).all()
+
+
+def test_sessions_are_dropped_by_the_time_they_were_last_used(monkeypatch, capfd):
+    """An executor keeps 64 of them: one that is used between all others stays."""
+    x = pm.layers.data("x", [-1, 4])
+    y, exe, first = pm.layers.scale(x, scale=2.0), pm.Executor(), pm.Scope()
+    feed = {"x": np.ones((2, 4), "float32")}
+    exe.run(feed=feed, fetch_list=[y], scope=first)
+    monkeypatch.setenv("PM_LOG", "plan")
+    capfd.readouterr()
+    for _ in range(100):
+        exe.run(feed=feed, fetch_list=[y], scope=pm.Scope())
+        exe.run(feed=feed, fetch_list=[y], scope=first)
+    assert capfd.readouterr().err.count("scale(") == 100
+
+
+def test_calls_that_say_the_same_share_a_plan(monkeypatch, capfd):
+    """Whether they name a variable or give it."""
+    x = pm.layers.data("x", [-1, 4])
+    y, exe = pm.layers.scale(x, scale=2.0), pm.Executor()
+    monkeypatch.setenv("PM_LOG", "plan")
+    for fetch in ([y], [y.name], y, [y]):
+        exe.run(feed={"x": np.ones((2, 4), "float32")}, fetch_list=fetch)
+    assert capfd.readouterr().err.count("scale(") == 1

@@ -205,8 +205,8 @@ def test_selected_rows_that_persist_may_grow_between_runs():
     exe, scope = pm._core.Executor("cpu"), pm._core.Scope()
     scope.set("w", np.zeros((50, 2), "float32"))
     for count in (1, 40, 2):
-        exe.run(make, scope, ("ids", "g"), (np.arange(count), np.ones((count, 2), "float32")), ())
-        rows, values, _ = exe.run(use, scope, (), (), ("y",))[0]
+        exe.run(pm._core.Signature(make, ("ids", "g"), ()), scope, (np.arange(count), np.ones((count, 2), "float32")))
+        rows, values, _ = exe.run(pm._core.Signature(use, (), ("y",)), scope, ())[0]
         assert rows.tolist() == list(range(count)) and values.shape == (count, 2) and (values == 2).all()
 
 

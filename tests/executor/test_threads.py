@@ -1,5 +1,9 @@
 """Threads that share a scope or an executor: each call is right, or ScopeInUse before anything has changed."""
 
+import os
+import pathlib
+import shutil
+import subprocess
 import threading
 
 import numpy as np
@@ -108,3 +112,30 @@ def test_a_run_inside_a_hold_is_refused():
     with model.scope.reading(), pytest.raises(pm.ScopeInUse):
         model.scope.set("a", np.ones(1, "float32"))
     model.step(0)
+
+
+def test_threads_without_python(tmp_path):
+    """The turns are those of the C++ executor: there is no GIL here."""
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        pytest.skip("there is no compiler for C++")
+    root, library = pathlib.Path(__file__).parents[2], pathlib.Path(pm._core.__file__).parent
+    tool = tmp_path / "threads"
+    source = root / "tests/executor/threads_without_python.cc"
+    flags = ["-std=c++17", "-O1", f"-I{root / 'cpp'}", f"-L{library}", f"-Wl,-rpath,{library}", "-lpaddle_mini", "-pthread"]
+    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # of a sanitizer, as make tsan has it
+    subprocess.run([compiler, source, "-o", tool, *flags], check=True, timeout=300, env=plain)
+    training, reading = pm.Program(), pm.Program()
+    for i in range(8):
+        value = training.global_block().create_var(f"v{i}", shape=[1000], dtype="float32", persistable=True)
+        with pm.program_guard(training, pm.Program()):
+            pm.layers.assign(pm.layers.scale(value, bias=1.0), output=value)
+    for name, out in (("v0", "a"), ("v7", "b")):
+        value = reading.global_block().create_var(name, shape=[1000], dtype="float32", persistable=True)
+        result = reading.global_block().create_var(out, shape=[1000], dtype="float32")
+        with pm.program_guard(reading, pm.Program()):
+            pm.layers.assign(value, output=result)
+    (tmp_path / "training").write_bytes(training.to_bytes())
+    (tmp_path / "reading").write_bytes(reading.to_bytes())
+    done = subprocess.run([tool, tmp_path / "training", tmp_path / "reading"], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("0 wrong, 600 runs\n", "")

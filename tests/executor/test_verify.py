@@ -79,7 +79,7 @@ def test_names_operator_and_line():
 def test_accepts_attributes_it_does_not_know_and_numbers_of_a_wider_type():
     ops = [op("scale", {"X": ["x"]}, {"Out": ["y"]}, ("use_mkldnn", 6, True), ("scale", INT, 2))]
     handle = _core.Program(program_bytes(block([X, Y], ops)))
-    (value,) = _core.Executor("cpu").run(handle, _core.Scope(), ("x",), (np.ones((2, 4), "float32"),), ("y",))
+    (value,) = _core.Executor("cpu").run(_core.Signature(handle, ("x",), ("y",)), _core.Scope(), (np.ones((2, 4), "float32"),))
     assert (value == 2).all()
 
 
@@ -103,4 +103,4 @@ def test_selected_rows_only_where_the_record_takes_them():
     scope.set_rows("w", [4], np.ones((1, 2), "float32"), 5)
     handle = _core.Program(program_bytes(block(vars, [op("softmax", {"X": ["w"]}, {"Out": ["y"]})])))
     with pytest.raises(pm.ShapeError, match="X is selected rows, a tensor is needed"):
-        _core.Executor("cpu").run(handle, scope, (), (), ("y",))
+        _core.Executor("cpu").run(_core.Signature(handle, (), ("y",)), scope, ())

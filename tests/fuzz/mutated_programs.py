@@ -233,7 +233,7 @@ class Mutants:
         fetches = tuple(written[-1:]) if rng.random() < 0.7 else ()
         try:
             signal.setitimer(signal.ITIMER_REAL, RUN_SECONDS)
-            self.executor.run(program.handle(), scope, tuple(feeds), tuple(feeds.values()), fetches)
+            self.executor.run(_core.Signature(program.handle(), tuple(feeds), fetches), scope, tuple(feeds.values()))
         except (TooLong, MemoryError):
             pass
         except pm.Error as error:

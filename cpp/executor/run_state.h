@@ -1,0 +1,25 @@
+// run_state: one run of a program, as its segments and control operators see it.
+#pragma once
+
+#include "core/interruption.h"
+#include "executor/devices.h"
+#include "executor/op_times.h"
+#include "executor/undo_log.h"
+
+namespace paddle_mini {
+
+struct RunState {
+  Devices& devices;
+  StopAsker stop;  // polled while stopping can still be rolled back
+  OpTimes* times;  // nullptr: not measured
+  UndoLog* undo;  // of a run of several segments; nullptr: one plan is the whole run, and undoes what it changes itself
+  const std::vector<std::string>* fetches;  // of block 0
+
+  // Throws if the user or another replica stops the run.
+  void require_going_on() {
+    if (stop()) throw Interrupted("stopped");
+    devices.require_all_replicas();
+  }
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,86 @@
+// Selects the plan of a run and runs its segments.
+#include "executor/session.h"
+
+#include <iostream>
+#include <optional>
+
+namespace paddle_mini {
+
+Session::Session(std::shared_ptr<const Signature> signature, std::shared_ptr<Scope> scope, const Placement& placement)
+    : signature_(std::move(signature)), scope_(std::move(scope)), placement_(placement),
+      plans_(signature_->program(), scope_, placement_), blocks_(signature_->program(), scope_, plans_),
+      frame_(std::make_unique<Frame>()) {}
+
+const std::shared_ptr<Plan>& Session::plan_for(const std::vector<Tensor>& feeds) {
+  // A plan for a part of the program shares the cache with plans of later segments: the cache must register its use.
+  bool fits = current_ && current_->segment().whole && current_->binding().fits(feeds);
+  if (fits && current_->binding().fits(*scope_)) return current_;
+  std::vector<Feed> given;
+  current_ = plans_.find_or_make(
+      {PlanCache::Values::Feeds, 0, 0}, [&](const Plan& plan) { return plan.binding().fits(feeds); },
+      [&] {
+        given = described(feeds);
+        return SegmentStart{0, 0, &given, nullptr, &signature_->fetches()};
+      });
+  return current_;
+}
+
+std::vector<Feed> Session::described(const std::vector<Tensor>& feeds) const {
+  std::vector<Feed> described;
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    described.push_back(
+        {signature_->feeds()[i],
+         {VarKind::Tensor, feeds[i].dtype, feeds[i].shape, static_cast<int>(feeds[i].lod.size()), 0, feeds[i].lod}});
+  }
+  return described;
+}
+
+void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)()) {
+  if (scope_->has_claims())
+    for (const std::string& name : signature_->program()->written) scope_->require_unclaimed(name);
+  // Only the plan whose work is pending may start without waiting: its steps wait for those of its previous run.
+  bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) &&
+                 current_->binding().fits(*scope_);
+  if (!goes_on) scope_->settle();
+  std::shared_ptr<Plan> first = plan_for(feeds);
+  static const bool timed = logs("run");
+  OpTimes times;
+  std::optional<UndoLog> undo;  // only for several segments
+  RunState state{devices, StopAsker(stop), timed ? &times : nullptr, nullptr, &signature_->fetches()};
+  if (!first->segment().whole) {
+    state.undo = &undo.emplace(*scope_);
+    frame_ = std::make_unique<Frame>();
+    for (size_t i = 0; i < feeds.size(); ++i) (*frame_)[signature_->feeds()[i]].tensor = feeds[i];
+  }
+  try {
+    last_ = blocks_.run_program(std::move(first), feeds, *frame_, state);
+  } catch (...) {
+    if (undo) undo->rollback();
+    drop_current();  // the rollback may have removed variables that its first run created
+    throw;
+  }
+  if (timed) std::cerr << times.text();
+}
+
+std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage) {
+  scope_->settle();
+  if (stage != "plan") {
+    std::vector<Feed> given = described(feeds);
+    Segment segment = infer(signature_->program(), {0, 0, &given, nullptr, &signature_->fetches()}, *scope_);
+    return stage == "infer" ? segment.str() : run_passes(std::move(segment), placement_, stage).str();
+  }
+  const std::shared_ptr<Plan>& plan = plan_for(feeds);
+  std::string text = plan->str();
+  if (plan->has_run()) return text;
+  plan->unbind();  // plan_text must not change the scope
+  drop_current();
+  return text;
+}
+
+void Session::drop_current() {
+  plans_.drop(current_.get());
+  if (last_ == current_) last_.reset();
+  current_.reset();
+}
+
+}  // namespace paddle_mini
