@@ -89,7 +89,7 @@ class OneServer:
         self._client = Client(self.link, "job")
         self.parameters = RemoteParameters(self._client, held, 1)
         self.values = {info.name: np.full(info.shape, 0.5, info.dtype) for info in infos}
-        self.parameters.give([0], 1, self.values)
+        self.parameters.initialise([0], 1, self.values)
         self._draw, self._step = np.random.default_rng(0), 0
 
     def seconds(self, name: str, large: bool = False, rows: bool = False) -> tuple[float, float]:

@@ -150,7 +150,7 @@ def saving() -> Iterator[list[Any]]:
 def coordinator() -> Iterator[list[Any]]:
     for count, seconds in FACTS["coordinator"].items():
         trainers = int(count)
-        beats = trainers * seconds["beat"] / Cluster(trainers, trainers // 10).beat_seconds
+        beats = trainers * seconds["beat"] / Cluster(trainers, trainers // 10).heartbeat_seconds
         yield [
             f"{trainers:,}",
             f"{beats:.2%}",

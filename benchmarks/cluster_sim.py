@@ -92,8 +92,8 @@ class Cluster:
     lease: float = 10.0
 
     @property
-    def beat_seconds(self) -> float:
-        return JobSettings("job", self.trainers, self.servers, lease=self.lease).beat_seconds
+    def heartbeat_seconds(self) -> float:
+        return JobSettings("job", self.trainers, self.servers, lease=self.lease).heartbeat_seconds
 
 
 class Machine:
@@ -153,7 +153,7 @@ class Job:
         for number, machine in enumerate(self.trainers):
             begin(self._train(number, machine))
         for _ in range(cluster.trainers + cluster.servers):
-            begin(self._beat(), draw.random() * cluster.beat_seconds)
+            begin(self._beat(), draw.random() * cluster.heartbeat_seconds)
         for server in self.servers:
             if cluster.checkpoint_seconds is not None:
                 every = cluster.checkpoint_seconds / (1 if cluster.together else self.scale)
@@ -266,7 +266,7 @@ class Job:
             yield from receives.use(into / self.cluster.bandwidth)
 
     def _beat(self) -> Process:
-        members, every = self.cluster.trainers + self.cluster.servers, self.cluster.beat_seconds
+        members, every = self.cluster.trainers + self.cluster.servers, self.cluster.heartbeat_seconds
         while True:
             yield from self.coordinator.use(self.costs.beat + self.costs.beat_member * members)
             yield every

@@ -37,7 +37,7 @@ class Asked:
         return [reply["number"], reply["incarnation"]]
 
     def beat(self, part, number, incarnation, **report):
-        return self.ask("heartbeat", part=part, number=number, incarnation=incarnation, report=report)
+        return self.ask("heartbeat", role=part, number=number, incarnation=incarnation, report=report)
 
 
 class ToService(Link):

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from .engine import Envelope, Link
 from .errors import ClusterError, StorageError, Timeout
 from .messages import R, Request, Wait, decode_reply, encode
-from .part_log import PartLogger
+from .process_log import ProcessLogger
 
 OnWait = Callable[[int, Wait], None]
 Result = Any | ClusterError
 """The reply, or the error."""
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Ask(NamedTuple):
@@ -89,7 +89,7 @@ class Client:
                     open_ones.remove(one)
         return results
 
-    def tell_all(self, asks: Sequence[Ask], timeout: float = 1.0) -> None:
+    def notify_all(self, asks: Sequence[Ask], timeout: float = 1.0) -> None:
         """Sends each once: for what services would come to know by themselves, a little later."""
         self._link.send([Envelope(ask.service, *encode(self._job, ask.request)) for ask in asks], timeout)
 

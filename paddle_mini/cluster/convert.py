@@ -10,7 +10,7 @@ from ..errors import shown
 from ..io.regular_files import path_of
 from .errors import StorageError
 from .servers.server_checkpoint import blocks, found, verified
-from .shards import ParameterInfo, join
+from .shards import ParameterInfo, join_blocks
 from .wire import Header
 
 _Piece = tuple[ParameterInfo, int, int, np.ndarray]
@@ -34,7 +34,7 @@ def read_parameters(directory: str, average: int | None = None) -> dict[str, np.
                 raise StorageError(f"servers in '{directory}' do not agree about '{info.name}'")
             pieces.setdefault(info.name, []).append((begin, end, values))
     _require_all(directory, all_facts)
-    return {name: join(info, pieces[name]) for name, info in sorted(infos.items())}
+    return {name: join_blocks(info, pieces[name]) for name, info in sorted(infos.items())}
 
 
 def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Header, list[_Piece]]:

@@ -144,7 +144,7 @@ ERRORS: dict[str, type[ClusterError]] = {
 
 
 @contextmanager
-def told_storage(what: str) -> Iterator[None]:
+def storage_errors(what: str) -> Iterator[None]:
     """What the system refuses inside is a StorageError that begins with `what`."""
     try:
         yield

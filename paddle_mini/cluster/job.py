@@ -26,12 +26,12 @@ from ..thread_state import own_state
 from .client import Ask, Client, required
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
-from .errors import Malformed, NotInitialised, StorageError, told_storage
+from .errors import Malformed, NotInitialised, StorageError, storage_errors
 from .job_settings import COLLECTIVE, JobSettings
-from .part_log import speaking
+from .process_log import log_context
 from .protocol import Checkpoint, GetReducerStatus, GetServerStatus
 from .servers.reducer import Reducer
-from .servers.server_part import ServerPart
+from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
 from .trainers.collective import CollectiveTrainer
 from .trainers.trainer import JobTrainer, Trainer, Vars
@@ -136,7 +136,7 @@ def run(
                 **{f"server {index}": partial(_server, index, facts, folder) for index in range(servers)},
             }
         )
-        client = Client(begun.link(), **facts.of_clients())
+        client = Client(begun.link(), **facts.client_options())
         ends.enter_context(watching(client, seen_by, status_seconds))
         try:
             ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
@@ -192,7 +192,7 @@ def _train(
 ) -> Any:
     """A trainer's life; returns what its function returns, and its counts."""
     context = _TrainerContext(number, link, settings, folder)
-    with speaking(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
+    with log_context(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
         _thread.job = context
         try:
             returned = train_fn(*args)
@@ -211,16 +211,16 @@ def _train(
 
 
 def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
-    return Coordinator(settings.of_coordinator(), folder)
+    return Coordinator(settings.coordinator_settings(), folder)
 
 
 def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Service:
-    return Reducer(index, settings) if settings.is_collective else ServerPart(index, settings, folder, link)
+    return Reducer(index, settings) if settings.is_collective else ServerProcess(index, settings, folder, link)
 
 
 def _checkpoint(link: Link, settings: JobSettings) -> None:
     """Of all servers, with the same timestamp. A large one is written for minutes, and then must not be asked again."""
-    client = Client(link, **{**settings.of_clients(), "attempt": settings.wait_timeout})
+    client = Client(link, **{**settings.client_options(), "attempt": settings.wait_timeout})
     request = Checkpoint(time.time_ns())
     written = client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)])
     required([one for one in written if not isinstance(one, NotInitialised)])  # where no trainer has joined
@@ -260,7 +260,7 @@ def _directory(directory: Path | None) -> Iterator[str]:
             yield folder
         return
     folder = os.path.abspath(path_of(directory))
-    with told_storage(f"can't use '{folder}'"):
+    with storage_errors(f"can't use '{folder}'"):
         os.makedirs(folder, exist_ok=True)
         lock = open_regular(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     with os.fdopen(lock, "wb"):

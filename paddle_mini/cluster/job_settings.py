@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import uuid
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +35,7 @@ class JobSettings:
     def __post_init__(self) -> None:
         if self.mode not in (*MODES, COLLECTIVE):
             raise Malformed(f"mode is {shown(self.mode)}, it must be one of {', '.join((*MODES, COLLECTIVE))}")
-        self.of_servers()
+        self.server_settings()
         if type(self.local_steps) is not int or self.local_steps < 1:
             raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be a whole number, at least 1")
         if self.local_steps > 1 and not self.by_trainers:
@@ -50,24 +51,30 @@ class JobSettings:
         return self.mode in ("delta", "elastic")
 
     @property
-    def beat_seconds(self) -> float:
+    def heartbeat_seconds(self) -> float:
         """From one beat of a part to the next, which also says what it does: often enough to be watched, and at most
         1000 a second of all parts together, as long as that is four times a lease."""
         return min(self.lease / 4, max(1.0, (self.trainers + self.servers) / 1000))
+
+    @property
+    def beat_seconds(self) -> float:
+        """The former name of heartbeat_seconds."""
+        warnings.warn("JobSettings.beat_seconds is deprecated: use heartbeat_seconds", DeprecationWarning, stacklevel=2)
+        return self.heartbeat_seconds
 
     @property
     def is_collective(self) -> bool:
         """Whether trainers keep the parameters, and servers only add up."""
         return self.mode == COLLECTIVE
 
-    def of_servers(self) -> ServerSettings:
+    def server_settings(self) -> ServerSettings:
         mode = "sync" if self.is_collective else self.mode  # of which only the numbers are looked at, then
         return ServerSettings(self.job, self.servers, self.trainers, mode, self.stale_limit, self.alpha, self.checkpoint_seconds)
 
-    def of_coordinator(self) -> CoordinatorSettings:
+    def coordinator_settings(self) -> CoordinatorSettings:
         return CoordinatorSettings(
             self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout, run=self.run
         )
 
-    def of_clients(self) -> dict[str, Any]:
+    def client_options(self) -> dict[str, Any]:
         return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout, "attempt": self.timeout}

@@ -27,7 +27,7 @@ from ..errors import printable_lines, shown
 from .errors import ERRORS, ClusterError, Malformed, WrongJob, WrongVersion
 from .wire import Arrays, Header, check_arrays, pack, unpack
 
-PROTOCOL = 2
+PROTOCOL = 3
 _INTEGERS = 1 << 63
 _TEXT_LIMIT = 2000
 

@@ -11,28 +11,28 @@ from ..errors import shown
 from .errors import Malformed, NotFinite
 from .messages import Request
 from .replies import (
+    Arrived,
     Checkpointed,
     Compared,
-    Departed,
     Done,
-    Entered,
-    Heard,
-    HeldState,
+    HeartbeatReply,
     Initialiser,
     JobMembers,
     JobStatus,
     Mean,
-    Met,
     Pulled,
     Pushed,
     ReducerStatus,
+    RendezvousJoined,
+    RendezvousLeft,
     Saver,
     ServerStatus,
+    StoredState,
     Task,
     TaskEnded,
     Welcome,
 )
-from .values import At, BlockDigest, BlockKey, Life, NewBlock, OfMember, OfTrainer, State
+from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, State, StepId
 from .wire import Arrays
 
 # To the coordinator
@@ -57,12 +57,12 @@ class Register(Request[Welcome], to="coordinator"):
 
 
 @dataclass
-class Heartbeat(OfMember, Request[Heard], to="coordinator"):
+class Heartbeat(FromMember, Request[HeartbeatReply], to="coordinator"):
     """A member is there."""
 
 
 @dataclass
-class Leave(OfMember, Request[Done], to="coordinator"):
+class Leave(FromMember, Request[Done], to="coordinator"):
     """A member goes."""
 
 
@@ -72,20 +72,20 @@ class View(Request[JobMembers], to="coordinator"):
 
 
 @dataclass
-class BeginInit(OfTrainer, Request[Initialiser], to="coordinator"):
+class BeginInit(FromTrainer, Request[Initialiser], to="coordinator"):
     """Whether this trainer is to give servers their parameters; waits while another one does."""
 
 
 @dataclass
-class EndInit(OfTrainer, Request[Done], to="coordinator"):
+class EndInit(FromTrainer, Request[Done], to="coordinator"):
     """These servers have their parameters."""
 
     token: int
-    servers: list[Life]
+    servers: list[MemberId]
 
 
 @dataclass
-class AskSave(OfTrainer, Request[Saver], to="coordinator"):
+class AskSave(FromTrainer, Request[Saver], to="coordinator"):
     """Whether this trainer saves to a directory; if so, no other one is elected for so many seconds."""
 
     directory: str
@@ -101,15 +101,15 @@ class SetData(Request[Done], to="coordinator"):
 
 
 @dataclass
-class GetTask(OfTrainer, Request[Task], to="coordinator"):
+class GetTask(FromTrainer, Request[Task], to="coordinator"):
     """A task of a pass over the data. ask: number of the request, which rises."""
 
     pass_number: int
-    ask: int | None = None
+    serial: int | None = None
 
 
 @dataclass
-class EndTask(OfTrainer, Request[TaskEnded], to="coordinator"):
+class EndTask(FromTrainer, Request[TaskEnded], to="coordinator"):
     """A task was trained on, or failed."""
 
     task: int
@@ -118,40 +118,40 @@ class EndTask(OfTrainer, Request[TaskEnded], to="coordinator"):
 
 
 @dataclass
-class Enter(OfTrainer, Request[Entered], to="coordinator"):
+class JoinRendezvous(FromTrainer, Request[RendezvousJoined], to="coordinator"):
     """Collective mode: the trainer wants the state of the others. ask: number of the request, which rises. has: the
     state that it has; lost: key of one that servers do not have any more; layout: of its state."""
 
-    ask: int
+    serial: int
     layout: str
-    has: At | None = None
+    has: StepId | None = None
     lost: str | None = None
 
 
 @dataclass
-class Given(OfTrainer, Request[Done], to="coordinator"):
+class StateStored(FromTrainer, Request[Done], to="coordinator"):
     """Collective mode: servers have the trainer's state, under this key."""
 
-    ask: int
-    at: At
+    serial: int
+    step_id: StepId
     key: str
 
 
 @dataclass
-class Meet(OfTrainer, Request[Met], to="coordinator"):
+class Arrive(FromTrainer, Request[Arrived], to="coordinator"):
     """Collective mode: the trainer has come to a step. full: with a gradient, which servers have."""
 
-    ask: int
-    at: At
-    full: bool
+    serial: int
+    step_id: StepId
+    has_gradient: bool
 
 
 @dataclass
-class Depart(OfTrainer, Request[Departed], to="coordinator"):
+class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], to="coordinator"):
     """Collective mode: the others go on without the trainer. done: it has done what the last one does."""
 
-    ask: int
-    at: At
+    serial: int
+    step_id: StepId
     done: bool
 
 
@@ -187,7 +187,7 @@ class FinishInit(Request[Done], to="server"):
 
 
 @dataclass
-class Push(OfTrainer, Request[Pushed], to="server"):
+class Push(FromTrainer, Request[Pushed], to="server"):
     """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the pull
     that they were made from; pass_number: over the data. NotFinite where a value is not finite."""
 
@@ -245,7 +245,7 @@ class SetMembers(Request[Done], to="server", name="members"):
     """Who the trainers are, from this membership on."""
 
     membership: int
-    trainers: list[Life]
+    trainers: list[MemberId]
 
     def __post_init__(self) -> None:
         if len({one.number for one in self.trainers}) != len(self.trainers):
@@ -268,11 +268,11 @@ class GetServerStatus(Request[ServerStatus], to="server", name="status"):
 
 
 @dataclass
-class Add(OfTrainer, Request[Done], to="reducer"):
+class Add(FromTrainer, Request[Done], to="reducer"):
     """A trainer's gradient for a step. serial: rises in a trainer's life."""
 
     serial: int
-    at: At
+    step_id: StepId
     arrays: Arrays = field(default_factory=list)
 
 
@@ -280,8 +280,8 @@ class Add(OfTrainer, Request[Done], to="reducer"):
 class GetMean(Request[Mean], to="reducer", name="mean"):
     """The mean of these trainers' gradients, in their order."""
 
-    at: At
-    of: list[Life]
+    step_id: StepId
+    of: list[MemberId]
 
     def __post_init__(self) -> None:
         if not self.of:
@@ -293,13 +293,13 @@ class PutState(Request[Done], to="reducer"):
     """A share of a trainer's state, under a key."""
 
     key: str
-    at: At
+    step_id: StepId
     state: State
     arrays: Arrays = field(default_factory=list)
 
 
 @dataclass
-class GetState(Request[HeldState], to="reducer"):
+class GetState(Request[StoredState], to="reducer"):
     """The share of the state with this key."""
 
     key: str

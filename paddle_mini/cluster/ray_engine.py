@@ -13,7 +13,7 @@ from typing import Any
 from ..environment import value_of
 from .engine import Answer, Engine, Envelope, Link, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
-from .part_log import PartLogger, forward_log
+from .process_log import ProcessLogger, forward_log
 
 try:
     import ray
@@ -27,7 +27,7 @@ SHOWN = 0.5
 REST = 10.0
 """Seconds in which a service that is to end finishes what it does."""
 NAMESPACE = "paddle_mini"
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class RayEngine(Engine):
@@ -67,7 +67,7 @@ class RayEngine(Engine):
         errors: dict[Any, str] = {}
         for name, make in services.items():
             options = {**self._of_services, "name": _actor_name(self._prefix, name)}
-            actor: Any = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
+            actor: Any = ray.remote(_ServiceActor).options(**options).remote(name, make, self._prefix)
             self._services[name] = actor
             errors[actor.error.remote()] = name
         self._require_begun(errors)
@@ -85,7 +85,7 @@ class RayEngine(Engine):
 
         def begin(number: int) -> None:
             lives[number] += 1
-            actor: Any = ray.remote(_TrainerPart).options(**self._of_trainers).remote(number)
+            actor: Any = ray.remote(_TrainerActor).options(**self._of_trainers).remote(number)
             self._trainers[number] = actor, actor.process.remote()
             running[actor.run.remote(work, self._prefix)] = number
 
@@ -141,7 +141,7 @@ class RayEngine(Engine):
         os.kill(ray.get(process), signal.SIGKILL)
 
 
-class _ServicePart:
+class _ServiceActor:
     """A service in a process of its own, one call at a time."""
 
     def __init__(self, name: str, make: Callable[[Link], Service], prefix: str):
@@ -196,7 +196,7 @@ class _ServicePart:
                     _log.exception("a tick failed")
 
 
-class _TrainerPart:
+class _TrainerActor:
     """A trainer's life."""
 
     def __init__(self, number: int):

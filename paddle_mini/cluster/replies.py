@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .messages import Reply, ServerReply
-from .part_log import Event
+from .process_log import Event
 from .values import (
-    At,
+    ArriveAnswer,
     CheckpointStatus,
-    DepartAnswer,
-    EnterAnswer,
     Holder,
-    Life,
-    MeetAnswer,
+    JoinAnswer,
+    LeaveAnswer,
+    MemberId,
     MemberStatus,
     PushCounts,
     ServerRow,
     State,
+    StepId,
     TaskAnswer,
 )
 from .wire import Arrays
@@ -42,7 +42,7 @@ class Welcome(Reply):
 
 
 @dataclass
-class Heard(Reply):
+class HeartbeatReply(Reply):
     membership: int
 
 
@@ -50,7 +50,7 @@ class Heard(Reply):
 class JobMembers(Reply):
     """started: whether all trainers that the job begins with were there once."""
 
-    trainers: list[Life]
+    trainers: list[MemberId]
     servers: list[ServerRow]
     started: bool
     initialised: bool
@@ -90,25 +90,25 @@ class TaskEnded(Reply):
 
 
 @dataclass
-class Entered(Reply):
+class RendezvousJoined(Reply):
     """key: of the state to take."""
 
-    answer: EnterAnswer
-    at: At
+    answer: JoinAnswer
+    step_id: StepId
     key: str = ""
 
 
 @dataclass
-class Met(Reply):
+class Arrived(Reply):
     """made: whose gradients the step is made of."""
 
-    answer: MeetAnswer
-    made: list[Life] = field(default_factory=list)
+    answer: ArriveAnswer
+    contributors: list[MemberId] = field(default_factory=list)
 
 
 @dataclass
-class Departed(Reply):
-    answer: DepartAnswer
+class RendezvousLeft(Reply):
+    answer: LeaveAnswer
 
 
 @dataclass
@@ -188,7 +188,7 @@ class Mean(Reply):
 
 
 @dataclass
-class HeldState(Reply):
+class StoredState(Reply):
     """One server's share of the state with the key that was asked for; state: None where it is not here."""
 
     state: State | None = None

@@ -6,11 +6,11 @@ from typing import Any
 
 from .errors import ClusterError
 from .messages import Reply, Request, decode, encode_error, encode_reply
-from .part_log import PartLogger
+from .process_log import ProcessLogger
 from .wire import Arrays
 
 Handlers = Mapping[type[Request[Any]], Callable[[Any], Reply]]
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Answering:

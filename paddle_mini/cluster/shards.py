@@ -125,23 +125,23 @@ def block_shape(info: ParameterInfo, block: Block) -> tuple[int, ...]:
     return (block.end - block.begin, *info.unit_shape)
 
 
-def part(info: ParameterInfo, block: Block, values: np.ndarray) -> np.ndarray:
+def block_values(info: ParameterInfo, block: Block, values: np.ndarray) -> np.ndarray:
     """A block's values in an array of the parameter's shape: a view where that is possible."""
     if values.shape != tuple(info.shape):
         raise WrongShape(f"'{info.name}' is {list(values.shape)}, it must be {list(info.shape)}")
     return values.reshape(info.units, *info.unit_shape)[block.begin : block.end]
 
 
-def join(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
+def join_blocks(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
     """The parameter from (begin, end, values) of all its blocks; WrongShape when they leave elements out, or have some
     twice."""
     values = np.empty((info.units, *info.unit_shape), info.dtype)
-    at = 0
+    offset = 0
     for begin, end, piece in sorted(parts, key=lambda found: found[:2]):
-        if begin != at or piece.shape != (end - begin, *info.unit_shape):
-            raise WrongShape(f"'{info.name}': after {at} its blocks go on at {begin} with an array {list(piece.shape)}")
+        if begin != offset or piece.shape != (end - begin, *info.unit_shape):
+            raise WrongShape(f"'{info.name}': after {offset} its blocks go on at {begin} with an array {list(piece.shape)}")
         values[begin:end] = piece
-        at = end
-    if at != info.units:
-        raise WrongShape(f"'{info.name}': its blocks end at {at} of {info.units}")
+        offset = end
+    if offset != info.units:
+        raise WrongShape(f"'{info.name}': its blocks end at {offset} of {info.units}")
     return values.reshape(info.shape)

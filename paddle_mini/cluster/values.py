@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..errors import shown
 from .errors import Malformed
-from .part_log import AT_ONCE, TEXT_LIMIT, Event
+from .process_log import AT_ONCE, TEXT_LIMIT, Event
 from .shards import Block, ParameterInfo, check_block
 
 REPORT_LIMIT = 32
@@ -29,17 +29,17 @@ class BlockDigest(NamedTuple):
     digest: str
 
 
-class Life(NamedTuple):
+class MemberId(NamedTuple):
     """One life of a trainer or a server: the incarnation rises when it is started again."""
 
     number: int
     incarnation: int
 
 
-class At(NamedTuple):
+class StepId(NamedTuple):
     """A state of collective mode, and the step that begins with it."""
 
-    era: str
+    epoch: str
     step: int
 
 
@@ -49,23 +49,23 @@ class Role(str, Enum):
     TRAINER, SERVER = "trainer", "server"
 
 
-class EnterAnswer(str, Enum):
+class JoinAnswer(str, Enum):
     """FIRST: this trainer has the state that all begin with. GO_ON: it has the state of the others. TAKE: it is to take
     the state from the servers."""
 
-    FIRST, GO_ON, TAKE = "first", "go on", "take"
+    FIRST, CONTINUE, LOAD = "first", "continue", "load"
 
 
-class MeetAnswer(str, Enum):
+class ArriveAnswer(str, Enum):
     """MADE: the step is made. GIVE: this trainer is to give its state to the servers. ENTER: it is to enter first."""
 
-    MADE, GIVE, ENTER = "made", "give", "enter"
+    COMPLETE, STORE, REJOIN = "complete", "store", "rejoin"
 
 
-class DepartAnswer(str, Enum):
-    """LEFT: the trainer is not waited for any more. LAST: it is the last one; GIVE, ENTER: as of MeetAnswer."""
+class LeaveAnswer(str, Enum):
+    """LEFT: the trainer is not waited for any more. LAST: it is the last one; GIVE, ENTER: as of ArriveAnswer."""
 
-    LEFT, LAST, GIVE, ENTER = "left", "last", "give", "enter"
+    LEFT, LAST, STORE, REJOIN = "left", "last", "store", "rejoin"
 
 
 class TaskAnswer(str, Enum):
@@ -78,7 +78,7 @@ class TaskAnswer(str, Enum):
 
 
 @dataclass
-class OfTrainer:
+class FromTrainer:
     """Which life of which trainer sends it."""
 
     trainer: int
@@ -86,10 +86,10 @@ class OfTrainer:
 
 
 @dataclass
-class OfMember:
+class FromMember:
     """report: what the member does, for who watches; events: what it has logged."""
 
-    part: Role
+    role: Role
     number: int
     incarnation: int
     report: dict[str, Any] = field(default_factory=dict)
@@ -174,4 +174,4 @@ class State:
 
     schedules: dict[str, Any]
     random: str
-    made: list[Life]
+    contributors: list[MemberId]

@@ -11,7 +11,7 @@ from paddle_mini.cluster.engine import Killed, Link
 from paddle_mini.cluster.errors import ClusterError, Gone, Malformed, StorageError, Timeout, UnknownParameter
 from paddle_mini.cluster.messages import PROTOCOL, Wait, encode_error, encode_reply
 from paddle_mini.cluster.protocol import Checkpoint, Heartbeat, Join, Pull
-from paddle_mini.cluster.replies import Checkpointed, Heard, Pulled, Welcome
+from paddle_mini.cluster.replies import Checkpointed, HeartbeatReply, Pulled, Welcome
 from paddle_mini.cluster.values import Role
 from paddle_mini.cluster.wire import unpack
 
@@ -109,7 +109,7 @@ def test_a_coordinator_whose_disk_is_full_is_asked_again():
 
 
 def test_one_message_is_all_that_once_sends():
-    link = Scripted(coordinator=[AWAY, Heard(3), Malformed("no")])
+    link = Scripted(coordinator=[AWAY, HeartbeatReply(3), Malformed("no")])
     client, _ = made(link)
     with pytest.raises(Timeout, match="coordinator: it is not there"):
         client.once("coordinator", HEARTBEAT)
@@ -126,6 +126,6 @@ def test_nothing_keeps_a_killed_trainer():
 
 
 def test_a_reply_of_another_kind_is_refused():
-    client, _ = made(Scripted(server_0=[Heard(3)]))
+    client, _ = made(Scripted(server_0=[HeartbeatReply(3)]))
     with pytest.raises(Malformed, match="server 0: there is no field 'membership' in Pulled"):
         client.ask("server 0", Pull())

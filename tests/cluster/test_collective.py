@@ -136,14 +136,14 @@ def test_fetches_of_model_and_optimizer_come_in_their_order():
     assert pm.cluster.run(fetching, 2, mode="collective").returned == [(alone(fetching))] * 2
 
 
-def poisoned(steps, optimizer, at, by):
+def poisoned(steps, optimizer, step_id, by):
     """Trains; at a step the rows of these trainers have an element that is no number. Returns what it was told."""
     _, _, loss = classifier(lambda loss: optimizer().minimize(loss))
     trainer, told = begun(), []
     for step in range(steps):
         feed = batch(16 * step + 8 * trainer.number, 16 * step + 8 * trainer.number + 8)
         before = everything()
-        if step == at and trainer.number in by:
+        if step == step_id and trainer.number in by:
             feed["x"][0, 0] = np.nan
         try:
             trainer.run(feed, [loss])

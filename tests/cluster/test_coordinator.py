@@ -28,7 +28,7 @@ def trainers(job):
 def test_trainers_get_the_lowest_free_number(job):
     first, second, third = (job.trainer(key) for key in "abc")
     assert [one["trainer"] for one in (first, second, third)] == [0, 1, 2]
-    job.ask("leave", part="trainer", number=1, incarnation=1)
+    job.ask("leave", role="trainer", number=1, incarnation=1)
     assert job.trainer("d") == {"trainer": 1, "incarnation": 2}
     assert trainers(job) == [(0, 1), (1, 2), (2, 1)]
 
@@ -48,7 +48,7 @@ def test_a_trainer_that_begins_again_is_counted_once(job):
         job.ask("get_task", **old, pass_number=0)
     with pytest.raises(Gone):
         job.beat("trainer", 0, 1)
-    job.ask("leave", part="trainer", number=0, incarnation=1)  # of the one before: too late to mean anything
+    job.ask("leave", role="trainer", number=0, incarnation=1)  # of the one before: too late to mean anything
     assert trainers(job) == [(0, 2)]
 
 
@@ -70,14 +70,14 @@ def test_the_job_starts_when_all_expected_trainers_are_there_and_does_not_stop_w
     job.trainer("a")
     assert job.ask("view")["started"] is False
     job.trainer("b")
-    job.ask("leave", part="trainer", number=0, incarnation=1)
+    job.ask("leave", role="trainer", number=0, incarnation=1)
     job.restart()
     assert job.ask("view")["started"] is True
 
 
 def test_a_job_that_goes_on_in_the_same_directory_waits_for_all_its_trainers_again(job):
     for one in (job.trainer("a"), job.trainer("b")):
-        job.ask("leave", part="trainer", number=one["trainer"], incarnation=1)
+        job.ask("leave", role="trainer", number=one["trainer"], incarnation=1)
     job.settings = replace(job.settings, run="again")
     job.restart()
     job.trainer("c")
@@ -105,7 +105,7 @@ def test_servers_never_share_a_number(job):
 
 def test_who_leaves_and_joins_again_was_not_lost(job):
     job.trainer("a")
-    job.ask("leave", part="trainer", number=0, incarnation=1)
+    job.ask("leave", role="trainer", number=0, incarnation=1)
     job.trainer("b", 0)
     assert job.ask("status")["trainers"]["0"]["restarts"] == 0
     job.clock.pass_by(60)
@@ -206,7 +206,7 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
             ("get_task", {**a, "pass_number": 0}),
             ("set_data", {"chunks": [1, 2], "chunks_per_task": 1}),
             ("ask_save", {**a, "directory": "out", "seconds": 1}),
-            ("leave", {"part": "trainer", "number": 0, "incarnation": 1}),
+            ("leave", {"role": "trainer", "number": 0, "incarnation": 1}),
         ]:
             if name == "set_data":
                 job.ask(name, **fields)  # changes nothing, so there is nothing to write

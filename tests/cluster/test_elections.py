@@ -111,7 +111,7 @@ def test_an_initialiser_that_does_not_finish_is_followed_by_another(job, end):
         if end == "slow":
             job.beat("trainer", 0, 1)
     if end == "left":
-        job.ask("leave", part="trainer", number=0, incarnation=1)
+        job.ask("leave", role="trainer", number=0, incarnation=1)
     if end == "began again":
         job.trainer("x", 0)
     second = begin(job, b)
@@ -248,10 +248,10 @@ class Electing(RuleBasedStateMachine):
             self.finished.append(token)
             assert self.job.ask("view")["initialised"] is True
 
-    @rule(seconds=st.sampled_from([1, 5, 12]), heard=st.booleans())
-    def pass_by(self, seconds, heard):
+    @rule(seconds=st.sampled_from([1, 5, 12]), note_reply=st.booleans())
+    def pass_by(self, seconds, note_reply):
         self.job.clock.pass_by(seconds)
-        for part, lives in (("trainer", self.lives), ("server", self.servers)) if heard else ():
+        for part, lives in (("trainer", self.lives), ("server", self.servers)) if note_reply else ():
             for number, life in lives.items():
                 with contextlib.suppress(Gone):
                     self.job.beat(part, number, life)

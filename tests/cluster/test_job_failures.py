@@ -10,7 +10,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import ByPasses, alone, batch, begun, classifier, train, values
-from cluster_meetings import at, die, note, notes, reach, ticket, wait_for
+from cluster_moments import at, die, note, notes, reach, ticket, wait_for
 from paddle_mini.cluster import Timeout, TrainerFailed
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.engine import Envelope

@@ -8,7 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import ByPasses, alone, batch, begun, classifier, train
-from cluster_meetings import wait_for
+from cluster_moments import wait_for
 from paddle_mini.cluster import Malformed, NotFinite, StorageError, TrainerFailed
 from small_model import assert_same_bits
 

@@ -11,7 +11,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import alone, batch, begun, classifier, train, values
-from cluster_meetings import TIMEOUT, at, die, reach
+from cluster_moments import TIMEOUT, at, die, reach
 from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.convert import read_parameters

@@ -15,7 +15,7 @@ from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSett
 from paddle_mini.cluster.errors import ERRORS
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Reply, Request, Wait, decode, decode_reply, encode, encode_reply
-from paddle_mini.cluster.part_log import Event
+from paddle_mini.cluster.process_log import Event
 from paddle_mini.cluster.protocol import Push
 from paddle_mini.cluster.servers.reducer import Reducer
 from paddle_mini.cluster.servers.server import ParameterServer

@@ -40,7 +40,7 @@ class Leases:
         """The highest token that was given."""
         return self._token
 
-    def ask(self, right: str, trainer: str, life: int, duration: float) -> int | None:
+    def acquire(self, right: str, trainer: str, life: int, duration: float) -> int | None:
         """The token, for `duration` seconds from now; None while another trainer has the right.
 
         Whoever has it and asks again has it until the later of both ends, with the same token; also after its end,
@@ -63,12 +63,12 @@ class Leases:
         self.changes += 1
         return token
 
-    def has(self, right: str, trainer: str, life: int, token: int) -> bool:
+    def holds(self, right: str, trainer: str, life: int, token: int) -> bool:
         """Whether this trainer was the last to get the right, with this token."""
         held = self._leases.get(right)
         return held is not None and held[:3] == (trainer, life, token)
 
-    def end(self, right: str, trainer: str) -> None:
+    def release(self, right: str, trainer: str) -> None:
         """The trainer is done with it, or not there any more: anyone may have the right at once, with a new token."""
         held = self._leases.get(right)
         if held is not None and held.trainer == trainer:

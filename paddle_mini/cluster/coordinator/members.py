@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import Gone, Malformed, NotElected
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..values import MemberStatus
 
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Member:
@@ -39,7 +39,7 @@ class Members:
         self._restarts: dict[int, int] = {}
         self.version = 0
         self.changes = 0
-        self._nobody_lost_before = -math.inf
+        self._next_expiry = -math.inf
 
     def join(self, key: str, number: int | None, facts: dict[str, Any]) -> int:
         """The number of a new life: the one it asks for, which ends a life that has it, or else the lowest free one.
@@ -62,12 +62,12 @@ class Members:
         incarnation = self._incarnations.get(number, 0) + 1
         self._incarnations[number] = incarnation
         self.present[number] = Member(key, incarnation, facts, self._clock() + self._lease)
-        self._nobody_lost_before = min(self._nobody_lost_before, self.present[number].deadline)
+        self._next_expiry = min(self._next_expiry, self.present[number].deadline)
         self.version += 1
         self.changes += 1
         return number
 
-    def hear(self, number: int, incarnation: int) -> None:
+    def renew(self, number: int, incarnation: int) -> None:
         """A member is there, and so for another lease. Gone when the job goes on without it."""
         member = self.present.get(number)
         if member is None or member.incarnation != incarnation:
@@ -89,7 +89,7 @@ class Members:
 
     def report(self, number: int, incarnation: int, report: dict[str, Any]) -> None:
         """A member is there, and says what it does. Gone as of hear()."""
-        self.hear(number, incarnation)
+        self.renew(number, incarnation)
         self._reports[number] = report
 
     def leave(self, number: int, incarnation: int) -> None:
@@ -98,7 +98,7 @@ class Members:
             self._end(number, lost=False)
             self.changes += 1
 
-    def tell_of_all(self, fact: str, value: Any) -> None:
+    def set_fact(self, fact: str, value: Any) -> None:
         """A fact of all that are there."""
         for number, one in self.present.items():
             self.present[number] = Member(one.key, one.incarnation, {**one.facts, fact: value}, one.deadline)
@@ -106,12 +106,12 @@ class Members:
     def drop_lost(self) -> None:
         """Those whose lease has ended are not there any more."""
         now = self._clock()
-        if now < self._nobody_lost_before:  # comes with every request, of which there are many times more than members
+        if now < self._next_expiry:  # comes with every request, of which there are many times more than members
             return
         for number in [number for number, member in self.present.items() if now >= member.deadline]:
             _log.warning("%s %d was not heard of for %g s: the job goes on without it", self.what, number, self._lease)
             self._end(number, lost=True)
-        self._nobody_lost_before = min((member.deadline for member in self.present.values()), default=math.inf)
+        self._next_expiry = min((member.deadline for member in self.present.values()), default=math.inf)
 
     def status(self) -> dict[str, MemberStatus]:
         """By number, of all that ever were there."""
@@ -146,9 +146,9 @@ class Members:
         }
         self._incarnations = {number: incarnation for number, incarnation in state["incarnations"]}
         self._restarts = {number: count for number, count in state["restarts"]}
-        self.version, self._nobody_lost_before = state["version"], -math.inf
+        self.version, self._next_expiry = state["version"], -math.inf
 
-    def begin_anew(self) -> None:
+    def renew_all(self) -> None:
         """After a restart: all that were there are taken for heard of now; and as losses since the snapshot are
         forgotten, the version goes to where it has not been."""
         for member in self.present.values():

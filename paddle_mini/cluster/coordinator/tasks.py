@@ -11,14 +11,14 @@ from ..errors import AlreadyInitialised, Malformed, NotInitialised
 from ..replies import Task
 from ..values import TaskAnswer
 
-Ask = tuple[int, int]
+Serial = tuple[int, int]
 
 
 class _Pending(NamedTuple):
     trainer: str
     epoch: int
     deadline: float
-    ask: Ask
+    serial: Serial
 
 
 class Tasks:
@@ -43,7 +43,7 @@ class Tasks:
         self._pass = 0
         self._todo: deque[int] = deque(range(len(tasks)))
         self._pending: dict[int, _Pending] = {}
-        self._asked: dict[str, Ask] = {}  # the last one of each trainer
+        self._asked: dict[str, Serial] = {}  # the last one of each trainer
         self._done: list[int] = []
         self._failed: list[int] = []
         self._epochs = [0] * len(tasks)
@@ -71,7 +71,7 @@ class Tasks:
         self._begin_with(_tasks_of(copy, chunks_per_task))
         self.changes += 1
 
-    def get(self, trainer: str, pass_number: int, ask: Ask | None = None) -> Task:
+    def get(self, trainer: str, pass_number: int, serial: Serial | None = None) -> Task:
         """For a trainer that reads pass pass_number, from 0. Whoever asks first for the pass after one that is over
         begins it. NotInitialised: no data yet.
 
@@ -80,11 +80,11 @@ class Tasks:
         if not self._tasks:
             raise NotInitialised("there is no data set yet")
         self._expire()
-        if ask is not None and ask <= self._asked.get(trainer, (-1, -1)):
-            same = [number for number, one in self._pending.items() if (one.trainer, one.ask) == (trainer, ask)]
+        if serial is not None and serial <= self._asked.get(trainer, (-1, -1)):
+            same = [number for number, one in self._pending.items() if (one.trainer, one.serial) == (trainer, serial)]
             return self._task(same[0]) if same else Task(TaskAnswer.NONE_NOW)
-        if ask is not None:
-            self._asked[trainer] = ask
+        if serial is not None:
+            self._asked[trainer] = serial
         if pass_number < self._pass:
             return Task(TaskAnswer.EARLIER)
         if len(self._failed) == len(self._tasks):
@@ -100,7 +100,7 @@ class Tasks:
             return Task(TaskAnswer.NONE_NOW)
         number = self._todo.popleft()
         self._epochs[number] += 1
-        given = (0, 0) if ask is None else ask
+        given = (0, 0) if serial is None else serial
         self._pending[number] = _Pending(trainer, self._epochs[number], self._clock() + self._timeout, given)
         self.changes += 1
         return self._task(number)
@@ -121,15 +121,15 @@ class Tasks:
         """A task could not be read or trained on. False: too late, as of finish."""
         if not self._is_pending(task, epoch):
             return False
-        self._take_back(task, failed=True)
+        self._requeue(task, failed=True)
         self.changes += 1
         return True
 
-    def give_back(self, trainer: str, failed: bool) -> None:
+    def release(self, trainer: str, failed: bool) -> None:
         """The trainer is not there any more: its tasks are others'. failed: it was lost, perhaps by what it read, so
         that this counts as a failure of each."""
         for number in [number for number, pending in self._pending.items() if pending.trainer == trainer]:
-            self._take_back(number, failed)
+            self._requeue(number, failed)
             self.changes += 1
 
     def counts(self) -> dict[str, int]:
@@ -145,7 +145,9 @@ class Tasks:
     def snapshot(self) -> dict[str, Any]:
         """All of it as JSON values, which share nothing with this; of deadlines the seconds that are left."""
         now = self._clock()
-        pending = [[number, one.trainer, one.epoch, one.deadline - now, list(one.ask)] for number, one in self._pending.items()]
+        pending = [
+            [number, one.trainer, one.epoch, one.deadline - now, list(one.serial)] for number, one in self._pending.items()
+        ]
         return {
             "chunks": list(self._chunks),
             "chunks_per_task": self._per_task,
@@ -154,7 +156,7 @@ class Tasks:
             "pending": pending,
             "done": list(self._done),
             "failed": list(self._failed),
-            "asked": [[trainer, *ask] for trainer, ask in self._asked.items()],
+            "asked": [[trainer, *serial] for trainer, serial in self._asked.items()],
             "epochs": list(self._epochs),
             "failures": list(self._failures),
         }
@@ -167,10 +169,10 @@ class Tasks:
         self._begin_with(_tasks_of(self._chunks, self._per_task))
         self._pass, self._todo = state["pass"], deque(state["todo"])
         self._pending = {
-            number: _Pending(trainer, epoch, now + left, (life, ask))
-            for number, trainer, epoch, left, (life, ask) in state["pending"]
+            number: _Pending(trainer, epoch, now + left, (life, serial))
+            for number, trainer, epoch, left, (life, serial) in state["pending"]
         }
-        self._asked = {trainer: (life, ask) for trainer, life, ask in state["asked"]}
+        self._asked = {trainer: (life, serial) for trainer, life, serial in state["asked"]}
         self._done, self._failed = list(state["done"]), list(state["failed"])
         self._epochs, self._failures = list(state["epochs"]), list(state["failures"])
 
@@ -181,9 +183,9 @@ class Tasks:
     def _expire(self) -> None:
         now = self._clock()
         for number in [number for number, pending in self._pending.items() if now >= pending.deadline]:
-            self._take_back(number, failed=True)
+            self._requeue(number, failed=True)
 
-    def _take_back(self, number: int, failed: bool) -> None:
+    def _requeue(self, number: int, failed: bool) -> None:
         del self._pending[number]
         self._failures[number] += failed
         if self._failures[number] >= self._failure_limit:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import ERRORS, Gone
-from ..values import Life
+from ..values import MemberId
 from ..wire import field
 
 APPLIED = "applied"
@@ -29,7 +29,7 @@ class Ledger:
         self.sent = self.applied = self.dropped = self.repeated = 0
         self._last: dict[int, tuple[int, int, str]] = {}  # of each trainer: incarnation, step, and what became of it
 
-    def set_members(self, membership: int, trainers: Sequence[Life]) -> bool:
+    def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
         """From now on the members are these; False for a membership that is no newer."""
         if membership <= self.membership:
             return False
@@ -81,7 +81,7 @@ class Ledger:
         self.sent, self.applied = field(state, "sent", int), field(state, "applied", int)
         self.dropped, self.repeated = field(state, "dropped", int), field(state, "repeated", int)
 
-    def is_left_by(self, sender: Sender) -> bool:
+    def has_left(self, sender: Sender) -> bool:
         """Whether the sender is no member any more, or was started again."""
         known = self.members.get(sender.trainer, -1)
         return known is not None and known != sender.incarnation

@@ -9,18 +9,18 @@ from typing import Any
 from ...errors import shown
 from ..errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
 from ..messages import Reply, Request, ServerReply, Wait
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import Checkpoint, Compare, FinishInit, GetServerStatus, Init, Pull, Push, PushDelta, SetMembers
 from ..replies import Checkpointed, Compared, Done, Pulled, Pushed, ServerStatus
 from ..service import Answering
-from ..values import BlockKey, CheckpointStatus, Life, NewBlock, PushCounts
+from ..values import BlockKey, CheckpointStatus, MemberId, NewBlock, PushCounts
 from ..wire import field
 from .parameter_shard import ParameterShard, digest, named
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
 from .updates import Updates
 
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class ParameterServer(Answering):
@@ -90,7 +90,7 @@ class ParameterServer(Answering):
         initialised, so the first of these requests is what ends it."""
         self._require_token(request.token)
         shards = [self._new_block(block, array) for block, array in zip(request.blocks, request.arrays)]
-        self._begin_anew(request.token)
+        self._reset(request.token)
         self._shards.update((shard.key, shard) for shard in shards)
         return Done()
 
@@ -110,7 +110,7 @@ class ParameterServer(Answering):
         have = len(self._shards) if request.token == self._token else 0
         if request.count != have:
             raise NotInitialised(f"{have} blocks have come, the initialiser gave {request.count}")
-        self._begin_anew(request.token)
+        self._reset(request.token)
         self.initialised = True
         if self._checkpoints:
             self._try_checkpoint()
@@ -122,7 +122,7 @@ class ParameterServer(Answering):
         if token < self._token:
             raise StaleToken(f"token {token} is over: the initialiser has {self._token}")
 
-    def _begin_anew(self, token: int) -> None:
+    def _reset(self, token: int) -> None:
         if token > self._token:
             self._token, self._shards, self.initialised = token, {}, False
 
@@ -148,7 +148,7 @@ class ParameterServer(Answering):
     def _set_members(self, request: SetMembers) -> Done:
         return Done(repeated=not self.set_members(request.membership, request.trainers))
 
-    def set_members(self, membership: int, trainers: Sequence[Life]) -> bool:
+    def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
         """Who the trainers are; False for a membership that is no newer."""
         return self._updates.set_members(membership, trainers)
 
@@ -177,7 +177,7 @@ class ParameterServer(Answering):
             "mode": self.settings.mode,
             "token": self._token,
             "version": self._updates.version,
-            "ledger": self._updates.ledger.state(len(self._updates.rounds)),
+            "ledger": self._updates.ledger.state(len(self._updates.barrier)),
         }
         try:
             written = status.newest = checkpoints.write(state, list(self._shards.values()), timestamp)
@@ -214,7 +214,7 @@ class ParameterServer(Answering):
             bytes=sum((one.block.end - one.block.begin) * one.info.unit_bytes for one in shards),
             membership=ledger.membership,
             members=list(ledger.members.items()),
-            pushes=PushCounts(**ledger.counts(), waiting=len(self._updates.rounds)),
+            pushes=PushCounts(**ledger.counts(), waiting=len(self._updates.barrier)),
             checkpoints=self._checkpoint_status,
             received=self._received,
             given=self._given,

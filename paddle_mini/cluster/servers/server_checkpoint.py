@@ -24,8 +24,8 @@ from typing import Any, BinaryIO, NamedTuple
 from ...errors import shown
 from ...io.checkpoint_files import NewFile
 from ...io.regular_files import open_regular, sync_directory
-from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, told_storage
-from ..part_log import PartLogger
+from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, storage_errors
+from ..process_log import ProcessLogger
 from ..wire import Header, field, pack, unpack
 from .parameter_shard import ParameterShard, about, from_about, translate_errors
 
@@ -33,7 +33,7 @@ MAGIC = b"paddle_mini server checkpoint 1\n"
 _ANY_VERSION = re.compile(rb"paddle_mini server checkpoint \d")
 _NAME = re.compile(r"server-(0|[1-9][0-9]{0,8})-([0-9a-f]{32})\.ckpt")
 _SUM, _CHUNK = 32, 1 << 20
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Found(NamedTuple):
@@ -48,7 +48,7 @@ def found(directory: str, index: int | None = None) -> list[Found]:
     """The checkpoints in a directory, of one server or of all, newest first; what can't be read is left out and
     logged. WrongVersion for a whole one of another format."""
     names = []
-    with told_storage(f"can't read '{directory}'"), suppress(FileNotFoundError):
+    with storage_errors(f"can't read '{directory}'"), suppress(FileNotFoundError):
         names = sorted(os.listdir(directory))
     checkpoints = []
     for name in names:
@@ -130,7 +130,7 @@ class ServerCheckpoints:
             "timestamp": time.time_ns() if timestamp is None else timestamp,
         }
         path = os.path.join(self.directory, f"server-{self._who['index']}-{name}.ckpt")
-        with told_storage(f"can't write a checkpoint in '{self.directory}'"):
+        with storage_errors(f"can't write a checkpoint in '{self.directory}'"):
             if not os.path.isdir(self.directory):
                 os.makedirs(self.directory)
                 sync_directory(os.path.dirname(self.directory))
@@ -255,7 +255,7 @@ def _record(file: BinaryIO) -> bytes:
 def _opened(path: str) -> Iterator[BinaryIO]:
     """The file, open for reading. StorageError, which names it, when its content is malformed."""
     with (
-        told_storage(f"can't read '{path}'"),
+        storage_errors(f"can't read '{path}'"),
         open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file,
     ):
         try:

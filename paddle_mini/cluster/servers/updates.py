@@ -6,16 +6,16 @@ from contextlib import contextmanager
 
 from ..errors import ClusterError, Malformed, Stale
 from ..messages import Wait
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import Push
 from ..replies import Pushed
-from ..values import BlockKey, Life
+from ..values import BlockKey, MemberId
 from .ledger import APPLIED, Ledger, Sender
 from .parameter_shard import ParameterShard, ShardUpdate, mean, named, translate_errors
-from .rounds import Rounds, WaitingPush
 from .settings import ServerSettings
+from .sync_barrier import SyncBarrier, WaitingPush
 
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Updates:
@@ -26,7 +26,7 @@ class Updates:
     def __init__(self, settings: ServerSettings):
         self.settings, self.version = settings, 0
         self.behind = self.worst_behind = 0
-        self.ledger, self.rounds = Ledger(settings.trainers), Rounds()
+        self.ledger, self.barrier = Ledger(settings.trainers), SyncBarrier()
 
     def push(self, shards: Mapping[BlockKey, ParameterShard], request: Push) -> Pushed | Wait:
         """Takes a push: it is applied now, or in sync mode when all members have pushed its step."""
@@ -36,21 +36,21 @@ class Updates:
         if self.ledger.is_repeat(sender):
             return Pushed(repeated=True)
         if self.settings.mode != "sync":
-            push = self._taken(shards, sender, request)
+            push = self._accepted(shards, sender, request)
             self._require_fresh(sender, self.version if request.version is None else request.version)
             self._apply([push], self.version + 1)
             return Pushed()
-        early = self._out_of_turn(sender)
+        early = self._reply_while_waiting(sender)
         if early is not None:
             return early
-        push = self._taken(shards, sender, request)
+        push = self._accepted(shards, sender, request)
         self._require_current(sender)
-        self.rounds.add(push)
-        while pushes := self.rounds.complete(self.ledger.members):
+        self.barrier.add(push)
+        while pushes := self.barrier.complete(self.ledger.members):
             with _logged(pushes):
                 self._apply(pushes, pushes[0].sender.step + 1)
-        if self.rounds.of(sender.trainer) is push:  # its sender may use the arrays' memory again
-            self.rounds.add(push._replace(updates=[update.copied() for update in push.updates]))
+        if self.barrier.of(sender.trainer) is push:  # its sender may use the arrays' memory again
+            self.barrier.add(push._replace(updates=[update.copied() for update in push.updates]))
         return Pushed()
 
     def _require_fresh(self, sender: Sender, version: int) -> None:
@@ -63,9 +63,9 @@ class Updates:
             self.ledger.settle(sender, Stale.kind)
             raise Stale(f"the push is {behind} updates behind, {limit} for each of {trainers} trainers are allowed")
 
-    def _out_of_turn(self, sender: Sender) -> Pushed | Wait | None:
+    def _reply_while_waiting(self, sender: Sender) -> Pushed | Wait | None:
         """The reply to a sender whose push of a step waits here; None where none does."""
-        waiting = self.rounds.of(sender.trainer)
+        waiting = self.barrier.of(sender.trainer)
         if waiting is None:
             return None
         if waiting.sender.incarnation < sender.incarnation:
@@ -82,7 +82,7 @@ class Updates:
             self.ledger.settle(sender, Stale.kind)
             raise Stale(f"step {sender.step} was made without trainer {sender.trainer}, the next one is {self.version}")
 
-    def _taken(self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push) -> WaitingPush:
+    def _accepted(self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push) -> WaitingPush:
         """A push that fits; it is counted as sent."""
         updates, rest = [], list(request.arrays)
         for block in named(shards, request.blocks):
@@ -130,21 +130,21 @@ class Updates:
         """What of a trainer's difference is added to the values."""
         return 1 / len(self.ledger.members) if self.settings.mode == "delta" else self.settings.elastic_alpha
 
-    def set_members(self, membership: int, trainers: Sequence[Life]) -> bool:
+    def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
         """membership rises with every change. What a trainer that is gone has pushed for a step that is not made yet is
         taken out. False for a membership that is no newer."""
         if not self.ledger.set_members(membership, trainers):
             return False
-        for push in self.rounds.pushes():
-            if self.ledger.is_left_by(push.sender):
+        for push in self.barrier.pushes():
+            if self.ledger.has_left(push.sender):
                 self._leave(push)
-        while pushes := self.rounds.complete(self.ledger.members):
+        while pushes := self.barrier.complete(self.ledger.members):
             with _logged(pushes):
                 self._apply(pushes, pushes[0].sender.step + 1)
         return True
 
     def _leave(self, push: WaitingPush) -> None:
-        self.rounds.remove(push.sender.trainer)
+        self.barrier.remove(push.sender.trainer)
         self.ledger.settle(push.sender, Stale.kind)
 
 

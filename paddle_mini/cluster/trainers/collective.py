@@ -17,12 +17,12 @@ from ..engine import Link
 from ..errors import NotFinite
 from ..job_settings import JobSettings
 from .exchange import Exchange, Outcome
-from .flat import Flat
-from .halves import halves
+from .flat_buffer import FlatBuffer
 from .membership import Membership
 from .pace import Pace
 from .reading import Reading
 from .saving import model_writer
+from .split_program import split_program
 from .trainer import Trainer, Vars, save_if_elected
 from .training_state import TrainingState
 
@@ -39,38 +39,38 @@ class CollectiveTrainer(Trainer):
     ):
         super().__init__(main, exe, scope)
         self.number, self.trainers = number, settings.trainers
-        self._halves = halves(main)
+        self._split = split_program(main)
         self._optimizing = Executor(exe.place, allow_cpu_fallback=exe.allow_cpu_fallback)
         self._state = TrainingState(main, exe, self._optimizing, scope, directory, settings.checkpoint_seconds)
-        gradients = Flat(
+        gradients = FlatBuffer(
             {
                 gradient.name: (np.dtype(gradient.dtype), main.global_block().var(name).shape)
-                for name, gradient in self._halves.gradients.items()
+                for name, gradient in self._split.gradients.items()
             }
         )
         self._pace = Pace()
-        self._client = Client(link, **settings.of_clients())
-        self._membership = Membership(number, 0, self._client, settings.beat_seconds, self._report)
+        self._client = Client(link, **settings.client_options())
+        self._membership = Membership(number, 0, self._client, settings.heartbeat_seconds, self._report)
         self._exchange = Exchange(self._membership, self._client, settings.servers, gradients, self._state)
-        self._reading = Reading(self._client, self._membership, self._step_aside)
+        self._reading = Reading(self._client, self._membership, self._withdraw)
         self.counts: dict[str, int] = {}
 
     def begin(self) -> None:
         """Joins the job; returns when this trainer has the state that all have."""
         self._membership.join()
-        self._exchange.enter()
+        self._exchange.join()
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         """As of Trainer. NotFinite, when this trainer's gradient is not: the step is made of the others' gradients."""
-        self._come_back()
+        self._rejoin()
         fetches = [name_of(item) for item in fetch_list or ()]
-        computed = [name for name in fetches if name not in self._halves.changed]
+        computed = [name for name in fetches if name not in self._split.changed]
         outcome = Outcome.AGAIN
         while outcome is Outcome.AGAIN:
             values, bad = self._compute(feed, computed, return_numpy)
-            outcome = self._exchange.mean(full=bad is None)
+            outcome = self._exchange.mean(has_gradient=bad is None)
         if outcome is Outcome.MEAN:
-            self._optimizing.run(self._halves.optimizing, self._exchange.gradients.views, scope=self._scope)
+            self._optimizing.run(self._split.optimizing, self._exchange.gradients.views, scope=self._scope)
             if self._exchange.is_first:
                 self._state.save_if_due(self._step)
         if bad is not None:
@@ -86,27 +86,27 @@ class CollectiveTrainer(Trainer):
         """The values of fetches; gradients are then in their place. And a gradient that is not finite, if there is one,
         and nothing in the program that deals with it."""
         gradients = self._exchange.gradients
-        results = self._exe.run(self._halves.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
+        results = self._exe.run(self._split.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
         for view, result in zip(gradients.views.values(), results[len(fetches) :]):
             value = result.array if isinstance(result, LoDTensor) else result
             np.copyto(view, np.asarray(value).reshape(view.shape))
-        return results[: len(fetches)], None if self._halves.scales else next(gradients.not_finite(), None)
+        return results[: len(fetches)], None if self._split.scales else next(gradients.not_finite(), None)
 
     @property
     def _step(self) -> int:
-        assert self._exchange.at is not None
-        return self._exchange.at.step
+        assert self._exchange.step_id is not None
+        return self._exchange.step_id.step
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
         return self._reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def pull(self) -> None:
         """Where this trainer waited for data without the others, it gets the state that they have now."""
-        self._come_back()
+        self._rejoin()
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         names = self._names(feed_vars, fetch_vars)
-        self._come_back()
+        self._rejoin()
         write = model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main)
         saved = save_if_elected(self._membership, directory, seconds, write)
         self._pace.saves += saved is not None
@@ -114,8 +114,8 @@ class CollectiveTrainer(Trainer):
 
     def finish(self) -> None:
         """The end of its work: the others do not wait for it any more, and the last one writes a checkpoint."""
-        self._come_back()
-        self._exchange.depart(when_last=lambda: self._state.save(self._step))
+        self._rejoin()
+        self._exchange.leave(when_last=lambda: self._state.save(self._step))
         self._membership.leave()
 
     def fail(self) -> None:
@@ -126,13 +126,13 @@ class CollectiveTrainer(Trainer):
         """Ends as a process that dies: no message is sent."""
         self._membership.stop_heartbeat()
 
-    def _step_aside(self) -> None:
+    def _withdraw(self) -> None:
         if self._exchange.inside:
-            self._exchange.depart(when_last=lambda: None)
+            self._exchange.leave(when_last=lambda: None)
 
-    def _come_back(self) -> None:
+    def _rejoin(self) -> None:
         if not self._exchange.inside:
-            self._exchange.enter()
+            self._exchange.join()
 
     def _report(self) -> dict[str, Any]:
         return {**self._pace.report(), "checkpoint_errors": self._state.errors}

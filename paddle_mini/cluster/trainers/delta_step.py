@@ -16,7 +16,7 @@ from ...variable import Parameter
 from ..shards import ParameterInfo
 from .gradient_step import fixed
 from .remote_parameters import RemoteParameter
-from .trainer_part import TrainerPart
+from .trainer_process import TrainerProcess
 from .transpile import require_trained
 
 
@@ -48,10 +48,10 @@ class DeltaStep:
     from the center. mode elastic: both move towards each other by alpha of their difference (Zhang, Choromanska & LeCun
     2015)."""
 
-    def __init__(self, part: TrainerPart, main: Program, exe: Executor, scope: Scope):
-        self._part, self._main, self._exe, self._scope = part, main, exe, scope
-        self._names = [name for name, one in part.parameters.by_name.items() if not one.fixed]
-        self._alpha = part.settings.of_servers().elastic_alpha if part.settings.mode == "elastic" else None
+    def __init__(self, process: TrainerProcess, main: Program, exe: Executor, scope: Scope):
+        self._process, self._main, self._exe, self._scope = process, main, exe, scope
+        self._names = [name for name, one in process.parameters.by_name.items() if not one.fixed]
+        self._alpha = process.settings.server_settings().elastic_alpha if process.settings.mode == "elastic" else None
         self._base: dict[str, np.ndarray] | None = None
         self._since, self._step = 0, 0
 
@@ -60,7 +60,7 @@ class DeltaStep:
             self._take(self._center())
         results = self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
         self._since += 1
-        if self._since == self._part.settings.local_steps:
+        if self._since == self._process.settings.local_steps:
             self._exchange()
         return results
 
@@ -69,7 +69,7 @@ class DeltaStep:
         base = self._base if self._alpha is None else self._center()
         assert base is not None
         delta = {name: local[name] - base[name] for name in self._names}
-        self._part.push(delta, self._step, self._part.pass_number)
+        self._process.push(delta, self._step, self._process.pass_number)
         self._step, self._since = self._step + 1, 0
         if self._alpha is None:
             self._take(self._center())
@@ -77,7 +77,7 @@ class DeltaStep:
             self._take({name: local[name] - self._alpha * delta[name] for name in self._names})
 
     def _center(self) -> dict[str, np.ndarray]:
-        return self._part.pull(self._names, {})[0]
+        return self._process.pull(self._names, {})[0]
 
     def _take(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():

@@ -16,7 +16,7 @@ from ..errors import NotFinite
 from ..shards import ParameterInfo
 from .remote_parameters import Gradient, RemoteParameter
 from .table_rows import TableRows
-from .trainer_part import TrainerPart
+from .trainer_process import TrainerProcess
 from .transpile import Trained, Transpiled
 
 
@@ -55,10 +55,10 @@ class _Pushed(NamedTuple):
 class GradientStep:
     """sync: a step begins when the one before is made of all trainers' gradients; else with whatever servers have."""
 
-    def __init__(self, part: TrainerPart, transpiled: Transpiled, exe: Executor, scope: Scope):
-        self._part, self._exe, self._scope = part, exe, scope
+    def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope):
+        self._process, self._exe, self._scope = process, exe, scope
         self._program, self._trained = transpiled.program, transpiled.trained
-        self._sync = part.settings.mode == "sync"
+        self._sync = process.settings.mode == "sync"
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
         self._last = _Pushed({}, -1, 0, -1)
@@ -69,12 +69,12 @@ class GradientStep:
         gradients = [one.gradient for one in self._trained]
         results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
         # Servers that were begun again may be behind; the others' step is the one that all trainers make.
-        step = max(self._part.parameters.versions) if self._sync else self._last.step + 1
+        step = max(self._process.parameters.versions) if self._sync else self._last.step + 1
         values = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
         before = self._last
-        self._last = _Pushed(values, step, self._part.pass_number, self._part.membership.incarnation)
+        self._last = _Pushed(values, step, self._process.pass_number, self._process.membership.incarnation)
         try:
-            self._part.push(values, step, self._last.pass_number)
+            self._process.push(values, step, self._last.pass_number)
         except NotFinite:  # nothing was sent
             self._last = before
             raise
@@ -92,12 +92,12 @@ class GradientStep:
 
     def _pull_next(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Any:
         """In sync mode what the last push has become part of, unless the others went on without this trainer since."""
-        if not self._sync or self._last.incarnation != self._part.membership.incarnation:
-            return self._part.pull(names, rows)
-        return self._part.pull(names, rows, self._last.step + 1, again=self._push_again)
+        if not self._sync or self._last.incarnation != self._process.membership.incarnation:
+            return self._process.pull(names, rows)
+        return self._process.pull(names, rows, self._last.step + 1, again=self._push_again)
 
     def _push_again(self, servers: Sequence[int]) -> None:
-        self._part.push(self._last.values, self._last.step, self._last.pass_number, again=servers)
+        self._process.push(self._last.values, self._last.step, self._last.pass_number, again=servers)
 
     def settle(self) -> None:
         """Returns when all that was pushed is applied, after which nothing is lost when this trainer leaves."""

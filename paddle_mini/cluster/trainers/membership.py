@@ -12,27 +12,27 @@ from ..client import Ask, Client
 from ..engine import Killed
 from ..errors import ClusterError, Gone
 from ..messages import R, Request
-from ..part_log import PartLogger, events_sent, events_waiting, speaking
+from ..process_log import ProcessLogger, events_sent, log_context, pending_events
 from ..protocol import Heartbeat, Join, Leave, SetMembers, View
-from ..values import Life, Role
+from ..values import MemberId, Role
 
 _JOINS = 3
 """How often in one request: a trainer that is lost again and again is too slow for the lease."""
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Membership:
     """Trainer `number` of a job. servers: how many are to know who the trainers are. report(): what the coordinator
-    shows of it, every beat_seconds.
+    shows of it, every heartbeat_seconds.
 
     incarnation rises whenever it joins, and membership with everybody who comes or goes; a push says both. is_lost: the
     job goes on without it, so that it is to join again.
     """
 
-    def __init__(self, number: int, servers: int, client: Client, beat_seconds: float, report: Callable[[], dict[str, Any]]):
+    def __init__(self, number: int, servers: int, client: Client, heartbeat_seconds: float, report: Callable[[], dict[str, Any]]):
         self.number, self.incarnation, self.membership, self.is_lost = number, 0, 0, False
-        self._servers, self._client, self._beat_seconds, self._report = servers, client, beat_seconds, report
-        self._beats: threading.Thread | None = None
+        self._servers, self._client, self._heartbeat_seconds, self._report = servers, client, heartbeat_seconds, report
+        self._heartbeats: threading.Thread | None = None
         self._left = threading.Event()
         self._renewed: Callable[..., Request[Any]] | None = None
 
@@ -42,15 +42,15 @@ class Membership:
         welcome = self._client.ask("coordinator", Join(uuid.uuid4().hex, self.number))
         self.incarnation, self.membership = welcome.incarnation, welcome.membership
         self._announce()
-        if self._beats is None:
+        if self._heartbeats is None:
             self._left.clear()
-            self._beats = threading.Thread(target=self._beats_on, name=f"trainer {self.number} beats", daemon=True)
-            self._beats.start()
+            self._heartbeats = threading.Thread(target=self._send_heartbeats, name=f"trainer {self.number} beats", daemon=True)
+            self._heartbeats.start()
 
     def leave(self) -> None:
         """The others do not wait for this trainer any more."""
         self.stop_heartbeat()
-        events = events_waiting()
+        events = pending_events()
         self._client.ask("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
         events_sent(events)
         self._announce()
@@ -58,23 +58,23 @@ class Membership:
     def flush_events(self) -> None:
         """Before an error ends this trainer: what it has logged goes along with one more beat."""
         self.stop_heartbeat()
-        if events_waiting():
+        if pending_events():
             try:
-                self._beat()
+                self._heartbeat()
             except ClusterError as error:  # the one that ends the trainer is what counts
                 _log.info("%s", error)
 
     def stop_heartbeat(self) -> None:
         """No more beats."""
         self._left.set()
-        if self._beats is not None:
-            self._beats.join()
-            self._beats = None
+        if self._heartbeats is not None:
+            self._heartbeats.join()
+            self._heartbeats = None
 
     @property
-    def life(self) -> Life:
+    def life(self) -> MemberId:
         """Which life of which trainer this is."""
-        return Life(self.number, self.incarnation)
+        return MemberId(self.number, self.incarnation)
 
     def ask(self, request: Callable[..., Request[R]], **fields: Any) -> R:
         """Asks the coordinator as this trainer, which joins again where it was not heard of for too long. request: a
@@ -104,20 +104,20 @@ class Membership:
         view = self._client.ask("coordinator", View())
         if view.started:
             request = SetMembers(view.membership, view.trainers)
-            self._client.tell_all([Ask(f"server {index}", request) for index in range(self._servers)])
+            self._client.notify_all([Ask(f"server {index}", request) for index in range(self._servers)])
 
-    def _beats_on(self) -> None:
-        with speaking(f"trainer {self.number}"):
-            while not self._left.wait(self._beat_seconds):
+    def _send_heartbeats(self) -> None:
+        with log_context(f"trainer {self.number}"):
+            while not self._left.wait(self._heartbeat_seconds):
                 try:
-                    self._beat()
+                    self._heartbeat()
                 except Killed:
                     return
                 except ClusterError as error:  # the trainer's next request says so too
                     _log.info("%s", error)
 
-    def _beat(self) -> None:
-        incarnation, events = self.incarnation, events_waiting()
+    def _heartbeat(self) -> None:
+        incarnation, events = self.incarnation, pending_events()
         try:
             self._client.once("coordinator", Heartbeat(Role.TRAINER, self.number, incarnation, self._report(), events))
             events_sent(events)

@@ -18,12 +18,12 @@ _PAUSE = 0.02
 
 
 class Reading:
-    """step_aside(), where trainers wait for each other: what this one has done is the others' when it returns. They
+    """withdraw(), where trainers wait for each other: what this one has done is the others' when it returns. They
     would wait for a trainer that waits for a task, while it waits for theirs: so it leaves the job until there is one.
     """
 
-    def __init__(self, client: Client, membership: Membership, step_aside: Callable[[], None] | None):
-        self._client, self._membership, self._step_aside, self._asks = client, membership, step_aside, count()
+    def __init__(self, client: Client, membership: Membership, withdraw: Callable[[], None] | None):
+        self._client, self._membership, self._withdraw, self._asks = client, membership, withdraw, count()
 
     def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int, set_pass: Callable[[int], None]) -> Iterator[Any]:
         """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
@@ -42,13 +42,13 @@ class Reading:
                     self._wait()
 
     def _get(self, number: int) -> Task:
-        return self._membership.ask(GetTask, pass_number=number, ask=next(self._asks))
+        return self._membership.ask(GetTask, pass_number=number, serial=next(self._asks))
 
     def _wait(self) -> None:
-        if self._step_aside is None:
+        if self._withdraw is None:
             time.sleep(_PAUSE)
             return
-        self._step_aside()
+        self._withdraw()
         self._membership.leave()
         while True:
             tasks = self._client.ask("coordinator", GetJobStatus()).tasks

@@ -9,10 +9,10 @@ import numpy as np
 from ..client import Ask, Client, OnWait, required
 from ..errors import AlreadyInitialised, NotInitialised
 from ..messages import ServerReply
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import Compare, FinishInit, Init, Pull
 from ..servers.parameter_shard import digest
-from ..shards import Block, ParameterInfo, join, part, plan_shards
+from ..shards import Block, ParameterInfo, block_values, join_blocks, plan_shards
 from ..values import BlockDigest, BlockKey, NewBlock
 from ..wire import Arrays
 
@@ -22,7 +22,7 @@ Gradient = np.ndarray | Rows
 Pulled = tuple[dict[str, np.ndarray], dict[str, Rows]]
 _AT_ONCE = 200
 """Blocks in one message of an initialiser, whose headers are limited."""
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class RemoteParameter(NamedTuple):
@@ -46,26 +46,26 @@ class RemoteParameters:
             self.blocks[block.server].append(block)
         self.versions, self.lives, self.restarts = [0] * servers, [""] * servers, 0
 
-    def give(self, servers: Sequence[int], token: int, values: Mapping[str, np.ndarray]) -> None:
+    def initialise(self, servers: Sequence[int], token: int, values: Mapping[str, np.ndarray]) -> None:
         """All parameters of these servers, by the initialiser."""
         for index in servers:
             blocks = self.blocks[index]
             asks = []
             for begin in range(0, len(blocks), _AT_ONCE):
                 some = blocks[begin : begin + _AT_ONCE]
-                arrays = [part(self._info(block), block, values[block.parameter]) for block in some]
+                arrays = [block_values(self._info(block), block, values[block.parameter]) for block in some]
                 new = [NewBlock(self._info(block), block, self.by_name[block.parameter].config) for block in some]
                 asks.append(Ask(f"server {index}", Init(token, new, [np.ascontiguousarray(one) for one in arrays])))
             asks.append(Ask(f"server {index}", FinishInit(token, len(blocks))))
             for ask in asks:
-                self._give_one(ask)
+                self._initialise_one(ask)
 
-    def _give_one(self, ask: Ask) -> None:
+    def _initialise_one(self, ask: Ask) -> None:
         (result,) = self._client.ask_all([ask])
         if not isinstance(result, AlreadyInitialised):  # by this trainer, which did not hear of it; or it is in use
             required([result])
 
-    def trained_otherwise(self) -> list[str]:
+    def config_mismatches(self) -> list[str]:
         """Parameters that servers have with another OptimizerConfig, as a job in the same directory began with it."""
         asks = []
         for index, blocks in enumerate(self.blocks):
@@ -97,12 +97,12 @@ class RemoteParameters:
             asks.append(Ask(f"server {index}", Pull(_keys(whole), _keys(table), min_version, average, inside)))
         pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in (*names, *rows)}
         for index, pulled in enumerate(required(self._client.ask_all(asks, on_wait))):
-            self.heard(index, pulled)
+            self.note_reply(index, pulled)
             self.versions[index] = pulled.version
             for block, array in zip([*wanted[index], *tables[index]], pulled.arrays):
                 pieces[block.parameter].append((block.begin, block.end, array))
         return (
-            {name: join(self.by_name[name].info, pieces[name]) for name in names},
+            {name: join_blocks(self.by_name[name].info, pieces[name]) for name in names},
             {name: (rows[name], _in_order(pieces[name])) for name in rows},
         )
 
@@ -111,7 +111,7 @@ class RemoteParameters:
         blocks = [block for block in self.blocks[index] if block.parameter in gradients]
         return _keys(blocks), [array for block in blocks for array in self._parts(block, gradients[block.parameter])]
 
-    def heard(self, index: int, reply: ServerReply) -> None:
+    def note_reply(self, index: int, reply: ServerReply) -> None:
         """A server has replied."""
         if self.lives[index] and reply.life != self.lives[index]:
             self.restarts += 1
@@ -124,7 +124,7 @@ class RemoteParameters:
     def _parts(self, block: Block, gradient: Gradient) -> Arrays:
         info = self._info(block)
         if not info.sparse:
-            return [np.ascontiguousarray(part(info, block, gradient))]  # type: ignore[arg-type]
+            return [np.ascontiguousarray(block_values(info, block, gradient))]  # type: ignore[arg-type]
         rows, values = gradient
         if len(self.blocks) == 1:
             return [rows, values]

@@ -25,7 +25,7 @@ from ...io.model import Vars, save_inference_model
 from ...io.parameters import Path
 from ...io.regular_files import sync_directory
 from ...program import Program
-from ..errors import Malformed, StaleToken, StorageError, told_storage
+from ..errors import Malformed, StaleToken, StorageError, storage_errors
 
 ALONE = "0"
 """The id of the trainer that saves where there is no coordinator to elect one."""
@@ -89,13 +89,13 @@ def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Pro
 def _save(directory: str, trainer_id: str, write: Write, check: Callable[[], None]) -> str:
     path = os.path.join(directory, trainer_id)
     new = _hidden(path)
-    with told_storage(f"can't save to '{directory}'"):
+    with storage_errors(f"can't save to '{directory}'"):
         os.makedirs(directory, exist_ok=True)
         _tidy(path)
         os.mkdir(new)
     try:
         write(new)
-        with told_storage(f"can't save to '{directory}'"):
+        with storage_errors(f"can't save to '{directory}'"):
             _sync_tree(new)
             check()
             _put_in_place(new, path)

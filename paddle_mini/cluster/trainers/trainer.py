@@ -24,7 +24,7 @@ from . import delta_step, gradient_step
 from .membership import Membership
 from .reading import Reading
 from .saving import Write, model_writer, save_alone, save_elected
-from .trainer_part import TrainerPart
+from .trainer_process import TrainerProcess
 from .transpile import transpile
 
 Vars = Sequence[str | Variable]
@@ -101,7 +101,7 @@ def save_if_elected(membership: Membership, directory: Path, seconds: float, wri
 
 
 class JobTrainer(Trainer):
-    """A trainer of a job. counts: of TrainerPart."""
+    """A trainer of a job. counts: of TrainerProcess."""
 
     def __init__(self, number: int, link: Link, settings: JobSettings, main: Program, exe: Executor, scope: Scope):
         super().__init__(main, exe, scope)
@@ -109,32 +109,32 @@ class JobTrainer(Trainer):
         transpiled = None if settings.by_trainers else transpile(main)
         remote = delta_step.remote_parameters(main) if transpiled is None else gradient_step.remote_parameters(transpiled)
         self._remote = {one.info.name: one for one in remote}
-        self._part = TrainerPart(number, link, settings, remote, self._values)
+        self._process = TrainerProcess(number, link, settings, remote, self._values)
         self._train_step: TrainStep = (
-            delta_step.DeltaStep(self._part, main, exe, scope)
+            delta_step.DeltaStep(self._process, main, exe, scope)
             if transpiled is None
-            else gradient_step.GradientStep(self._part, transpiled, exe, scope)
+            else gradient_step.GradientStep(self._process, transpiled, exe, scope)
         )
-        self.counts = self._part.counts
+        self.counts = self._process.counts
 
     def begin(self) -> None:
         """Joins the job; returns when it can begin."""
-        self._part.begin()
+        self._process.begin()
         self._take([name for name, one in self._remote.items() if one.fixed])
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         results = self._train_step.run(feed or {}, list(fetch_list or ()), return_numpy)
-        self._part.pace.steps += 1
+        self._process.pace.steps += 1
         return results
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
-        step_aside = self._train_step.settle if self._part.settings.mode == "sync" else None
-        reading = Reading(self._part.client, self._part.membership, step_aside)
+        withdraw = self._train_step.settle if self._process.settings.mode == "sync" else None
+        reading = Reading(self._process.client, self._process.membership, withdraw)
         return reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def set_pass(self, number: int) -> None:
         super().set_pass(number)
-        self._part.pass_number = number
+        self._process.pass_number = number
 
     def pull(self) -> None:
         self._train_step.settle()
@@ -146,32 +146,32 @@ class JobTrainer(Trainer):
         def values() -> dict[str, np.ndarray]:
             averaged = [name for name in names if name in self._remote and self._remote[name].average]
             others = [name for name in names if name in self._remote and name not in averaged]
-            if self._part.settings.mode == "sync":
+            if self._process.settings.mode == "sync":
                 self._train_step.settle()  # all servers are at one step then, as the next one needs this trainer
             own = {name: self._scope.get(name) for name in names if name not in self._remote}
-            return {**own, **self._part.pull(others, {})[0], **self._part.pull(averaged, {}, average=0)[0]}
+            return {**own, **self._process.pull(others, {})[0], **self._process.pull(averaged, {}, average=0)[0]}
 
         write = model_writer(values, feed_vars, fetch_vars, self._main)
-        saved = save_if_elected(self._part.membership, directory, seconds, write)
-        self._part.pace.saves += saved is not None
+        saved = save_if_elected(self._process.membership, directory, seconds, write)
+        self._process.pace.saves += saved is not None
         return saved
 
     def finish(self) -> None:
         """The end of its work: the others do not wait for it any more."""
         self._train_step.settle()
-        self._part.membership.leave()
+        self._process.membership.leave()
 
     def fail(self) -> None:
         """An error is about to end it."""
-        self._part.membership.flush_events()
+        self._process.membership.flush_events()
 
     def kill(self) -> None:
         """Ends as a process that dies: no message is sent."""
-        self._part.membership.stop_heartbeat()
+        self._process.membership.stop_heartbeat()
 
     def _values(self) -> dict[str, np.ndarray]:
         return {name: self._scope.get(name) for name in self._remote}
 
     def _take(self, names: Sequence[str]) -> None:
-        for name, value in self._part.pull(names, {})[0].items():
+        for name, value in self._process.pull(names, {})[0].items():
             self._scope.set(name, value)

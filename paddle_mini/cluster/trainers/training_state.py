@@ -14,14 +14,14 @@ from ...io.checkpoint import CheckpointManager
 from ...io.checkpoint_files import held_names, schedule_states
 from ...program import Program
 from ..errors import Malformed, StorageError
-from ..part_log import PartLogger
-from ..values import Life, State
+from ..process_log import ProcessLogger
+from ..values import MemberId, State
 from ..wire import Arrays
-from .flat import Flat
+from .flat_buffer import FlatBuffer
 
 FOLDER = "trainers"
 """Of checkpoints, in the directory of the job."""
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class TrainingState:
@@ -48,23 +48,23 @@ class TrainingState:
         fields = sorted((name, str(dtype), shape) for name, (dtype, shape) in self._fields.items())
         return hashlib.sha256(repr(fields).encode()).hexdigest()
 
-    def given(self, servers: int) -> list[Arrays]:
+    def shares(self, servers: int) -> list[Arrays]:
         """A part for each server; what about() says goes with them."""
         held_names(self._main, self._scope)  # refuses averages that stand in place of parameters
-        flat = Flat(self._fields)
+        flat = FlatBuffer(self._fields)
         for name, value in self._values(self._fields).items():
             np.copyto(flat.views[name], value)
-        return [flat.part(index, servers) for index in range(servers)]
+        return [flat.share(index, servers) for index in range(servers)]
 
-    def about(self, made: list[Life]) -> State:
+    def about(self, contributors: list[MemberId]) -> State:
         """made: whose gradients made the last step."""
-        return State(schedule_states(self._main), self._optimizing.random_state(), made)
+        return State(schedule_states(self._main), self._optimizing.random_state(), contributors)
 
     def take(self, parts: list[Arrays], about: State) -> None:
         """What given() and about() of another trainer said becomes the state."""
-        flat = Flat(self._fields)
+        flat = FlatBuffer(self._fields)
         for index, arrays in enumerate(parts):
-            flat.take(index, len(parts), arrays)
+            flat.set_share(index, len(parts), arrays)
         schedules: Mapping[str, Any] = self._main.schedules
         if about.schedules.keys() != schedules.keys():
             raise Malformed("the state of another trainer has other schedules of learning rates")
@@ -74,7 +74,7 @@ class TrainingState:
             rate.set_state_dict(about.schedules[name]["state"])
         self._optimizing.set_random_state(about.random)
 
-    def go_on(self) -> int:
+    def resume(self) -> int:
         """Goes on from the newest checkpoint, if there is one; the step."""
         if self._checkpoints.latest() is None:
             return 0

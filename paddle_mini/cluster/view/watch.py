@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...errors import shown
 from ..client import Client
 from ..errors import ClusterError, Malformed, Timeout
-from ..part_log import AT_ONCE, LOGGER
+from ..process_log import AT_ONCE, LOGGER
 from ..protocol import GetJobStatus
 from ..replies import JobStatus
 from ..values import MemberStatus

@@ -33,7 +33,7 @@ _part: ContextVar[str] = ContextVar("part", default="")
 
 
 @contextmanager
-def speaking(part: str) -> Iterator[None]:
+def log_context(part: str) -> Iterator[None]:
     """What is logged inside, by this thread, is of this part: "server 1"."""
     before = _part.set(part)
     try:
@@ -42,7 +42,7 @@ def speaking(part: str) -> Iterator[None]:
         _part.reset(before)
 
 
-class PartLogger(logging.LoggerAdapter):  # is generic for type checkers only, in Python 3.10
+class ProcessLogger(logging.LoggerAdapter):  # is generic for type checkers only, in Python 3.10
     """The logger of a module whose code runs in parts."""
 
     def __init__(self, name: str):
@@ -77,7 +77,7 @@ def forward_log(part: str) -> None:
     logger.propagate = False
 
 
-def events_waiting() -> list[Event]:
+def pending_events() -> list[Event]:
     """The oldest events that have to be sent. They stay until events_sent(): a beat may find no coordinator."""
     return list(_waiting.events)[:AT_ONCE]
 
@@ -89,7 +89,7 @@ def events_sent(events: list[Event]) -> None:
             _waiting.events.popleft()
 
 
-class Board:
+class EventBuffer:
     """What parts in processes of their own have logged, the newest of it, for whoever began the job."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-# TrainerPart: a trainer as a part of a job: it joins, initialises the servers if it is selected, pulls and pushes.
+# TrainerProcess: a trainer as a part of a job: it joins, initialises the servers if it is selected, pulls and pushes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,18 +11,18 @@ from ..engine import Link
 from ..errors import ClusterError, Gone, NotInitialised, Stale, StaleToken
 from ..job_settings import JobSettings
 from ..messages import Wait
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import BeginInit, EndInit, Push, PushDelta
-from ..values import Life
+from ..values import MemberId
 from .membership import Membership
 from .pace import Pace
 from .remote_parameters import Gradient, Pulled, RemoteParameter, RemoteParameters
 
 Again = Callable[[Sequence[int]], None]
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
-class TrainerPart:
+class TrainerProcess:
     """values(): the parameters that this trainer has, by name: the beginning, if it is selected to give it.
 
     counts: pushes by what became of them, each at each server: "sent" is "applied" and "dropped" together. An applied
@@ -38,9 +38,9 @@ class TrainerPart:
         values: Callable[[], Mapping[str, np.ndarray]],
     ):
         self.settings, self._values = settings, values
-        self.client = Client(link, **settings.of_clients())
+        self.client = Client(link, **settings.client_options())
         self.parameters = RemoteParameters(self.client, parameters, settings.servers)
-        self.membership = Membership(number, settings.servers, self.client, settings.beat_seconds, self._report)
+        self.membership = Membership(number, settings.servers, self.client, settings.heartbeat_seconds, self._report)
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
         self.pace = Pace()
         self.pass_number = 0
@@ -49,7 +49,7 @@ class TrainerPart:
         """Returns when all servers have all parameters."""
         self.membership.join()
         self._initialise()
-        otherwise = self.parameters.trained_otherwise()
+        otherwise = self.parameters.config_mismatches()
         if otherwise:
             _log.warning(
                 "the job goes on with the optimizer that it was begun with, which is not this program's, for "
@@ -64,9 +64,9 @@ class TrainerPart:
             if reply.token is None:
                 return
             try:
-                self.parameters.give([row.server for row in reply.servers], reply.token, self._values())
+                self.parameters.initialise([row.server for row in reply.servers], reply.token, self._values())
                 self.membership.ask(
-                    EndInit, token=reply.token, servers=[Life(row.server, row.incarnation) for row in reply.servers]
+                    EndInit, token=reply.token, servers=[MemberId(row.server, row.incarnation) for row in reply.servers]
                 )
             except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or began again
                 _log.warning("it initialises once more: %s", error)
@@ -90,7 +90,7 @@ class TrainerPart:
                 self.membership.join()
             if reply.life != begun[index]:
                 begun[index] = reply.life
-                self.parameters.heard(index, reply)
+                self.parameters.note_reply(index, reply)
                 self._initialise()
                 lacking = [index]
             if self.membership.incarnation != incarnation:  # it joined again, here or amid a request
@@ -132,7 +132,7 @@ class TrainerPart:
                 elif isinstance(result, ClusterError):
                     errors.append(result)
                 else:
-                    self.parameters.heard(index, result)
+                    self.parameters.note_reply(index, result)
                     self._count("applied", 0 if again else 1)
             if left:
                 self._initialise()

@@ -12,7 +12,7 @@ _WORD = 8
 """Bytes; what is of a dtype that messages do not have is sent as words."""
 
 
-class Flat:
+class FlatBuffer:
     """views: the arrays, by name, [shape]; all of one dtype are in one piece of memory, in the order of `fields`."""
 
     def __init__(self, fields: Mapping[str, tuple[np.dtype, Sequence[int]]]):
@@ -29,13 +29,13 @@ class Flat:
                 begin += sizes[name]
             self._sent.append(buffer if dtype in DTYPES else words)
 
-    def part(self, index: int, count: int) -> Arrays:
+    def share(self, index: int, count: int) -> Arrays:
         """Part `index` of `count`: of each dtype the elements, in place."""
         return [buffer[_cut(len(buffer), index, count) : _cut(len(buffer), index + 1, count)] for buffer in self._sent]
 
-    def take(self, index: int, count: int, arrays: Arrays) -> None:
+    def set_share(self, index: int, count: int, arrays: Arrays) -> None:
         """The values of a part; Malformed for what is none."""
-        own = self.part(index, count)
+        own = self.share(index, count)
         if [(array.dtype, array.shape) for array in arrays] != [(array.dtype, array.shape) for array in own]:
             raise Malformed(f"part {index} of {count} is of other sizes here")
         for mine, array in zip(own, arrays):

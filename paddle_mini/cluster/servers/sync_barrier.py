@@ -16,7 +16,7 @@ class WaitingPush(NamedTuple):
     pass_number: int
 
 
-class Rounds:
+class SyncBarrier:
     """At most one push of each trainer waits.
 
     A trainer pushes a step after it has pulled the result of the one before, so a push of a later step says, too, that

@@ -14,7 +14,7 @@ from ...variable import Variable
 from .transpile import optimized_at, parameter_and_gradient, require_trained
 
 
-class Halves(NamedTuple):
+class SplitProgram(NamedTuple):
     """model: forward and backward. optimizing: clipping, regularization, optimizer, averages, schedules. gradients:
     what goes from one to the other, by the parameters' names. scales: whether the optimizer deals with gradients that
     are not finite. changed: what persists and `optimizing` changes."""
@@ -26,7 +26,7 @@ class Halves(NamedTuple):
     changed: set[str]
 
 
-def halves(main: Program) -> Halves:
+def split_program(main: Program) -> SplitProgram:
     """Splits a program on which minimize was called, and leaves it as it is. ProgramError where one half reads of the
     other what is neither a gradient nor persistable, and for sparse gradients."""
     require_trained(main)
@@ -45,7 +45,7 @@ def halves(main: Program) -> Halves:
                 )
     scales = any(isinstance(one, LossScaling) for minimizer, _ in main.minimizers.values() for one in chain(minimizer))
     changed = late & {var.name for var in optimizing.list_vars() if var.persistable}
-    return Halves(model, optimizing, gradients, scales, changed)
+    return SplitProgram(model, optimizing, gradients, scales, changed)
 
 
 def _gradient(main: Program, name: str) -> Variable:
