@@ -14,7 +14,7 @@ from .errors import shown
 from .executor import Executor
 from .guards import default_main_program
 from .optimizer.replica_mean import ReplicaMean
-from .optimizer.wrapper import Around
+from .optimizer.wrapper import OptimizerWrapper
 from .place import Place
 from .program import Program
 from .replica_threads import ReplicaThreads
@@ -61,7 +61,7 @@ class DataParallel:
         self._turn, self._running = threading.RLock(), False
         self._known: weakref.WeakKeyDictionary[Program, Any] = weakref.WeakKeyDictionary()
 
-    def wrap(self, optimizer: Any) -> Around:
+    def wrap(self, optimizer: Any) -> OptimizerWrapper:
         """The optimizer, with gradients that are the mean over all replicas: clipping, regularization, GradientMerge,
         LossScaling and averages inside see that. Averages may go around it too; GradientMerge and LossScaling are
         refused there. minimize raises ProgramError for sparse gradients."""

@@ -69,13 +69,13 @@ def _variable_lines(block: Any) -> list[str]:
 
 def _telling_attrs(op: Any) -> list[Any]:
     try:
-        presets = defaults(op.type)
+        default_values = defaults(op.type)
     except ProgramError:  # an operator of another build
-        presets = {}
+        default_values = {}
     return [
         (name, value)
         for name, value in op.attrs.items()
-        if name not in GENERIC and not (name in presets and presets[name] == value)
+        if name not in GENERIC and not (name in default_values and default_values[name] == value)
     ]
 
 

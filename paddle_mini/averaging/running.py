@@ -22,7 +22,7 @@ AddOp = Callable[..., Any]
 
 
 @dataclass
-class Member:
+class AveragedParameter:
     """A parameter, or another variable, and what its average is made of."""
 
     parameter: Variable
@@ -78,7 +78,7 @@ class RunningAverage:
     every: int
     start_step: int
     check_finite: bool
-    members: list[Member] = field(default_factory=list)
+    members: list[AveragedParameter] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.every = self.scheme.every_of(self.every)
@@ -116,7 +116,7 @@ class RunningAverage:
         def kept(key: str) -> Variable:
             return like(parameter, key, dtype)
 
-        member = Member(
+        member = AveragedParameter(
             parameter,
             like(parameter, "average", dtype, self.scheme.latest) if self.scheme.latest is not None else kept("average"),
         )
@@ -205,7 +205,7 @@ class RunningAverage:
         add("assign", {"X": self._next["CountersOut"]}, {"Out": self.counters})
         add("assign", {"X": self._next["StateOut"]}, {"Out": self.state})
 
-    def _append_average(self, add: AddOp, member: Member) -> None:
+    def _append_average(self, add: AddOp, member: AveragedParameter) -> None:
         param, average = member.parameter if member.source is None else member.source, member.average
         attrs = {"check_finite": self.check_finite}
         if self.scheme.latest is not None:
@@ -235,7 +235,7 @@ class RunningAverage:
                 attrs,
             )
 
-    def append_value(self, add: AddOp, member: Member, out: str) -> None:
+    def append_value(self, add: AddOp, member: AveragedParameter, out: str) -> None:
         """Writes what stands for a parameter to `out`. Only names are used: `add` may put operators anywhere."""
         inputs = {"Param": member.parameter.name, "Counters": self.counters.name}
         if self.scheme.latest is not None:
@@ -269,7 +269,7 @@ class _Beginning(Scheme):
         return {"scheme": "first"}
 
 
-def append_beginning(add: AddOp, members: list[Member]) -> None:
+def append_beginning(add: AddOp, members: list[AveragedParameter]) -> None:
     """Before an optimizer: in the first run averages become what their parameters are, which may have been loaded after
     the startup program ran."""
     begin = RunningAverage(_Beginning(), 1, 0, check_finite=False, members=members)

@@ -91,10 +91,10 @@ def emit_all(
     `outputs` says otherwise: a variable to write, or a number of new ones (for an optional port,
     and for a port that takes a list).
     """
-    record = record_of(op_type)
+    schema = schema_of(op_type)
     name = layer_name(op_type, name)
     _check_attrs(op_type, attrs or {})
-    lists = {port["name"] for ports in ("inputs", "outputs") for port in record[ports] if port["list"]}
+    lists = {port["name"] for ports in ("inputs", "outputs") for port in schema[ports] if port["list"]}
     for port, value in inputs.items():
         if port in lists and not isinstance(value, (list, tuple)):
             refuse(ProgramError, f"{op_type}: {port} is {_kind(value)}, it must be a list of Variables")
@@ -102,7 +102,7 @@ def emit_all(
             if item is not None and not isinstance(item, Variable):
                 refuse(ProgramError, f"{op_type}: {port} is {_kind(item)}, it must be a Variable")
     bound = dict(outputs or {})
-    for port in record["outputs"]:
+    for port in schema["outputs"]:
         if not port["optional"]:
             bound.setdefault(port["name"], 1)
     names: dict[str, list[str]] = {}
@@ -119,7 +119,7 @@ def emit_all(
     }
 
 
-def record_of(op_type: str) -> dict[str, Any]:
+def schema_of(op_type: str) -> dict[str, Any]:
     with at_users_line():
         return contract(op_type)
 
@@ -189,10 +189,10 @@ def activation(op_type: str | None, x: Variable, name: str) -> Variable:
     if not isinstance(op_type, str):
         known = getattr(op_type, "__name__", "relu")
         refuse(ProgramError, f"act is {'a function' if callable(op_type) else _kind(op_type)}, give its name '{known}'")
-    record = record_of(op_type)
-    if len([port for port in record["inputs"] if not port["optional"]]) != 1:
+    schema = schema_of(op_type)
+    if len([port for port in schema["inputs"] if not port["optional"]]) != 1:
         refuse(ProgramError, f"act='{op_type}': that operator does not take one input")
-    return emit(op_type, {record["inputs"][0]["name"]: x}, name=name)
+    return emit(op_type, {schema["inputs"][0]["name"]: x}, name=name)
 
 
 def add_bias(x: Variable, attr: Any, size: int, axis: int, name: str) -> Variable:

@@ -30,7 +30,7 @@ def new_config(values: dict[str, Any]) -> Any:
         raise ProgramError(f"OptimizerConfig: {error}") from None
 
 
-def said_by(owner: Any, says: str, does: str, base: type) -> Callable[..., dict[str, Any]]:
+def overridden_method(owner: Any, says: str, does: str, base: type) -> Callable[..., dict[str, Any]]:
     """The method `says` of owner. Where a class of the user's changed `does` and not what it says of itself, that of
     `base`, which refuses."""
     for kind in type(owner).__mro__:

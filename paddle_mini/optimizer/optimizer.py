@@ -22,7 +22,7 @@ from ..regularizer import L2Decay, Regularizer, append_regularization_ops
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, name_of
-from .config import new_config, said_by
+from .config import new_config, overridden_method
 
 Pairs = list[tuple[Parameter, Variable]]
 Rate = float | Variable | LRScheduler
@@ -183,12 +183,12 @@ class Optimizer(Minimizer):
         # A penalty makes a sparse gradient dense. The library catches SGD's rows up to the same; what others keep would
         # have changed with every gradient.
         rests = self.leaves_other_rows and (regularizer is None or self.keeps_nothing)
-        step = said_by(self, "step_values", "append_optimize_op", Optimizer)
+        step = overridden_method(self, "step_values", "append_optimize_op", Optimizer)
         values = {**step(parameter), **self.rate_values(), "row_policy": "Lazy" if rests else "LikeZeros"}
         if clip is not None:
-            values.update(said_by(clip, "config_values", "clip", GradientClip)())
+            values.update(overridden_method(clip, "config_values", "clip", GradientClip)())
         if regularizer is not None:
-            values.update(said_by(regularizer, "config_values", "__call__", Regularizer)())
+            values.update(overridden_method(regularizer, "config_values", "__call__", Regularizer)())
         if parameter is not None:
             values["learning_rate_factor"] = parameter.learning_rate
             values["row_width"] = math.prod(parameter.shape[1:])
@@ -202,7 +202,7 @@ class Optimizer(Minimizer):
         """The fields of the learning rate."""
         rate = self.learning_rate
         if isinstance(rate, LRScheduler):
-            return said_by(rate, "config_values", "get_lr", LRScheduler)()
+            return overridden_method(rate, "config_values", "get_lr", LRScheduler)()
         if isinstance(rate, Variable):
             raise ProgramError(
                 f"{type(self).__name__}: the program computes the learning rate '{printable(rate.name)}', which an "

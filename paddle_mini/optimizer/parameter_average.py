@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
-from ..averaging.applied import Applier
+from ..averaging.average_swapper import AverageSwapper
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
 from ..averaging.schemes import Latest, Scheme, Window
@@ -20,14 +20,14 @@ from ..place import CPUPlace, Place
 from ..program import Program
 from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
 from ..variable import Parameter, Variable, name_of
-from .averaged import Averaged
+from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Minimizer, Pairs
 from .wrapper import chain, updated_by
 
 Schemes = Scheme | Sequence[Scheme]
 
 
-class ParameterAverage(Averaged):
+class ParameterAverage(AveragingOptimizer):
     """Any optimizer, with averages of the parameters it changes.
 
     optimizer: what changes the parameters, GradientMerge and LossScaling too; its results are the same bits with and
@@ -60,7 +60,7 @@ class ParameterAverage(Averaged):
         non_finite: str = "raise",
     ):
         super().__init__(optimizer)
-        if any(isinstance(one, Averaged) for one in chain(optimizer)):
+        if any(isinstance(one, AveragingOptimizer) for one in chain(optimizer)):
             raise ProgramError(
                 f"ParameterAverage around {type(optimizer).__name__}, which has averages: give one of them a list of schemes"
             )
@@ -97,7 +97,7 @@ class ParameterAverage(Averaged):
                 for buffer in _buffers(block.program) if self.buffers == "average" else ():
                     average.add(buffer, False)
             self._append(block, ops, begin, running, averaged, rows)
-        self.averages = Applier(block.program, running, self._device())
+        self.averages = AverageSwapper(block.program, running, self._device())
         self.note(params_grads)
         return ops
 

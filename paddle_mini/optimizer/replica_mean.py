@@ -12,10 +12,10 @@ from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Variable
 from .optimizer import Pairs
-from .wrapper import Around
+from .wrapper import OptimizerWrapper
 
 
-class ReplicaMean(Around):
+class ReplicaMean(OptimizerWrapper):
     """What DataParallel.wrap puts around an optimizer: gradients become their mean over `count` replicas, in place."""
 
     sums_replicas = True

@@ -19,7 +19,7 @@ from .optimizer import Minimizer, Pairs, require_unchanged
 Step = Callable[[Pairs], None] | None
 
 
-class Around(Minimizer):
+class OptimizerWrapper(Minimizer):
     """What is put around an optimizer, which may be another one of these."""
 
     sums_replicas = False
@@ -46,11 +46,11 @@ class Around(Minimizer):
         """check() of this and of all inside; before anything is appended."""
         require_unchanged(program, pairs)
         for one in chain(self):
-            if isinstance(one, Around):
+            if isinstance(one, OptimizerWrapper):
                 one.check(program, pairs)
 
 
-class Wrapper(Around):
+class Wrapper(OptimizerWrapper):
     """What GradientMerge and LossScaling share. `updated`, after minimize: a variable of the global block, bool [1]:
     whether this run changed the parameters."""
 

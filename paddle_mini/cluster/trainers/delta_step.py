@@ -9,7 +9,7 @@ import numpy as np
 from ... import dtypes
 from ..._core import ProgramError, Scope, printable
 from ...executor import Executor
-from ...optimizer.averaged import Averaged
+from ...optimizer.averaging_optimizer import AveragingOptimizer
 from ...optimizer.config import new_config
 from ...program import Program
 from ...variable import Parameter
@@ -33,7 +33,7 @@ def remote_parameters(main: Program) -> list[RemoteParameter]:
                 "parameters; make the embedding with is_sparse=False, or take mode async or sync"
             )
         assert isinstance(parameter, Parameter)
-        averaging = minimizer.config_values(parameter).get("averaging", []) if isinstance(minimizer, Averaged) else []
+        averaging = minimizer.config_values(parameter).get("averaging", []) if isinstance(minimizer, AveragingOptimizer) else []
         config = new_config(
             {"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}, "averaging": averaging}
         )

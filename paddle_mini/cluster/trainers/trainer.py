@@ -13,7 +13,7 @@ from ..._core import Scope
 from ...errors import shown
 from ...executor import Executor
 from ...io.parameters import Path
-from ...optimizer.averaged import Averaged
+from ...optimizer.averaging_optimizer import AveragingOptimizer
 from ...program import Program
 from ...variable import Variable
 from ..engine import Link
@@ -82,7 +82,7 @@ class Trainer:
         return [var.name for var in pruned.list_vars() if var.persistable]
 
     def _averages(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        minimizers = {id(one): one for one, _ in self._main.minimizers.values() if isinstance(one, Averaged)}
+        minimizers = {id(one): one for one, _ in self._main.minimizers.values() if isinstance(one, AveragingOptimizer)}
         with ExitStack() as applied:
             for minimizer in minimizers.values():
                 applied.enter_context(minimizer.apply(self._exe, self._scope))

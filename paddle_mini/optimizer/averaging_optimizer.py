@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .._core import Applied, ProgramError, Scope
-from ..averaging.applied import Applier
+from ..averaging.average_swapper import AverageSwapper
 from ..averaging.batch_norm import batch_statistics, moving_statistics
 from ..averaging.export import save_models
 from ..averaging.schemes import Scheme
@@ -15,10 +15,10 @@ from ..io.parameters import Path
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable
-from .wrapper import Around
+from .wrapper import OptimizerWrapper
 
 
-class Averaged(Around):
+class AveragingOptimizer(OptimizerWrapper):
     """An optimizer around another one, with averages to evaluate and save.
 
     In all methods scope is where the training program's variables live, None: the global one; scheme says which of
@@ -27,7 +27,7 @@ class Averaged(Around):
 
     def __init__(self, optimizer: Any):
         super().__init__(optimizer)
-        self.averages: Applier | None = None
+        self.averages: AverageSwapper | None = None
 
     def require_new(self) -> None:
         if self.averages is not None:
@@ -112,7 +112,7 @@ class Averaged(Around):
         """
         save_models(self._made(), prefix, feed_vars, fetch_vars, exe, program, scope, scheme, raw)
 
-    def _made(self) -> Applier:
+    def _made(self) -> AverageSwapper:
         if self.averages is None:
             raise ProgramError("there is nothing averaged yet: call minimize() first")
         return self.averages

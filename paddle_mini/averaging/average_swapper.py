@@ -13,12 +13,12 @@ from ..program import Program
 from ..roles import device_guard
 from ..scope import global_scope
 from ..variable import Variable
-from .running import AddOp, Member, RunningAverage
+from .running import AddOp, AveragedParameter, RunningAverage
 from .schemes import Scheme
 from .statistics import Statistics, statistics
 
 
-class Applier:
+class AverageSwapper:
     """Averages of one training program, read from a scope."""
 
     def __init__(self, main: Program, running: list[RunningAverage], device: str | None):
@@ -73,7 +73,7 @@ class Applier:
                 .create_var(f"{name}@{average.state.name}", shape=buffer.shape, dtype=buffer.dtype, persistable=True)
             )
             scope.set(own.name, value.astype(buffer.dtype))
-            average.members = [one for one in average.members if one is not held.get(name)] + [Member(buffer, own)]
+            average.members = [one for one in average.members if one is not held.get(name)] + [AveragedParameter(buffer, own)]
         self._computing.pop(id(average), None)
 
     def require_raw(self, scope: Scope) -> None:
@@ -148,7 +148,7 @@ class Applier:
             self._computing[id(average)] = program  # all of it: an interrupt may come at any line
         return self._computing[id(average)]
 
-    def _append_value(self, add: AddOp, average: RunningAverage, member: Member, out: str) -> None:
+    def _append_value(self, add: AddOp, average: RunningAverage, member: AveragedParameter, out: str) -> None:
         with device_guard(self._device):
             average.append_value(add, member, out)
 
@@ -160,7 +160,7 @@ class Applier:
                 _declare(program.global_block(), variable)
         return program
 
-    def _members(self) -> list[Member]:
+    def _members(self) -> list[AveragedParameter]:
         """Every averaged variable once."""
         return list({member.parameter.name: member for average in self._running for member in average.members}.values())
 
