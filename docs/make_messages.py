@@ -11,7 +11,7 @@ TITLES = {"coordinator": "the coordinator", "server": "a parameter server", "red
 
 
 def _fields(kind):
-    """What has a default may be missing, and has "?"."""
+    """Names of the fields; optional ones are marked with "?"."""
     return ", ".join(
         f"`{one.name}`" + "?" * (one.default is not dataclasses.MISSING or one.default_factory is not dataclasses.MISSING)
         for one in dataclasses.fields(kind)
@@ -25,7 +25,7 @@ def lines():
             "",
             f"Requests to {title}:",
             "",
-            "| request | what it says | fields | fields of the reply |",
+            "| request | meaning | fields | fields of the reply |",
             "|---|---|---|---|",
         )
         for kind in REQUESTS[service].values():

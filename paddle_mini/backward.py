@@ -145,7 +145,7 @@ def _op_path(block: Block, targets: set[str], stops: set[str]) -> list[Operator]
     """The operators that lead to the targets, in order."""
     relevant, path = set(targets), []
     for op in reversed(block.ops):
-        # What an optimizer wrote before is a leaf here.
+        # A variable that an optimizer wrote before is a leaf here.
         if relevant.isdisjoint(op.output_names) or op.attr("op_role", 0) & (roles.OPTIMIZE | roles.LR_SCHEDULE):
             continue
         path.append(op)

@@ -36,7 +36,7 @@ class Asked:
         reply = self.ask("register", key=key, server=number, address=f"at {key}", token=token)
         return [reply["number"], reply["incarnation"]]
 
-    def beat(self, part, number, incarnation, **report):
+    def heartbeat(self, part, number, incarnation, **report):
         return self.ask("heartbeat", role=part, number=number, incarnation=incarnation, report=report)
 
 

@@ -1,4 +1,4 @@
-# Averages in use: in place of the parameters for a while, or under their names in another program.
+# AverageSwapper: substitutes averages for parameters temporarily, or under their names in another program.
 from __future__ import annotations
 
 import warnings
@@ -50,7 +50,7 @@ class AverageSwapper:
             return claim.apply(need_restore)
 
     def restore(self, scope: Scope | None) -> None:
-        """All raw values come back, or none: an interrupt finds the scope in one of these two states."""
+        """Restores all raw values or none, also when interrupted."""
         scope = global_scope() if scope is None else scope
         scope.restore([member.exchange for member in self._members()])
 
@@ -62,7 +62,7 @@ class AverageSwapper:
             return statistics(average, scope, lambda member: scope.get(member.pending))
 
     def rebind(self, scope: Scope | None, scheme: Scheme | None, values: dict[str, np.ndarray]) -> None:
-        """Other variables than parameters get these values where averages are in use."""
+        """Sets the values of variables other than parameters while averages are swapped in."""
         scope, average = global_scope() if scope is None else scope, self.of(scheme)
         held = {member.parameter.name: member for member in average.members}
         for name, value in values.items():
@@ -136,7 +136,7 @@ class AverageSwapper:
         return program
 
     def _aside(self, average: RunningAverage) -> Program:
-        """Computes the averages beside the parameters; the same program each time, so that its plan is kept."""
+        """Computes the averages in separate variables; the same program each time, so that its plan is cached."""
         if id(average) not in self._computing:
             program = self._declaring()
             block = program.global_block()
@@ -145,7 +145,7 @@ class AverageSwapper:
                 for kept in member.kept():
                     _declare(block, kept)
                 self._append_value(block.append_op, average, member, member.pending)
-            self._computing[id(average)] = program  # all of it: an interrupt may come at any line
+            self._computing[id(average)] = program  # only when complete: an interrupt may come at any line
         return self._computing[id(average)]
 
     def _append_value(self, add: AddOp, average: RunningAverage, member: AveragedParameter, out: str) -> None:

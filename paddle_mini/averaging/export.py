@@ -1,4 +1,4 @@
-# Models with averaged parameters, and a note in each of how its parameters were made.
+# Export of models with averaged parameters, and their provenance.
 from __future__ import annotations
 
 import hashlib

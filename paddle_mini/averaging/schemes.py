@@ -1,5 +1,5 @@
 # Averages of parameters: the schemes, each a small value.
-"""A scheme says how much the newest parameters weigh in their average, step by step (operator `average_weight`); the
+"""A scheme defines the weight of the newest parameters in their average, step by step (operator `average_weight`); the
 averaging itself (`parameter_average`) is the same for all. See optimizer.ParameterAverage, which puts both into a
 program. Where a length is asked for, a number means steps; averaging.steps, samples, epochs and fraction make others.
 """
@@ -20,27 +20,27 @@ MOST_STEPS = 2**62
 
 
 class Scheme(ABC):
-    """What all schemes say of themselves."""
+    """Base class of averaging schemes."""
 
     start = 0
-    """Steps that this scheme leaves out, whatever start_step of ParameterAverage is."""
+    """Initial steps that this scheme skips, for any start_step of ParameterAverage."""
     own_every: int | None = None
-    """Steps from one update to the next, where the scheme and not ParameterAverage says them."""
+    """Steps from one update to the next, if the scheme and not ParameterAverage sets them."""
     generations = 1
-    """Averages that are kept: 2 for a window."""
+    """Number of averages in the state: 2 for a window."""
     compensated = False
-    """Whether the average is kept as one variable, beside what rounding added to it, and not in blocks."""
+    """Whether the average is one variable with its compensation for rounding, and not in blocks."""
     plain = False
     """Whether the average is one variable without a block: the scheme is defined by its rounded value."""
     latest: int | None = None
-    """How many single parameters are kept, where they are."""
+    """Number of stored parameters, for schemes that store them."""
     is_mean = True
     """Whether it is a mean of parameters and nothing else."""
     lazy = True
     """Whether rows of a table that did not change need no work."""
 
     def __repr__(self) -> str:
-        """As it was written: what is not the default."""
+        """The constructor call, without default arguments."""
         given = [(one, getattr(self, one.name)) for one in fields(self) if one.init]  # type: ignore[arg-type]
         texts = [
             repr(value) if number == 0 else f"{one.name}={value!r}"
@@ -54,7 +54,7 @@ class Scheme(ABC):
         """Attributes of average_weight when every `every`-th step is averaged."""
 
     def every_of(self, every: int) -> int:
-        """Steps from one update to the next: the scheme's own, or else what ParameterAverage says."""
+        """Steps from one update to the next: the scheme's, or else those of ParameterAverage."""
         return every if self.own_every is None else self.own_every
 
 
@@ -126,7 +126,7 @@ class Tail(Scheme):
 class Latest(Scheme):
     """The mean of the k latest parameters, taken every `every` steps (LAWA, Kaddour 2022). k floats a parameter.
 
-    every: None: as ParameterAverage says; a number goes before that of ParameterAverage.
+    every: None: that of ParameterAverage; a number overrides that of ParameterAverage.
     """
 
     k: int
@@ -135,7 +135,7 @@ class Latest(Scheme):
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k < 2**20:
-            raise ProgramError(f"Latest({shown(self.k)}): k is a whole number of parameters that are kept, at least 1")
+            raise ProgramError(f"Latest({shown(self.k)}): k, the number of kept parameters, must be an integer, at least 1")
         if self.every is not None:
             object.__setattr__(self, "every", whole_steps("Latest(every)", self.every))
 
@@ -153,7 +153,7 @@ class Latest(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Polynomial(Scheme):
-    """Step s weighs about s^eta: a tail that need not be told where to begin (Shamir and Zhang 2013). Two floats a
+    """The weight of step s is about s^eta: a tail average without a chosen begin (Shamir and Zhang 2013). Two floats a
     parameter; eta=3 is close to the mean of the last half."""
 
     eta: float = 3.0
@@ -167,7 +167,8 @@ class Polynomial(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Power(Scheme):
-    """Step s of t weighs as (s/t)^gamma: an exponential average whose length grows with the run (Karras et al. 2024).
+    """The weight of step s of t is proportional to (s/t)^gamma: an exponential average whose length grows with the run
+    (Karras et al. 2024).
 
     Give gamma, or relative_width: the standard deviation of the weights as part of the run, such as 0.1. What two of
     these have kept, averaging.synthesize turns into any other. Two floats a parameter.
@@ -196,7 +197,7 @@ class Power(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Exponential(Scheme):
-    """Each step back weighs `decay` times as much as the one after it.
+    """The weight of each step is `decay` times that of the next one.
 
     decay: at least 0 and below 1; or half_life: the age at which a step weighs half as much as the newest one.
     half_life=fraction(0.05) grows with the run. bias_correction: the weights of the steps add up to 1 from the first

@@ -1,4 +1,4 @@
-# JobSettings: what is the same for all parts of a job.
+# JobSettings: the settings that all processes of a job share.
 from __future__ import annotations
 
 import uuid
@@ -16,7 +16,7 @@ COLLECTIVE = "collective"
 
 @dataclass(frozen=True)
 class JobSettings:
-    """Malformed for what can't be. As of run(); job is the job's name, run another text each time."""
+    """See run(). job: the job's name; run: a unique text for each start. Malformed for invalid values."""
 
     job: str
     trainers: int
@@ -37,9 +37,9 @@ class JobSettings:
             raise Malformed(f"mode is {shown(self.mode)}, it must be one of {', '.join((*MODES, COLLECTIVE))}")
         self.server_settings()
         if type(self.local_steps) is not int or self.local_steps < 1:
-            raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be a whole number, at least 1")
+            raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be an integer, at least 1")
         if self.local_steps > 1 and not self.by_trainers:
-            raise Malformed(f"local_steps is of modes delta and elastic, this is {self.mode} mode")
+            raise Malformed(f"local_steps is only supported in modes delta and elastic, not in {self.mode} mode")
         for name in ("lease", "timeout", "wait_timeout", "task_timeout"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
@@ -52,8 +52,8 @@ class JobSettings:
 
     @property
     def heartbeat_seconds(self) -> float:
-        """From one beat of a part to the next, which also says what it does: often enough to be watched, and at most
-        1000 a second of all parts together, as long as that is four times a lease."""
+        """Seconds between two heartbeats of a process, which also carry its report: 1, or more to limit the job to 1000
+        heartbeats a second, but at most a quarter of the lease."""
         return min(self.lease / 4, max(1.0, (self.trainers + self.servers) / 1000))
 
     @property
@@ -64,11 +64,11 @@ class JobSettings:
 
     @property
     def is_collective(self) -> bool:
-        """Whether trainers keep the parameters, and servers only add up."""
+        """Whether trainers hold the parameters, and servers only reduce gradients."""
         return self.mode == COLLECTIVE
 
     def server_settings(self) -> ServerSettings:
-        mode = "sync" if self.is_collective else self.mode  # of which only the numbers are looked at, then
+        mode = "sync" if self.is_collective else self.mode  # collective mode only uses the numbers
         return ServerSettings(self.job, self.servers, self.trainers, mode, self.stale_limit, self.alpha, self.checkpoint_seconds)
 
     def coordinator_settings(self) -> CoordinatorSettings:

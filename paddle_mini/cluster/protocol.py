@@ -1,4 +1,4 @@
-# The requests of a job, by the service that answers; their replies are in replies.py, docs/cluster.md lists both.
+# The requests of a job, by the service that answers them; replies.py has the replies, docs/cluster.md lists both.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ from .wire import Arrays
 
 @dataclass
 class Join(Request[Welcome], to="coordinator"):
-    """A trainer comes. key: its own name for this life; trainer: the number that it had before."""
+    """A trainer joins. key: its unique name for this incarnation; trainer: its previous number."""
 
     key: str
     trainer: int | None = None
@@ -48,7 +48,7 @@ class Join(Request[Welcome], to="coordinator"):
 
 @dataclass
 class Register(Request[Welcome], to="coordinator"):
-    """A server comes. token: of the initialiser that gave its parameters."""
+    """A server joins. token: of the initialiser of its parameters."""
 
     key: str
     address: str
@@ -58,27 +58,27 @@ class Register(Request[Welcome], to="coordinator"):
 
 @dataclass
 class Heartbeat(FromMember, Request[HeartbeatReply], to="coordinator"):
-    """A member is there."""
+    """Renews the lease of a member."""
 
 
 @dataclass
 class Leave(FromMember, Request[Done], to="coordinator"):
-    """A member goes."""
+    """A member leaves."""
 
 
 @dataclass
 class View(Request[JobMembers], to="coordinator"):
-    """Who is in the job."""
+    """The members of the job."""
 
 
 @dataclass
 class BeginInit(FromTrainer, Request[Initialiser], to="coordinator"):
-    """Whether this trainer is to give servers their parameters; waits while another one does."""
+    """Whether this trainer must initialise servers; waits while another trainer does."""
 
 
 @dataclass
 class EndInit(FromTrainer, Request[Done], to="coordinator"):
-    """These servers have their parameters."""
+    """These servers are initialised."""
 
     token: int
     servers: list[MemberId]
@@ -86,7 +86,7 @@ class EndInit(FromTrainer, Request[Done], to="coordinator"):
 
 @dataclass
 class AskSave(FromTrainer, Request[Saver], to="coordinator"):
-    """Whether this trainer saves to a directory; if so, no other one is elected for so many seconds."""
+    """Whether this trainer is elected to save to a directory; if so, no other one is elected for so many seconds."""
 
     directory: str
     seconds: float
@@ -94,7 +94,7 @@ class AskSave(FromTrainer, Request[Saver], to="coordinator"):
 
 @dataclass
 class SetData(Request[Done], to="coordinator"):
-    """The data set: what trainers are told to read, in tasks of so many chunks."""
+    """Defines the data set: chunks for trainers to read, in tasks of so many chunks."""
 
     chunks: list[Any]
     chunks_per_task: int = 10
@@ -102,7 +102,7 @@ class SetData(Request[Done], to="coordinator"):
 
 @dataclass
 class GetTask(FromTrainer, Request[Task], to="coordinator"):
-    """A task of a pass over the data. ask: number of the request, which rises."""
+    """A task of a pass over the data. serial: of the request; increases."""
 
     pass_number: int
     serial: int | None = None
@@ -110,7 +110,7 @@ class GetTask(FromTrainer, Request[Task], to="coordinator"):
 
 @dataclass
 class EndTask(FromTrainer, Request[TaskEnded], to="coordinator"):
-    """A task was trained on, or failed."""
+    """A task is done, or failed."""
 
     task: int
     epoch: int
@@ -119,8 +119,8 @@ class EndTask(FromTrainer, Request[TaskEnded], to="coordinator"):
 
 @dataclass
 class JoinRendezvous(FromTrainer, Request[RendezvousJoined], to="coordinator"):
-    """Collective mode: the trainer wants the state of the others. ask: number of the request, which rises. has: the
-    state that it has; lost: key of one that servers do not have any more; layout: of its state."""
+    """Collective mode: the trainer joins and gets the common state. serial: of the request; increases. has: the state
+    that it has; lost: the key of a state that servers have lost; layout: digest of its variables."""
 
     serial: int
     layout: str
@@ -130,7 +130,7 @@ class JoinRendezvous(FromTrainer, Request[RendezvousJoined], to="coordinator"):
 
 @dataclass
 class StateStored(FromTrainer, Request[Done], to="coordinator"):
-    """Collective mode: servers have the trainer's state, under this key."""
+    """Collective mode: the trainer has stored its state on the servers, under this key."""
 
     serial: int
     step_id: StepId
@@ -139,7 +139,7 @@ class StateStored(FromTrainer, Request[Done], to="coordinator"):
 
 @dataclass
 class Arrive(FromTrainer, Request[Arrived], to="coordinator"):
-    """Collective mode: the trainer has come to a step. full: with a gradient, which servers have."""
+    """Collective mode: the trainer has arrived at a step. has_gradient: servers have its gradient."""
 
     serial: int
     step_id: StepId
@@ -148,7 +148,7 @@ class Arrive(FromTrainer, Request[Arrived], to="coordinator"):
 
 @dataclass
 class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], to="coordinator"):
-    """Collective mode: the others go on without the trainer. done: it has done what the last one does."""
+    """Collective mode: the trainer leaves. done: it has finished the work of the last trainer."""
 
     serial: int
     step_id: StepId
@@ -157,7 +157,7 @@ class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], to="coordinator"):
 
 @dataclass
 class GetJobStatus(Request[JobStatus], to="coordinator", name="status"):
-    """What the job does. after: the last reply's events_end, so that events come once."""
+    """The status of the job. after: events_end of the previous reply, so that each event is sent once."""
 
     after: int = 0
 
@@ -167,7 +167,7 @@ class GetJobStatus(Request[JobStatus], to="coordinator", name="status"):
 
 @dataclass
 class Init(Request[Done], to="server"):
-    """Blocks of the initialiser with this token, and their values: an array each. A newer token begins anew."""
+    """Blocks from the initialiser with this token, and an array of values for each. A newer token starts over."""
 
     token: int
     blocks: list[NewBlock]
@@ -180,7 +180,7 @@ class Init(Request[Done], to="server"):
 
 @dataclass
 class FinishInit(Request[Done], to="server"):
-    """The initialiser has given all blocks, so many."""
+    """The initialiser has sent all blocks, so many."""
 
     token: int
     count: int
@@ -188,8 +188,8 @@ class FinishInit(Request[Done], to="server"):
 
 @dataclass
 class Push(FromTrainer, Request[Pushed], to="server"):
-    """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the pull
-    that they were made from; pass_number: over the data. NotFinite where a value is not finite."""
+    """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the
+    parameters that they were computed from; pass_number: over the data. NotFinite if a value is not finite."""
 
     step: int
     blocks: list[BlockKey]
@@ -202,25 +202,25 @@ class Push(FromTrainer, Request[Pushed], to="server"):
         for number, array in enumerate(self.arrays):
             if not np.isfinite(array).all():
                 raise NotFinite(
-                    f"what trainer {self.trainer} pushes for step {self.step} is not finite in "
+                    f"the push of trainer {self.trainer} for step {self.step} is not finite in "
                     f"{self._name_at(number)}: none of it is applied"
                 )
 
     def _name_at(self, number: int) -> str:
-        """Which parameter an array is of, as far as is known: rows of tables come before their values."""
+        """The parameter of an array, as far as it is known: rows of tables precede their values."""
         before = sum(array.dtype.kind == "f" for array in self.arrays[:number])
         return f"'{printable(self.blocks[before].parameter)}'" if before < len(self.blocks) else "an array"
 
 
 @dataclass
 class PushDelta(Push, to="server"):
-    """Differences, where trainers optimize; else as push."""
+    """Differences, in modes in which trainers optimize; otherwise like push."""
 
 
 @dataclass
 class Pull(Request[Pulled], to="server"):
-    """Copies of blocks, and of rows of tables, of each an array of numbers; all of one version. Waits for min_version.
-    average: one of the averages in place of the values."""
+    """Copies of blocks, and of rows of tables, whose indices are the arrays; all of one version. Waits for min_version.
+    average: the index of an average to pull in place of the values."""
 
     blocks: list[BlockKey] = field(default_factory=list)
     rows: list[BlockKey] = field(default_factory=list)
@@ -235,33 +235,33 @@ class Pull(Request[Pulled], to="server"):
 
 @dataclass
 class Compare(Request[Compared], to="server"):
-    """Which parameters the server trains otherwise."""
+    """The parameters that the server trains with another configuration."""
 
     blocks: list[BlockDigest]
 
 
 @dataclass
 class SetMembers(Request[Done], to="server", name="members"):
-    """Who the trainers are, from this membership on."""
+    """Sets the trainers, from this membership on."""
 
     membership: int
     trainers: list[MemberId]
 
     def __post_init__(self) -> None:
         if len({one.number for one in self.trainers}) != len(self.trainers):
-            raise Malformed(f"members are {shown([list(one) for one in self.trainers])}, each number may be there once")
+            raise Malformed(f"members are {shown([list(one) for one in self.trainers])}: each number may occur once")
 
 
 @dataclass
 class Checkpoint(Request[Checkpointed], to="server"):
-    """Write a checkpoint now. timestamp: nanoseconds since 1970, the same for servers that are asked together."""
+    """Writes a checkpoint now. timestamp: nanoseconds since 1970, the same for all servers of a request."""
 
     timestamp: int | None = None
 
 
 @dataclass
 class GetServerStatus(Request[ServerStatus], to="server", name="status"):
-    """What the server is and has done; also before it has parameters."""
+    """State and counts of the server; also before it is initialised."""
 
 
 # To a server of collective mode
@@ -269,7 +269,7 @@ class GetServerStatus(Request[ServerStatus], to="server", name="status"):
 
 @dataclass
 class Add(FromTrainer, Request[Done], to="reducer"):
-    """A trainer's gradient for a step. serial: rises in a trainer's life."""
+    """A trainer's gradient for a step. serial: increases within an incarnation."""
 
     serial: int
     step_id: StepId
@@ -285,7 +285,7 @@ class GetMean(Request[Mean], to="reducer", name="mean"):
 
     def __post_init__(self) -> None:
         if not self.of:
-            raise Malformed("'of' is empty, a mean is of at least one gradient")
+            raise Malformed("'of' is empty, a mean needs at least one gradient")
 
 
 @dataclass
@@ -307,4 +307,4 @@ class GetState(Request[StoredState], to="reducer"):
 
 @dataclass
 class GetReducerStatus(Request[ReducerStatus], to="reducer", name="status"):
-    """What the server has added up."""
+    """Counts of the gradients that the server has averaged."""

@@ -24,7 +24,7 @@ Review = tuple[list[str], int]
 def load(path: Path, min_word_freq: int = 150) -> DataSet:
     """From aclImdb_v1.tar.gz or the folder in it: a file a review. Words are in lower case, without
     punctuation; those that don't occur more than min_word_freq times are <unk>.
-    ProgramError when there are no reviews of one kind."""
+    ProgramError when one kind of reviews is missing."""
     parts: dict[str, list[Review]] = {"train": [], "test": []}
     for name, content in members(path, _REVIEW):
         part, kind = re.search(_REVIEW, name).group(2, 3)  # type: ignore[union-attr]

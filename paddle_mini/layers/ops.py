@@ -1,4 +1,4 @@
-# One line an operator that is a layer: its signature and docs are those of its record in C++.
+# Layers that are single operators: signature and documentation come from the operator's schema in C++.
 from __future__ import annotations
 
 import inspect
@@ -15,7 +15,7 @@ from .emit import emit
 
 def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
     """The layer function of an operator: input ports in lower case and attributes that it needs, then
-    other attributes by keyword. `hidden` ports and attributes are no parameters; `called` says which
+    other attributes by keyword. `hidden` ports and attributes are not parameters; `called` maps which
     have another name as a parameter."""
     schema = contract(op_type)
     ports = {
@@ -57,7 +57,7 @@ def _signature(schema: dict[str, Any], ports: dict[str, str], attrs: dict[str, d
 
 def _doc(schema: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> str:
     described = {port["name"]: port["doc"] for port in schema["inputs"]}
-    # The record names ports; the caller of the function knows parameters.
+    # The schema names ports; the caller of the function knows parameters.
     called = {port: parameter for parameter, port in ports.items()} | {
         attr["name"]: parameter for parameter, attr in attrs.items()
     }

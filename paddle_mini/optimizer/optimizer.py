@@ -63,7 +63,7 @@ class Minimizer(ABC):
         """Appends to the current block what changes the parameters."""
 
     def note(self, params_grads: Pairs) -> None:
-        """Says in the program that this changes these parameters: after what is inside said so of itself."""
+        """Registers in the program that this minimizer changes these parameters, after the inner optimizers."""
         program = default_main_program()
         before_setting(program.minimizers, *(parameter.name for parameter, _ in params_grads))
         program.minimizers.update((parameter.name, (self, gradient.name)) for parameter, gradient in params_grads)
@@ -73,7 +73,7 @@ class Minimizer(ABC):
         this does: a message of google.protobuf, to be changed or serialized. See NativeOptimizer.
 
         parameter: whose learning-rate factor, regularizer, clipping, averaging and rows are meant. None: one without
-        any of its own. A schedule goes on from the step where it is, one step an update. ProgramError, naming it,
+        any of its own. A schedule continues from its current step, one step per update. ProgramError, naming it,
         where an object that sees one parameter can't do something.
         """
         if parameter is not None and not isinstance(parameter, Parameter):
@@ -89,7 +89,7 @@ class Minimizer(ABC):
 
 
 class Optimizer(Minimizer):
-    """What every optimizer shares.
+    """Base class of optimizers.
 
     learning_rate: a number, a variable of one element that the program computes, or an LRScheduler,
     whose rate the Executor writes before each run.
@@ -271,7 +271,7 @@ class Optimizer(Minimizer):
 
 
 def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:
-    """The number as a float; ProgramError when it is none, not finite, or not in [low, below)."""
+    """The number as a float; ProgramError if it is not a number, not finite, or not in [low, below)."""
     if isinstance(value, numbers.Real) and math.isfinite(value) and low <= float(value) < below:
         return float(value)
     limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
@@ -279,7 +279,7 @@ def finite(what: str, value: Any, low: float = -math.inf, below: float = math.in
 
 
 def given(what: str, parameter: Parameter | None) -> Parameter:
-    """The parameter; ProgramError where there is none for `what` to look at."""
+    """The parameter; ProgramError if `what` needs a parameter and got none."""
     if parameter is None:
         raise ProgramError(f"{what} depends on the parameter: give it to to_config")
     return parameter

@@ -102,7 +102,7 @@ class ParameterAverage(AveragingOptimizer):
         return ops
 
     def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
-        """Where a gradient is not finite, the object refuses or skips the update as non_finite says."""
+        """If a gradient is not finite, the object rejects or skips the update, according to non_finite."""
         if self.buffers == "average":
             raise ProgramError(
                 "ParameterAverage: an object of the C library has a parameter and no buffers to average; write buffers='copy'"
@@ -119,7 +119,7 @@ class ParameterAverage(AveragingOptimizer):
             for average in averages:
                 average.check(parameter, False)
         if "l1_rate" in values or "l2_rate" in values:
-            values["row_policy"] = "LikeZeros"  # averages of rows that go on while nobody names them
+            values["row_policy"] = "LikeZeros"  # averages of rows continue while no gradient names them
         return {
             **values,
             "averaging": [average.config_values() for average in averages],
@@ -199,7 +199,7 @@ class ParameterAverage(AveragingOptimizer):
                 )
             chosen = [by_name[name] for name in self._wanted]
         if not chosen:
-            raise ProgramError("there is no parameter to average")
+            raise ProgramError("no parameter to average")
         return sorted(chosen, key=lambda parameter: parameter.name)
 
     @staticmethod
@@ -250,7 +250,7 @@ def _schemes(scheme: Schemes | None, window_size: Lengthy | None, every: int) ->
 
 
 def _buffers(main: Program) -> list[Variable]:
-    """What operators of the model keep between runs: floats that they both read and write."""
+    """State of the model's operators between runs: floats that they both read and write."""
     names: list[str] = []
     block = main.global_block()
     for op in block.ops:

@@ -16,7 +16,7 @@ from .wrapper import OptimizerWrapper
 
 
 class ReplicaMean(OptimizerWrapper):
-    """What DataParallel.wrap puts around an optimizer: gradients become their mean over `count` replicas, in place."""
+    """The wrapper of DataParallel.wrap: replaces gradients by their mean over `count` replicas, in place."""
 
     sums_replicas = True
 

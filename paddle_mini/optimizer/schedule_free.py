@@ -84,7 +84,7 @@ class ScheduleFree(AveragingOptimizer):
         return ops
 
     def _optimize_sources(self, main: Program, average: RunningAverage, params_grads: Pairs) -> list[Operator]:
-        """The optimizer's operators, which change z in place of the parameters. Functions that it asks about a
+        """The optimizer's operators, which change z in place of the parameters. Functions that it calls for a
         parameter, and the names of what it keeps, see the parameter itself."""
         before = {id(op) for block in main.blocks for op in block.ops}
         ops = self.optimizer.apply_gradients(params_grads)

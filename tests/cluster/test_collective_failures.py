@@ -192,11 +192,11 @@ def test_one_that_the_others_wait_for_in_vain_is_told_of():
         _, _, loss = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
         trainer = begun()
         if trainer.number == 1:
-            threading.Event().wait(1.5)  # it beats, and does not train
+            threading.Event().wait(1.5)  # it sends heartbeats, and does not train
         for _ in range(2):
             trainer.run(batch(0, 8), [loss])
 
-    with pytest.raises(TrainerFailed, match="trainer 0: Timeout: coordinator: what it was asked for is not") as caught:
+    with pytest.raises(TrainerFailed, match="trainer 0: Timeout: coordinator: it still replies 'wait'") as caught:
         pm.cluster.run(waits, 2, mode="collective", wait_timeout=0.4)
     assert isinstance(caught.value.__cause__, Timeout)
 

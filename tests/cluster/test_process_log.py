@@ -34,7 +34,7 @@ def test_on_threads_it_is_said_once_with_its_origin(caplog):
         trainer.run(batch(0, 8), [loss])
 
     pm.cluster.run(trained, 1, 2, engine=engine, status_seconds=0.01)
-    assert caplog.messages.count("trainer 0: server 1 began again from its checkpoint, at version 0") == 1
+    assert caplog.messages.count("trainer 0: server 1 restarted from its checkpoint, at version 0") == 1
 
 
 def test_a_failure_inside_a_server_says_which(caplog, monkeypatch, tmp_path):
@@ -59,7 +59,7 @@ def test_who_is_lost(tmp_path, caplog):
     job.trainer("b", 0)  # it was begun again
     job.clock.pass_by(6)
     job.ask("view")
-    assert caplog.messages == ["coordinator: trainer 0 was not heard of for 5 s: the job goes on without it"]
+    assert caplog.messages == ["coordinator: trainer 0 sent nothing for 5 s: the job continues without it"]
 
 
 def test_the_board_gives_each_event_once():

@@ -157,5 +157,5 @@ def test_a_part_of_another_size_is_refused():
     flat = FlatBuffer(FIELDS)
     parts = flat.share(0, 2)
     for wrong in (parts[:-1], [*parts[:-1], parts[-1][:-1]], [array.astype("int64") for array in parts]):
-        with pytest.raises(Malformed, match="part 0 of 2 is of other sizes here"):
+        with pytest.raises(Malformed, match="share 0 of 2 has other sizes here"):
             flat.set_share(0, 2, wrong)

@@ -300,7 +300,7 @@ def test_requests_that_come_late_do_nothing_and_repeated_ones_get_the_same_reply
 
 def test_what_makes_no_sense_is_refused(job):
     a, b = begun(job)
-    with pytest.raises(Malformed, match="of trainer 1 keeps other variables"):
+    with pytest.raises(Malformed, match="of trainer 1 has other persistable variables"):
         b.join_rendezvous(layout="other")
     for step_id in (None, [], ["epoch"], ["epoch", -1], ["epoch", "step"], [1, 2]):
         with pytest.raises(Malformed, match="'step_id' is"):

@@ -180,5 +180,5 @@ def test_no_number_of_servers(servers):
 
 
 def test_a_name_twice():
-    with pytest.raises(Malformed, match="'a' is there twice"):
+    with pytest.raises(Malformed, match="'a' is repeated"):
         plan_shards([ParameterInfo("a", (1,), "float32"), ParameterInfo("a", (2,), "float32")], 2)

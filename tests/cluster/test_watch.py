@@ -65,7 +65,7 @@ def test_a_server_reports_what_it_does(tmp_path):
 def test_the_last_report_stays(tmp_path):
     job = Asked(tmp_path)
     job.trainer("a")
-    job.beat("trainer", 0, 1, steps=3)
+    job.heartbeat("trainer", 0, 1, steps=3)
     with pytest.raises(Malformed):
         job.ask("ask_save", trainer=0, incarnation=1, directory="", seconds=1)
     assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, 0.0, 0, steps=3),)
@@ -122,7 +122,7 @@ def test_a_status_that_is_refused_is_told_once(tmp_path, caplog):
     watch.look()
     watch.look()
     (message,) = caplog.messages
-    assert message.startswith("the status can't be shown: coordinator: the request is of job 'other job'")
+    assert message.startswith("the status can't be shown: coordinator: the request is for job 'other job'")
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf")])

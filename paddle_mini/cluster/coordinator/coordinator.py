@@ -1,4 +1,4 @@
-# Coordinator: who is in the job, who initialises the servers, who saves, who reads what.
+# Coordinator: membership, initialisation of servers, election of the trainer that saves, and data tasks of a job.
 from __future__ import annotations
 
 import posixpath
@@ -46,22 +46,21 @@ A = TypeVar("A")
 
 
 class Coordinator(Answering):
-    """One service of a job, asked by all other parts; the numbers of parameters never come here.
+    """The service of a job that all other processes use; it handles no parameter values.
 
-    directory: coordinator.json there has everything that must survive, written before the reply that says it; a new
-    Coordinator goes on from it. clock: the time in seconds, from any beginning, never backwards.
+    directory: of coordinator.json, which has all durable state and is written before the reply that depends on it; a
+    new Coordinator resumes from it. clock: monotonic time in seconds.
 
-    What can't be written does not happen: the request is refused with the kind storage, and is right to be repeated.
-    That time goes on (a lost trainer, a task that took too long) is not written by itself: after a restart it comes
-    to the same a little later. Raises StorageError for a directory or file that can't be used, WrongJob for another
-    job's.
+    A request whose change can't be written has no effect: it fails with the kind storage and can be repeated. Timeouts
+    (a lost trainer, an expired task) are not written: after a restart they expire a little later. Raises StorageError
+    for a directory or file that can't be used, and WrongJob for one of another job.
     """
 
     def __init__(self, settings: CoordinatorSettings, directory: str, clock: Callable[[], float] = time.monotonic):
         self.settings, self._directory, self._clock = settings, directory, clock
         self._now = clock()
         self._storage_errors, self._restarts, self._started = 0, 0, False
-        self._finished: list[int] = []  # tokens of the initialisations that came to their end
+        self._finished: list[int] = []  # tokens of completed initialisations
         instant = self._instant
         self._event_buffer = EventBuffer()
         self._tasks = Tasks(instant, settings.task_timeout, settings.task_failures)
@@ -77,7 +76,7 @@ class Coordinator(Answering):
             self._trainers.renew_all()
             self._servers.renew_all()
         write_state(directory, settings.job, self._snapshot())
-        kept: dict[Any, Callable[[Any], Any]] = {  # what these change must survive
+        kept: dict[Any, Callable[[Any], Any]] = {  # their changes are durable
             Join: self._join,
             Register: self._register,
             Leave: self._leave,
@@ -107,7 +106,7 @@ class Coordinator(Answering):
             return super().handle(header, arrays)
 
     def tick(self) -> None:
-        """Trainers and servers that were silent for too long are lost, also while nobody asks."""
+        """Removes trainers and servers whose leases have expired; called regularly, also without requests."""
         self._now = max(self._now, self._clock())
         with log_context("coordinator"):
             self._trainers.drop_lost()
@@ -144,8 +143,8 @@ class Coordinator(Answering):
     def _register(self, request: Register) -> Welcome:
         if request.token is not None and request.token > self._leases.token:
             raise WrongJob(
-                "the server was initialised in a job that this coordinator knows nothing of: its "
-                "coordinator.json is another one, or lost"
+                "the server was initialised in a job that this coordinator does not know: its "
+                "coordinator.json was lost or replaced"
             )
         facts = {"address": request.address, "initialised": request.token in self._finished}
         return self._welcome(self._servers, self._servers.join(request.key, request.server, facts))
@@ -161,7 +160,7 @@ class Coordinator(Answering):
 
     def _leave(self, request: Leave) -> Done:
         members = self._members(request)
-        if members.has(request.number, request.incarnation):  # else the message comes twice
+        if members.has(request.number, request.incarnation):  # else the message is repeated
             self._reported(request)
         members.leave(request.number, request.incarnation)
         return Done()
@@ -174,7 +173,7 @@ class Coordinator(Answering):
         return self._trainers if request.role is Role.TRAINER else self._servers
 
     def _renew(self, request: FromTrainer) -> str:
-        """The trainer that asks, which is thereby heard of; as others know it by."""
+        """Renews the lease of the trainer that sent the request; returns its number as text."""
         self._trainers.renew(request.trainer, request.incarnation)
         return str(request.trainer)
 
@@ -197,8 +196,8 @@ class Coordinator(Answering):
         return len(rows) == self.settings.servers and all(row.initialised for row in rows)
 
     def _begin_init(self, request: BeginInit) -> Initialiser | Wait:
-        """One trainer at a time is selected, and told which servers to give all parameters to; the others wait until
-        every server has them. An initialiser goes on for longer by asking again."""
+        """Selects one trainer at a time and names the servers that it must initialise; the others wait until every
+        server has its parameters. The initialiser renews its lease by repeating the request."""
         trainer, rows = self._renew(request), self._server_rows()
         if self._initialised():
             return Initialiser(None, rows)
@@ -208,20 +207,20 @@ class Coordinator(Answering):
         return Wait() if token is None else Initialiser(token, [row for row in rows if not row.initialised])
 
     def _end_init(self, request: EndInit) -> Done:
-        """The end of an initialisation, when every server that was told of has finished: all of them, or nothing."""
+        """Ends an initialisation, if every server has finished; otherwise nothing changes."""
         trainer, token = self._renew(request), request.token
         if token in self._finished:
             return Done(repeated=True)
         if self._initialised():
             raise AlreadyInitialised("all servers are initialised, by another trainer")
         if not self._leases.holds(_INIT, trainer, request.incarnation, token):
-            raise StaleToken(f"token {token} is not that of the initialiser: another trainer was selected since")
+            raise StaleToken(f"token {token} is not that of the initialiser: another trainer was selected")
         rows = self._server_rows()
         done = {row.server for row in rows if row.initialised or (row.server, row.incarnation) in request.servers}
         missing = sorted(set(range(self.settings.servers)) - done)
         if missing:
             raise NotInitialised(
-                f"server {missing[0]} has not finished, or began again since; begin_init says which servers need parameters"
+                f"server {missing[0]} has not finished, or restarted since; begin_init names the servers that need parameters"
             )
         self._servers.set_fact("initialised", True)
         self._finished.append(token)
@@ -233,7 +232,7 @@ class Coordinator(Answering):
     def _ask_save(self, request: AskSave) -> Saver:
         trainer = self._renew(request)
         if not request.directory:
-            raise Malformed("the directory to save to has no name")
+            raise Malformed("the directory to save to has an empty name")
         right = _SAVE + posixpath.normpath(request.directory)
         return Saver(self._leases.acquire(right, trainer, request.incarnation, request.seconds))
 
@@ -257,7 +256,7 @@ class Coordinator(Answering):
         self._renew(request)
         return self._rendezvous.handle(request)
 
-    # What is seen and what is kept
+    # Status and durable state
 
     def _status(self, request: GetJobStatus) -> JobStatus:
         own = pending_events()

@@ -1,19 +1,21 @@
-# Meeting: in collective mode, whose gradients make a step, and where trainers get the state that a step begins with.
+# Rendezvous: in collective mode, decides whose gradients make a step, and which state each trainer begins it with.
 """
-A part of the coordinator, which answers enter, given, meet and depart. "step_id" is era and step: which state a trainer has,
-and which step it makes with that; two that have the same "step_id" have the same bits. In an era each step is made once.
+The coordinator handles the requests join_rendezvous, state_stored, arrive and leave_rendezvous here. A step_id is a
+pair (epoch, step): it identifies the state of a trainer and the step that begins with this state; trainers with equal
+step_ids have the same bits. Within an epoch each step is made once.
 
-A trainer enters, which gives it the state of the others, and then meets them at each step, when servers have all of its
-gradient; "full" says that it has one. When all inside have come, the step is made of those that are here now: the reply
-is the same for all of them and never changes, and servers have every part that it names, so that no two trainers, and
-no two servers, can make a step of different gradients. Whoever dies before that moment is in no part of the step;
-whoever dies after it, in all.
+A trainer joins, which gives it the state of the others. It then arrives at each step, after the servers have received
+its whole gradient; has_gradient is False for a trainer without one. When all members have arrived, the step is
+complete: its contributors are the members at this moment. The reply is the same for all of them and never changes, and
+the servers have every share that it names, so two trainers, or two servers, can't make a step of different gradients. A
+trainer that dies before this moment contributes nothing; one that dies after it contributes its whole gradient.
 
-Nobody enters in the middle of a step: the first of those who have come is asked to give its state, and the step waits
-for who takes it. A trainer that comes with anything else than the others' "step_id" is told to enter: it was taken for lost,
-or servers have forgotten a part, or this coordinator began again, which forgets all meetings. In the last case, and
-where all left, everybody present is heard first, and a new era begins: those whose state has come furthest go on, with
-the beginning or a checkpoint where nobody has one, and others take theirs.
+A trainer can't join in the middle of a step: the first member stores its state on the servers, and the step waits until
+the new member has loaded it. A trainer that arrives with another step_id than the others' gets the answer "rejoin": it
+was considered lost, or a server lost a share, or the coordinator restarted, which loses the rendezvous. After a
+restart, and when all members have left, the rendezvous waits for a request of every trainer that is present. Then a new
+epoch begins with the most advanced state, or, if no trainer has a state, with the initial values or a checkpoint; the
+other trainers load it.
 """
 
 from __future__ import annotations
@@ -31,26 +33,25 @@ _Reply = RendezvousJoined | Done | Arrived | RendezvousLeft | Wait
 
 
 class Rendezvous:
-    """present(): the incarnation of each trainer that is in the job, by number; started(): whether all were there once.
-
-    Requests of a trainer have "ask", which rises: one that comes again gets the reply that it had, one that was
-    overtaken does nothing.
+    """present(): the incarnation of each trainer of the job, by number; started(): whether all trainers have joined the
+    job once. The serial numbers of a trainer's requests increase: a repeated request gets the same reply, an outdated
+    one has no effect.
     """
 
     def __init__(self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool]):
         self._present, self._started = present, started
-        self._step_id = StepId("", 0)  # the step that is not made yet
-        self._inside: dict[int, bool | None] = {}  # who makes it: whether with a gradient; None: it has not come
-        self._waiting: dict[int, StepId | None] = {}  # who is to get a state, and what it has
-        self._first: int | None = None  # who was told to begin
-        self._stored: tuple[StepId, str] | None = None  # the state that servers have, and its key
-        self._contributors: tuple[StepId, list[MemberId]] | None = None  # the step before
+        self._step_id = StepId("", 0)  # the next step
+        self._inside: dict[int, bool | None] = {}  # its members: whether each has a gradient; None: not arrived yet
+        self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
+        self._first: int | None = None  # the trainer that provides the first state
+        self._stored: tuple[StepId, str] | None = None  # the state on the servers, and its key
+        self._contributors: tuple[StepId, list[MemberId]] | None = None  # of the previous step
         self._started_steps = False
         self._layout: str | None = None
         self._last: dict[int, tuple[int, _Reply | None]] = {}
 
     def handle(self, request: JoinRendezvous | StateStored | Arrive | LeaveRendezvous) -> _Reply:
-        """A request of a trainer that is present."""
+        """Handles a request of a trainer that is present."""
         number, serial = request.trainer, request.serial
         last, reply = self._last.get(number, (-1, None))
         if serial < last:
@@ -58,7 +59,7 @@ class Rendezvous:
         if serial == last and reply is not None:
             return reply
         if isinstance(request, JoinRendezvous):
-            if serial > last:  # else it may have been admitted since it asked first
+            if serial > last:  # a repeated request: the trainer may have been admitted since
                 self._inside.pop(number, None)
             reply = self._join(number, request)
         elif isinstance(request, StateStored):
@@ -69,7 +70,7 @@ class Rendezvous:
         return reply
 
     def end(self, number: int) -> None:
-        """This life of a trainer is over."""
+        """Removes a trainer that left or was lost."""
         self._inside.pop(number, None)
         self._waiting.pop(number, None)
         self._last.pop(number, None)
@@ -96,7 +97,8 @@ class Rendezvous:
         return Wait()
 
     def _begin_epoch(self) -> None:
-        """Nobody makes steps. Those whose state has come furthest begin; if there is none, the first trainer does."""
+        """No step is in progress. The trainers with the most advanced state begin; if no trainer has one, the first
+        does."""
         if self._first is not None or self._waiting.keys() != self._present().keys():
             return
         epoch, states = uuid.uuid4().hex, [has for has in self._waiting.values() if has is not None]
@@ -137,7 +139,7 @@ class Rendezvous:
 
     @property
     def _is_complete(self) -> bool:
-        """All have come; to the first step, all that the job begins with."""
+        """Whether all members have arrived; at the first step, all trainers that the job starts with."""
         begun = self._started_steps or (self._started() and self._present().keys() == self._inside.keys() | self._waiting.keys())
         return begun and None not in self._inside.values()
 
@@ -149,8 +151,8 @@ class Rendezvous:
         self._inside = dict.fromkeys(self._inside)
 
     def _leave(self, number: int, request: LeaveRendezvous) -> RendezvousLeft:
-        """The last one inside leaves its state at the servers, for those who may come yet, and does what is to be done
-        with it; whoever comes meanwhile waits for that."""
+        """The last member stores its state on the servers, for trainers that join later, and then finishes its work;
+        trainers that join meanwhile wait."""
         if number not in self._inside or request.step_id != self._step_id:
             return RendezvousLeft(LeaveAnswer.REJOIN)
         if len(self._inside) == 1 and not self._is_stored:
@@ -162,13 +164,13 @@ class Rendezvous:
 
     @property
     def _is_stored(self) -> bool:
-        """Whether servers have the state that the next step begins with."""
+        """Whether the servers have the state that the next step begins with."""
         return self._stored is not None and self._stored[0] == self._step_id
 
     def _require_layout(self, number: int, layout: str) -> None:
         self._layout = self._layout or layout
         if layout != self._layout:
             raise Malformed(
-                f"the program of trainer {number} keeps other variables than those of the others, or of "
+                f"the program of trainer {number} has other persistable variables than the other trainers', or of "
                 "other shapes: all trainers of a job train one program"
             )

@@ -1,4 +1,4 @@
-# ServerProcess: a parameter server as a part of a job: the coordinator knows of it, and it knows who the trainers are.
+# ServerProcess: connects a parameter server to its job: registration, heartbeats and membership of trainers.
 from __future__ import annotations
 
 import time
@@ -20,8 +20,8 @@ _log = ProcessLogger(__name__)
 
 
 class ServerProcess:
-    """The service "server N". The coordinator is asked in tick(), one message at a time, so that no trainer waits for a
-    coordinator that is away."""
+    """The service "server N". tick() sends requests to the coordinator, one message at a time, so that no trainer waits
+    while the coordinator is down."""
 
     def __init__(
         self, index: int, settings: JobSettings, directory: str | None, link: Link, clock: Callable[[], float] = time.monotonic
@@ -33,7 +33,7 @@ class ServerProcess:
         self._settings, self._clock = settings, clock
         self._client = Client(link, **settings.client_options())
         self._key = uuid.uuid4().hex
-        self._incarnation: int | None = None  # None: the coordinator is to be told
+        self._incarnation: int | None = None  # None: not registered
         self._replaced = False
         self._membership, self._next_heartbeat = 0, clock()
         self._reported = (clock(), 0, 0, 0, 0)
@@ -45,7 +45,7 @@ class ServerProcess:
             return self.server.handle(header, arrays)
 
     def tick(self) -> None:
-        """Checkpoints and beats, where they are due. Raises what the coordinator refuses."""
+        """Writes a checkpoint and sends a heartbeat, when they are due. Raises errors of the coordinator."""
         with log_context(self._name):
             self._tick()
 
@@ -58,11 +58,11 @@ class ServerProcess:
             if self._replaced:
                 self._rejoin()
             elif self._incarnation is None:
-                self._register()  # and the first beat at the next tick
+                self._register()  # the first heartbeat is sent at the next tick
             else:
                 self._heartbeat()
                 self._next_heartbeat = self._clock() + self._settings.heartbeat_seconds
-        except Timeout:  # again at the next tick; trainers are told when they ask a coordinator that is away
+        except Timeout:  # retried at the next tick; trainers notice by themselves that the coordinator is down
             pass
 
     def _register(self) -> None:
@@ -82,20 +82,20 @@ class ServerProcess:
         except Gone as error:
             self._incarnation = None
             self._replaced = self._has_successor()
-            _log.warning("%s; it %s", error, "serves no more" if self._replaced else "registers again")
+            _log.warning("%s; it %s", error, "stops serving" if self._replaced else "registers again")
 
     def _has_successor(self) -> bool:
         return any(row.server == self.server.index for row in self._client.once("coordinator", View()).servers)
 
     def _rejoin(self) -> None:
-        """Where who took the place is lost, as from the newest checkpoint. It may never have been there: a message of
-        an earlier life of this server that came late takes the place, too."""
+        """Serves again, from the newest checkpoint, if the process that replaced this one is lost. It may never have
+        existed: a late message of an earlier incarnation of this server replaces it, too."""
         self._next_heartbeat = self._clock() + self._settings.heartbeat_seconds
         if not self._has_successor():
             self.server, self._key, self._membership, self._replaced = self._begin(), uuid.uuid4().hex, 0, False
 
     def _follow(self, membership: int) -> None:
-        """Tells the server who the trainers are, where that has changed."""
+        """Updates the server's members, if the membership has changed."""
         if membership != self._membership:
             view = self._client.once("coordinator", View())
             if view.started:

@@ -1,4 +1,4 @@
-# CollectiveTrainer: a trainer that runs the whole program, with the mean of all gradients in place of its own.
+# CollectiveTrainer: the trainer of collective mode, which runs the whole program with the mean of all gradients.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +28,8 @@ from .training_state import TrainingState
 
 
 class CollectiveTrainer(Trainer):
-    """All trainers have the same bits after each step: of parameters, of what the optimizer keeps, and of averages.
-    What the model keeps for itself, such as batch normalization's statistics, is each trainer's own.
+    """After each step parameters, optimizer state and averages have the same bits on all trainers. Variables that the
+    model itself updates, such as batch normalization's statistics, are local to each trainer.
 
     directory: of the job; the first of the trainers that made a step writes a checkpoint there when one is due.
     """
@@ -56,12 +56,12 @@ class CollectiveTrainer(Trainer):
         self.counts: dict[str, int] = {}
 
     def begin(self) -> None:
-        """Joins the job; returns when this trainer has the state that all have."""
+        """Joins the job; returns when this trainer has the common state."""
         self._membership.join()
         self._exchange.join()
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
-        """As of Trainer. NotFinite, when this trainer's gradient is not: the step is made of the others' gradients."""
+        """As for Trainer. NotFinite if this trainer's gradient is not finite: the step uses the others' gradients."""
         self._rejoin()
         fetches = [name_of(item) for item in fetch_list or ()]
         computed = [name for name in fetches if name not in self._split.changed]
@@ -75,16 +75,16 @@ class CollectiveTrainer(Trainer):
                 self._state.save_if_due(self._step)
         if bad is not None:
             raise NotFinite(
-                f"what trainer {self.number} computes for step {self._step - 1} is not finite in '{bad}': "
-                "the step is made of the others' gradients"
+                f"the gradient of trainer {self.number} for step {self._step - 1} is not finite in '{bad}': "
+                "the step uses the others' gradients"
             )
         self._pace.steps += 1
         found = dict(zip(computed, values))
         return [found[name] if name in found else self._scope.get(name) for name in fetches]
 
     def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:
-        """The values of fetches; gradients are then in their place. And a gradient that is not finite, if there is one,
-        and nothing in the program that deals with it."""
+        """Runs the model and stores its gradients in the buffer. Returns the values of fetches, and the name of a
+        gradient that is not finite, if one is and the program has no loss scaling that handles it."""
         gradients = self._exchange.gradients
         results = self._exe.run(self._split.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
         for view, result in zip(gradients.views.values(), results[len(fetches) :]):
@@ -101,7 +101,7 @@ class CollectiveTrainer(Trainer):
         return self._reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def pull(self) -> None:
-        """Where this trainer waited for data without the others, it gets the state that they have now."""
+        """Joins the rendezvous again and loads the common state, if this trainer had withdrawn to wait for data."""
         self._rejoin()
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
@@ -113,17 +113,17 @@ class CollectiveTrainer(Trainer):
         return saved
 
     def finish(self) -> None:
-        """The end of its work: the others do not wait for it any more, and the last one writes a checkpoint."""
+        """Leaves the job after the last step; the last trainer writes a checkpoint."""
         self._rejoin()
         self._exchange.leave(when_last=lambda: self._state.save(self._step))
         self._membership.leave()
 
     def fail(self) -> None:
-        """An error is about to end it."""
+        """Sends pending log events before an error ends this trainer."""
         self._membership.flush_events()
 
     def kill(self) -> None:
-        """Ends as a process that dies: no message is sent."""
+        """Simulates a crash: sends no message."""
         self._membership.stop_heartbeat()
 
     def _withdraw(self) -> None:

@@ -1,4 +1,4 @@
-# DeltaStep: a trainer's step where trainers optimize: the program as it is, and at times an exchange with the servers.
+# DeltaStep: the step of modes delta and elastic: runs the whole program and exchanges differences with the servers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ from .transpile import require_trained
 
 
 def remote_parameters(main: Program) -> list[RemoteParameter]:
-    """What servers hold: the parameters that an optimizer changes, each with its averages, and those that nothing
-    changes. ProgramError for a table, whose rows would have to be compared one by one."""
+    """The parameters on the servers: those that an optimizer changes, each with its averages, and the constant ones.
+    ProgramError for a table, whose rows would have to be compared one by one."""
     block, found = main.global_block(), []
     require_trained(main)
     for name, (minimizer, gradient_name) in sorted(main.minimizers.items()):
@@ -44,7 +44,7 @@ def remote_parameters(main: Program) -> list[RemoteParameter]:
 
 
 class DeltaStep:
-    """mode delta: the servers' values, the center, move by 1 / trainers of what changed here, and the trainer goes on
+    """mode delta: the servers' values, the center, move by 1 / trainers of the local change, and the trainer continues
     from the center. mode elastic: both move towards each other by alpha of their difference (Zhang, Choromanska & LeCun
     2015)."""
 
@@ -85,6 +85,6 @@ class DeltaStep:
         self._base = values
 
     def settle(self) -> None:
-        """What was done since the last exchange is not lost."""
+        """Exchanges the changes since the last exchange, so that none is lost."""
         if self._since:
             self._exchange()

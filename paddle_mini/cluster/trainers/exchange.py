@@ -1,4 +1,4 @@
-# Exchange: how a collective trainer gets the mean of all gradients, and the state of the others.
+# Exchange: all-reduce of gradients over the servers, and transfer of the training state, in collective mode.
 from __future__ import annotations
 
 import uuid
@@ -15,19 +15,19 @@ from .training_state import TrainingState
 
 
 class Outcome(Enum):
-    """What became of a step. MEAN: the gradients are the mean of all trainers' now. NOTHING: nobody had one. DONE: this
-    trainer was behind, and has the state of another one now, of which its gradient is a part. AGAIN: the same, but its
-    gradient is no part of that, nor made from it."""
+    """Result of a step. MEAN: the buffer has the mean of all trainers' gradients. NOTHING: no trainer had a gradient.
+    DONE: this trainer was behind and has loaded another one's state, to which its gradient has contributed. AGAIN: the
+    same, but without its gradient, which it must compute again."""
 
     MEAN, NOTHING, DONE, AGAIN = range(4)
 
 
 class Exchange:
-    """at: which state this trainer has, and which step begins with it; None before it has one. inside: whether the
-    others wait for this trainer at each step. gradients: its own, which mean() makes all trainers'.
+    """step_id: identifies this trainer's state and the step that begins with it; None before it has one. inside:
+    whether the others wait for this trainer at each step. gradients: its own, which mean() replaces by the mean.
 
-    The messages and the reasons are Meeting's; the parts of gradients and states go by the servers, each of which has
-    the same share of them, so that a trainer sends and gets as many bytes as its gradients have, each way.
+    See Rendezvous for the protocol. Each server reduces an equal share of the gradients, so a trainer sends and
+    receives as many bytes as its gradients have.
     """
 
     def __init__(self, membership: Membership, client: Client, servers: int, gradients: FlatBuffer, state: TrainingState):
@@ -36,10 +36,10 @@ class Exchange:
         self.step_id: StepId | None = None
         self.inside = False
         self._serials = count()
-        self._contributors: list[MemberId] = []  # whose gradients made the last step
+        self._contributors: list[MemberId] = []  # of the last step
 
     def join(self) -> bool:
-        """Returns when this trainer has the state that the others have. False: it had that already."""
+        """Returns when this trainer has the common state. False: it had this state already."""
         lost: str | None = None
         while True:
             reply = self._membership.ask(
@@ -57,7 +57,7 @@ class Exchange:
             return reply.answer is not JoinAnswer.CONTINUE
 
     def mean(self, has_gradient: bool) -> Outcome:
-        """Makes a step. full: whether this trainer has a gradient."""
+        """Makes a step. has_gradient: whether this trainer has a gradient."""
         assert self.step_id is not None
         is_sent, is_part, step = False, False, self.step_id.step
         while True:
@@ -81,12 +81,12 @@ class Exchange:
 
     @property
     def is_first(self) -> bool:
-        """Whether this trainer is the first of those whose gradients made the last step."""
+        """Whether this trainer is the first contributor of the last step."""
         return self._contributors[:1] == [self._membership.life]
 
     def leave(self, when_last: Callable[[], None]) -> None:
-        """The others go on without this trainer. when_last() is called where there is no other, so that the state of
-        this one is the job's; whoever comes meanwhile waits."""
+        """Leaves the rendezvous. when_last() is called if no other member is left, so that the job's state is this
+        trainer's; trainers that join meanwhile wait."""
         done = False
         while (answer := self._leave_once(done)) is not LeaveAnswer.LEFT:
             if answer is LeaveAnswer.STORE:
@@ -118,7 +118,7 @@ class Exchange:
         )
 
     def _get_mean(self, of: list[MemberId]) -> bool:
-        """False when a server does not have all parts any more; nothing has changed then."""
+        """False if a server has lost a contribution; then nothing changes."""
         assert self.step_id is not None
         means = required(
             self._client.ask_all([Ask(f"server {index}", GetMean(self.step_id, of)) for index in range(self._servers)])
@@ -143,7 +143,7 @@ class Exchange:
         self._membership.ask(StateStored, serial=next(self._serials), step_id=step_id, key=key)
 
     def _load_state(self, key: str) -> bool:
-        """False when a server does not have its part any more."""
+        """False if a server has lost its share."""
         shares = required(self._client.ask_all([Ask(f"server {index}", GetState(key)) for index in range(self._servers)]))
         if any(share.state is None for share in shares):
             return False

@@ -1,4 +1,4 @@
-# GradientStep: a trainer's step where servers optimize: pull, forward and backward, push.
+# GradientStep: the step of modes async and sync, where servers optimize: pull, forward and backward, push.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ from .transpile import Trained, Transpiled
 
 
 def remote_parameters(transpiled: Transpiled) -> list[RemoteParameter]:
-    """What servers hold: the parameters that they train, and those that nothing changes, of which all trainers take
-    the initialiser's values."""
+    """The parameters on the servers: those that they train, and the constant ones, of which all trainers take the
+    initialiser's values."""
     found = []
     for one in transpiled.trained:
         info, config = ParameterInfo(one.name, one.shape, one.dtype, one.sparse, one.whole), one.config
@@ -33,7 +33,7 @@ def remote_parameters(transpiled: Transpiled) -> list[RemoteParameter]:
 
 
 def fixed(program: Program, names: Sequence[str]) -> list[RemoteParameter]:
-    """Parameters that nothing changes; those of other types than servers know are each trainer's own."""
+    """Constant parameters; those of types that servers do not support are local to each trainer."""
     config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}})
     found = [program.global_block().var(name) for name in names]
     return [
@@ -44,7 +44,7 @@ def fixed(program: Program, names: Sequence[str]) -> list[RemoteParameter]:
 
 
 class _Pushed(NamedTuple):
-    """The last push of a trainer. incarnation: of the trainer when it pushed it."""
+    """The last push of a trainer. incarnation: of the trainer at that time."""
 
     values: dict[str, Gradient]
     step: int
@@ -53,7 +53,7 @@ class _Pushed(NamedTuple):
 
 
 class GradientStep:
-    """sync: a step begins when the one before is made of all trainers' gradients; else with whatever servers have."""
+    """sync: a step begins after the servers have applied all gradients of the previous one; async: at once."""
 
     def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope):
         self._process, self._exe, self._scope = process, exe, scope
@@ -68,7 +68,7 @@ class GradientStep:
         fetches = [name_of(item) for item in fetch_list]
         gradients = [one.gradient for one in self._trained]
         results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
-        # Servers that were begun again may be behind; the others' step is the one that all trainers make.
+        # Restarted servers may be behind; all trainers make the step of the most advanced server.
         step = max(self._process.parameters.versions) if self._sync else self._last.step + 1
         values = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
         before = self._last
@@ -91,7 +91,8 @@ class GradientStep:
             self._tables[name].write(self._scope, numbers, some)
 
     def _pull_next(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Any:
-        """In sync mode what the last push has become part of, unless the others went on without this trainer since."""
+        """In sync mode waits for the result of the last push, unless the others continued without this trainer
+        since."""
         if not self._sync or self._last.incarnation != self._process.membership.incarnation:
             return self._process.pull(names, rows)
         return self._process.pull(names, rows, self._last.step + 1, again=self._push_again)
@@ -100,7 +101,7 @@ class GradientStep:
         self._process.push(self._last.values, self._last.step, self._last.pass_number, again=servers)
 
     def settle(self) -> None:
-        """Returns when all that was pushed is applied, after which nothing is lost when this trainer leaves."""
+        """Returns when all pushes are applied, so that nothing is lost when this trainer leaves."""
         self._pull_next([], {})
 
 

@@ -1,4 +1,4 @@
-# Membership: a trainer's place in a job, for as long as it beats.
+# Membership: a trainer's membership in a job, kept alive by heartbeats.
 from __future__ import annotations
 
 import threading
@@ -17,16 +17,16 @@ from ..protocol import Heartbeat, Join, Leave, SetMembers, View
 from ..values import MemberId, Role
 
 _JOINS = 3
-"""How often in one request: a trainer that is lost again and again is too slow for the lease."""
+"""Maximal joins in one request: a trainer that is lost repeatedly is too slow for the lease."""
 _log = ProcessLogger(__name__)
 
 
 class Membership:
-    """Trainer `number` of a job. servers: how many are to know who the trainers are. report(): what the coordinator
-    shows of it, every heartbeat_seconds.
+    """Trainer `number` of a job. servers: how many servers are notified of membership changes. report(): the status
+    that the coordinator shows, sent every heartbeat_seconds.
 
-    incarnation rises whenever it joins, and membership with everybody who comes or goes; a push says both. is_lost: the
-    job goes on without it, so that it is to join again.
+    incarnation increases with each join of this trainer, and membership with each change of members; a push has both.
+    is_lost: the job continues without this trainer, which must join again.
     """
 
     def __init__(self, number: int, servers: int, client: Client, heartbeat_seconds: float, report: Callable[[], dict[str, Any]]):
@@ -37,18 +37,20 @@ class Membership:
         self._renewed: Callable[..., Request[Any]] | None = None
 
     def join(self) -> None:
-        """Also again, when it is lost."""
+        """Joins the job; also again, when this trainer is lost."""
         self.is_lost = False
         welcome = self._client.ask("coordinator", Join(uuid.uuid4().hex, self.number))
         self.incarnation, self.membership = welcome.incarnation, welcome.membership
         self._announce()
         if self._heartbeats is None:
             self._left.clear()
-            self._heartbeats = threading.Thread(target=self._send_heartbeats, name=f"trainer {self.number} beats", daemon=True)
+            self._heartbeats = threading.Thread(
+                target=self._send_heartbeats, name=f"trainer {self.number} heartbeat", daemon=True
+            )
             self._heartbeats.start()
 
     def leave(self) -> None:
-        """The others do not wait for this trainer any more."""
+        """Leaves the job."""
         self.stop_heartbeat()
         events = pending_events()
         self._client.ask("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
@@ -56,16 +58,16 @@ class Membership:
         self._announce()
 
     def flush_events(self) -> None:
-        """Before an error ends this trainer: what it has logged goes along with one more beat."""
+        """Sends pending log events with one more heartbeat, before an error ends this trainer."""
         self.stop_heartbeat()
         if pending_events():
             try:
                 self._heartbeat()
-            except ClusterError as error:  # the one that ends the trainer is what counts
+            except ClusterError as error:  # the error that ends the trainer matters more
                 _log.info("%s", error)
 
     def stop_heartbeat(self) -> None:
-        """No more beats."""
+        """Stops the heartbeat thread."""
         self._left.set()
         if self._heartbeats is not None:
             self._heartbeats.join()
@@ -73,12 +75,12 @@ class Membership:
 
     @property
     def life(self) -> MemberId:
-        """Which life of which trainer this is."""
+        """The number and incarnation of this trainer."""
         return MemberId(self.number, self.incarnation)
 
     def ask(self, request: Callable[..., Request[R]], **fields: Any) -> R:
-        """Asks the coordinator as this trainer, which joins again where it was not heard of for too long. request: a
-        class whose first two fields are those of a Life."""
+        """Sends a request of this trainer to the coordinator; joins again if the trainer was lost. request: a class
+        whose first two fields are those of MemberId."""
         for _ in range(_JOINS):
             try:
                 return self._client.ask("coordinator", request(*self.life, **fields))
@@ -89,8 +91,7 @@ class Membership:
 
     @contextmanager
     def renewing(self, request: Callable[..., Request[Any]], **fields: Any) -> Iterator[None]:
-        """Inside, the coordinator is asked this with each beat too, so that a right that has an end does not end. request:
-        as for ask."""
+        """Inside, each heartbeat also sends this request, which renews a lease. request: as for ask."""
         self._renewed = partial(request, **fields)
         try:
             yield
@@ -98,7 +99,7 @@ class Membership:
             self._renewed = None
 
     def _announce(self) -> None:
-        """Servers come to know of members by themselves; this is sooner."""
+        """Notifies the servers of the members; they would learn it later with their own heartbeats."""
         if not self._servers:
             return
         view = self._client.ask("coordinator", View())
@@ -113,7 +114,7 @@ class Membership:
                     self._heartbeat()
                 except Killed:
                     return
-                except ClusterError as error:  # the trainer's next request says so too
+                except ClusterError as error:  # the trainer's next request raises it too
                     _log.info("%s", error)
 
     def _heartbeat(self) -> None:
@@ -125,4 +126,4 @@ class Membership:
             if renewed is not None:
                 self._client.once("coordinator", renewed(*self.life))
         except Gone:
-            self.is_lost = self.incarnation == incarnation  # else it has joined again meanwhile
+            self.is_lost = self.incarnation == incarnation  # else it has joined again

@@ -1,4 +1,4 @@
-# Halves: a training program as one that makes gradients and one that takes them, for collective mode.
+# split_program: splits a training program into the model and the optimizer, for collective mode.
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -15,9 +15,9 @@ from .transpile import optimized_at, parameter_and_gradient, require_trained
 
 
 class SplitProgram(NamedTuple):
-    """model: forward and backward. optimizing: clipping, regularization, optimizer, averages, schedules. gradients:
-    what goes from one to the other, by the parameters' names. scales: whether the optimizer deals with gradients that
-    are not finite. changed: what persists and `optimizing` changes."""
+    """model: forward and backward. optimizing: clipping, regularization, optimizer, averages, schedules. gradients: the
+    variables between the two, by the parameters' names. scales: whether loss scaling handles gradients that are not
+    finite. changed: persistable variables that `optimizing` changes."""
 
     model: Program
     optimizing: Program
@@ -27,8 +27,8 @@ class SplitProgram(NamedTuple):
 
 
 def split_program(main: Program) -> SplitProgram:
-    """Splits a program on which minimize was called, and leaves it as it is. ProgramError where one half reads of the
-    other what is neither a gradient nor persistable, and for sparse gradients."""
+    """Splits a program on which minimize was called; the program itself is not changed. ProgramError if one half reads
+    a variable of the other that is neither a gradient nor persistable, and for sparse gradients."""
     require_trained(main)
     model, optimizing = main.without(OPTIMIZE | LR_SCHEDULE), main.only(OPTIMIZE | LR_SCHEDULE)
     gradients = {name: _gradient(main, name) for name in sorted(main.minimizers)}
@@ -40,8 +40,8 @@ def split_program(main: Program) -> SplitProgram:
             name = next((name for name in op.input_names if name in missing - kept), None)
             if name is not None:
                 raise ProgramError(
-                    f"{op.type} reads '{printable(name)}': in collective mode what model and optimizer read of "
-                    f"each other must be persistable, or a gradient{added_at(op.callstack)}"
+                    f"{op.type} reads '{printable(name)}': in collective mode, variables that model and optimizer share "
+                    f"must be persistable, or gradients{added_at(op.callstack)}"
                 )
     scales = any(isinstance(one, LossScaling) for minimizer, _ in main.minimizers.values() for one in chain(minimizer))
     changed = late & {var.name for var in optimizing.list_vars() if var.persistable}
