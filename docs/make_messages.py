@@ -21,13 +21,7 @@ def _fields(kind):
 def lines():
     """The tables, each with its heading."""
     for service, title in TITLES.items():
-        yield from (
-            "",
-            f"Requests to {title}:",
-            "",
-            "| request | meaning | fields | fields of the reply |",
-            "|---|---|---|---|",
-        )
+        yield from ("", f"Requests to {title}:", "", "| request | meaning | fields | fields of the reply |", "|---|---|---|---|")
         for kind in REQUESTS[service].values():
             yield f"| `{kind.name}` | {' '.join(kind.__doc__.split())} | {_fields(kind)} | {_fields(kind.reply)} |"
 

@@ -256,11 +256,11 @@ def _plain(name: str) -> str:
 
 def _tell_role_vars(block: Block, pairs: list[tuple[Parameter, Variable]]) -> None:
     """op_role_var of the operator that last writes a parameter's gradient."""
-    told: dict[int, list[str]] = {}
+    listed: dict[int, list[str]] = {}
     writers = {name: i for i, op in enumerate(block.ops) for name in op.output_names}
     for parameter, gradient in pairs:
-        told.setdefault(writers[gradient.name], []).extend([parameter.name, gradient.name])
-    for i, names in told.items():
+        listed.setdefault(writers[gradient.name], []).extend([parameter.name, gradient.name])
+    for i, names in listed.items():
         block.ops[i].set_attr("op_role_var", names)
 
 

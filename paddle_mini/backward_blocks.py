@@ -58,10 +58,10 @@ class _BlockGradient:
             received = set(targets)
             descriptions = self.of_ops(self.body.ops, received, inner, block.idx)
             # A value that the next step reads has a gradient, even if no operator after the loop reads it.
-            more = self.next_of(received) - targets
-            if not more:
+            added = self.next_of(received) - targets
+            if not added:
                 break
-            targets |= more
+            targets |= added
         descriptions += self.ended(targets, descriptions)
         for name in sorted(targets):
             declare_like(block, name + GRAD, name)

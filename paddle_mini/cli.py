@@ -289,8 +289,8 @@ def _batches(feeds: dict[str, np.ndarray], size: int | None) -> Iterator[dict[st
             yield {name: array[first : first + size] for name, array in feeds.items()}
 
 
-def _fetches(program: pm.Program, asked: list[str]) -> list[str]:
-    names = [name for item in asked for name in item.split(",")]
+def _fetches(program: pm.Program, arguments: list[str]) -> list[str]:
+    names = [name for item in arguments for name in item.split(",")]
     return names or fetch_names(program)
 
 

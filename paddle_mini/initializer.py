@@ -122,7 +122,7 @@ def constant_attrs(shape: Any, dtype: str, value: float) -> dict[str, Any]:
     if dtype in dtypes.INTEGER_NAMES:
         limits = np.iinfo(dtype)
         if value != value or not limits.min <= value <= limits.max or value != int(value):
-            raise ProgramError(f"value is {shown(value)}, which is no {dtype}")
+            raise ProgramError(f"value is {shown(value)}, which is not a valid {dtype}")
     attrs: dict[str, Any] = {"shape": shape, "dtype": dtype, "value": float(value)}
     if dtype in ("float64", "int32", "int64") and float(np.float32(value)) != value:
         attrs["str_value"] = repr(value.item() if isinstance(value, np.generic) else value)

@@ -83,16 +83,18 @@ class Window(Scheme):
             return
         if not is_number(self.rate) or not 0 < self.rate <= 1:
             raise ProgramError(f"Window(rate={shown(self.rate)}): the rate is a part of all steps, above 0 and at most 1")
-        least, most = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
-        if least > most:
-            raise ProgramError(f"Window(min_size={least}, max_size={most}): the smallest window is larger than the largest one")
+        minimum, maximum = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
+        if minimum > maximum:
+            raise ProgramError(
+                f"Window(min_size={minimum}, max_size={maximum}): the smallest window is larger than the largest one"
+            )
 
     def attrs(self, every: int) -> dict[str, Any]:
         if self.size is not None:
             updates = max(1, round(whole_steps("Window(size)", self.size) / every))
             return {"scheme": "window", "window_min": updates, "window_max": updates}
-        least, most = (max(1, round(whole_steps("Window", size) / every)) for size in (self.min_size, self.max_size))
-        return {"scheme": "window", "window_rate": float(self.rate or 0), "window_min": least, "window_max": most}
+        minimum, maximum = (max(1, round(whole_steps("Window", size) / every)) for size in (self.min_size, self.max_size))
+        return {"scheme": "window", "window_rate": float(self.rate or 0), "window_min": minimum, "window_max": maximum}
 
 
 @dataclass(frozen=True, repr=False)

@@ -227,13 +227,13 @@ def _checkpoint(link: Link, settings: JobSettings) -> None:
 
 def _result(client: Client, settings: JobSettings, ended: Sequence[Any]) -> JobResult:
     request = GetReducerStatus() if settings.is_collective else GetServerStatus()
-    said = required(client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)]))
-    counts = {word: sum(getattr(one.pushes, word) for one in said) for word in ("sent", "applied", "dropped", "repeated")}
+    statuses = required(client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)]))
+    counts = {word: sum(getattr(one.pushes, word) for one in statuses) for word in ("sent", "applied", "dropped", "repeated")}
     trained = sum(counts_of.get("applied", 0) for _, counts_of in ended)
     return JobResult(
         [returned for returned, _ in ended],
         {**counts, "lost": max(0, trained - counts["applied"])},
-        [asdict(one) for one in said],
+        [asdict(one) for one in statuses],
     )
 
 

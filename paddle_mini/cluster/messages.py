@@ -41,17 +41,17 @@ R = TypeVar("R", bound=Reply)
 
 
 class Request(Generic[R]):
-    """Base of requests; R: the class of the reply. to: the kind of service that answers it; name: in headers, by
+    """Base of requests; R: the class of the reply. service: the kind of service that answers it; name: in headers, by
     default the class name in snake case."""
 
     name: ClassVar[str]
     reply: ClassVar[type[Reply]]
 
-    def __init_subclass__(cls, to: str, name: str = "") -> None:
+    def __init_subclass__(cls, service: str, name: str = "") -> None:
         cls.name = name or re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         if "__orig_bases__" in vars(cls):
             (cls.reply,) = (get_args(base)[0] for base in vars(cls)["__orig_bases__"] if get_origin(base) is Request)
-        REQUESTS.setdefault(to, {})[cls.name] = cls
+        REQUESTS.setdefault(service, {})[cls.name] = cls
 
 
 REQUESTS: dict[str, dict[str, type[Request[Any]]]] = {}

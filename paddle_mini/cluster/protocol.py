@@ -39,7 +39,7 @@ from .wire import Arrays
 
 
 @dataclass
-class Join(Request[Welcome], to="coordinator"):
+class Join(Request[Welcome], service="coordinator"):
     """A trainer joins. key: its unique name for this incarnation; trainer: its previous number."""
 
     key: str
@@ -47,7 +47,7 @@ class Join(Request[Welcome], to="coordinator"):
 
 
 @dataclass
-class Register(Request[Welcome], to="coordinator"):
+class Register(Request[Welcome], service="coordinator"):
     """A server joins. token: of the initialiser of its parameters."""
 
     key: str
@@ -57,27 +57,27 @@ class Register(Request[Welcome], to="coordinator"):
 
 
 @dataclass
-class Heartbeat(FromMember, Request[HeartbeatReply], to="coordinator"):
+class Heartbeat(FromMember, Request[HeartbeatReply], service="coordinator"):
     """Renews the lease of a member."""
 
 
 @dataclass
-class Leave(FromMember, Request[Done], to="coordinator"):
+class Leave(FromMember, Request[Done], service="coordinator"):
     """A member leaves."""
 
 
 @dataclass
-class View(Request[JobMembers], to="coordinator"):
+class View(Request[JobMembers], service="coordinator"):
     """The members of the job."""
 
 
 @dataclass
-class BeginInit(FromTrainer, Request[Initialiser], to="coordinator"):
+class BeginInit(FromTrainer, Request[Initialiser], service="coordinator"):
     """Whether this trainer must initialise servers; waits while another trainer does."""
 
 
 @dataclass
-class EndInit(FromTrainer, Request[Done], to="coordinator"):
+class EndInit(FromTrainer, Request[Done], service="coordinator"):
     """These servers are initialised."""
 
     token: int
@@ -85,7 +85,7 @@ class EndInit(FromTrainer, Request[Done], to="coordinator"):
 
 
 @dataclass
-class AskSave(FromTrainer, Request[Saver], to="coordinator"):
+class AskSave(FromTrainer, Request[Saver], service="coordinator"):
     """Whether this trainer is elected to save to a directory; if so, no other one is elected for so many seconds."""
 
     directory: str
@@ -93,7 +93,7 @@ class AskSave(FromTrainer, Request[Saver], to="coordinator"):
 
 
 @dataclass
-class SetData(Request[Done], to="coordinator"):
+class SetData(Request[Done], service="coordinator"):
     """Defines the data set: chunks for trainers to read, in tasks of so many chunks."""
 
     chunks: list[Any]
@@ -101,7 +101,7 @@ class SetData(Request[Done], to="coordinator"):
 
 
 @dataclass
-class GetTask(FromTrainer, Request[Task], to="coordinator"):
+class GetTask(FromTrainer, Request[Task], service="coordinator"):
     """A task of a pass over the data. serial: of the request; increases."""
 
     pass_number: int
@@ -109,7 +109,7 @@ class GetTask(FromTrainer, Request[Task], to="coordinator"):
 
 
 @dataclass
-class EndTask(FromTrainer, Request[TaskEnded], to="coordinator"):
+class EndTask(FromTrainer, Request[TaskEnded], service="coordinator"):
     """A task is done, or failed."""
 
     task: int
@@ -118,7 +118,7 @@ class EndTask(FromTrainer, Request[TaskEnded], to="coordinator"):
 
 
 @dataclass
-class JoinRendezvous(FromTrainer, Request[RendezvousJoined], to="coordinator"):
+class JoinRendezvous(FromTrainer, Request[RendezvousJoined], service="coordinator"):
     """Collective mode: the trainer joins and gets the common state. serial: of the request; increases. has: the state
     that it has; lost: the key of a state that servers have lost; layout: digest of its variables."""
 
@@ -129,7 +129,7 @@ class JoinRendezvous(FromTrainer, Request[RendezvousJoined], to="coordinator"):
 
 
 @dataclass
-class StateStored(FromTrainer, Request[Done], to="coordinator"):
+class StateStored(FromTrainer, Request[Done], service="coordinator"):
     """Collective mode: the trainer has stored its state on the servers, under this key."""
 
     serial: int
@@ -138,7 +138,7 @@ class StateStored(FromTrainer, Request[Done], to="coordinator"):
 
 
 @dataclass
-class Arrive(FromTrainer, Request[Arrived], to="coordinator"):
+class Arrive(FromTrainer, Request[Arrived], service="coordinator"):
     """Collective mode: the trainer has arrived at a step. has_gradient: servers have its gradient."""
 
     serial: int
@@ -147,7 +147,7 @@ class Arrive(FromTrainer, Request[Arrived], to="coordinator"):
 
 
 @dataclass
-class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], to="coordinator"):
+class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], service="coordinator"):
     """Collective mode: the trainer leaves. done: it has finished the work of the last trainer."""
 
     serial: int
@@ -156,7 +156,7 @@ class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], to="coordinator"):
 
 
 @dataclass
-class GetJobStatus(Request[JobStatus], to="coordinator", name="status"):
+class GetJobStatus(Request[JobStatus], service="coordinator", name="status"):
     """The status of the job. after: events_end of the previous reply, so that each event is sent once."""
 
     after: int = 0
@@ -166,7 +166,7 @@ class GetJobStatus(Request[JobStatus], to="coordinator", name="status"):
 
 
 @dataclass
-class Init(Request[Done], to="server"):
+class Init(Request[Done], service="server"):
     """Blocks from the initialiser with this token, and an array of values for each. A newer token starts over."""
 
     token: int
@@ -179,7 +179,7 @@ class Init(Request[Done], to="server"):
 
 
 @dataclass
-class FinishInit(Request[Done], to="server"):
+class FinishInit(Request[Done], service="server"):
     """The initialiser has sent all blocks, so many."""
 
     token: int
@@ -187,7 +187,7 @@ class FinishInit(Request[Done], to="server"):
 
 
 @dataclass
-class Push(FromTrainer, Request[Pushed], to="server"):
+class Push(FromTrainer, Request[Pushed], service="server"):
     """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the
     parameters that they were computed from; pass_number: over the data. NotFinite if a value is not finite."""
 
@@ -213,12 +213,12 @@ class Push(FromTrainer, Request[Pushed], to="server"):
 
 
 @dataclass
-class PushDelta(Push, to="server"):
+class PushDelta(Push, service="server"):
     """Differences, in modes in which trainers optimize; otherwise like push."""
 
 
 @dataclass
-class Pull(Request[Pulled], to="server"):
+class Pull(Request[Pulled], service="server"):
     """Copies of blocks, and of rows of tables, whose indices are the arrays; all of one version. Waits for min_version.
     average: the index of an average to pull in place of the values."""
 
@@ -234,14 +234,14 @@ class Pull(Request[Pulled], to="server"):
 
 
 @dataclass
-class Compare(Request[Compared], to="server"):
+class Compare(Request[Compared], service="server"):
     """The parameters that the server trains with another configuration."""
 
     blocks: list[BlockDigest]
 
 
 @dataclass
-class SetMembers(Request[Done], to="server", name="members"):
+class SetMembers(Request[Done], service="server", name="members"):
     """Sets the trainers, from this membership on."""
 
     membership: int
@@ -253,14 +253,14 @@ class SetMembers(Request[Done], to="server", name="members"):
 
 
 @dataclass
-class Checkpoint(Request[Checkpointed], to="server"):
+class Checkpoint(Request[Checkpointed], service="server"):
     """Writes a checkpoint now. timestamp: nanoseconds since 1970, the same for all servers of a request."""
 
     timestamp: int | None = None
 
 
 @dataclass
-class GetServerStatus(Request[ServerStatus], to="server", name="status"):
+class GetServerStatus(Request[ServerStatus], service="server", name="status"):
     """State and counts of the server; also before it is initialised."""
 
 
@@ -268,7 +268,7 @@ class GetServerStatus(Request[ServerStatus], to="server", name="status"):
 
 
 @dataclass
-class Add(FromTrainer, Request[Done], to="reducer"):
+class Add(FromTrainer, Request[Done], service="reducer"):
     """A trainer's gradient for a step. serial: increases within an incarnation."""
 
     serial: int
@@ -277,7 +277,7 @@ class Add(FromTrainer, Request[Done], to="reducer"):
 
 
 @dataclass
-class GetMean(Request[Mean], to="reducer", name="mean"):
+class GetMean(Request[Mean], service="reducer", name="mean"):
     """The mean of these trainers' gradients, in their order."""
 
     step_id: StepId
@@ -289,7 +289,7 @@ class GetMean(Request[Mean], to="reducer", name="mean"):
 
 
 @dataclass
-class PutState(Request[Done], to="reducer"):
+class PutState(Request[Done], service="reducer"):
     """A share of a trainer's state, under a key."""
 
     key: str
@@ -299,12 +299,12 @@ class PutState(Request[Done], to="reducer"):
 
 
 @dataclass
-class GetState(Request[StoredState], to="reducer"):
+class GetState(Request[StoredState], service="reducer"):
     """The share of the state with this key."""
 
     key: str
 
 
 @dataclass
-class GetReducerStatus(Request[ReducerStatus], to="reducer", name="status"):
+class GetReducerStatus(Request[ReducerStatus], service="reducer", name="status"):
     """Counts of the gradients that the server has averaged."""

@@ -43,9 +43,9 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
     reviews: list[Review] = []
     for label in random.integers(0, 2, train + test):
         parts = [[f"word{i}"] for i in random.integers(0, 80, random.integers(8, 25))]
-        told = random.choice([label, label, label, label, 1 - label], 5)
-        told[:3] = label
-        for kind in told:
+        kinds = random.choice([label, label, label, label, 1 - label], 5)
+        kinds[:3] = label
+        for kind in kinds:
             turned = random.random() < 0.3
             word = ("bad" if kind != turned else "good") + str(random.integers(5))
             parts.insert(int(random.integers(len(parts) + 1)), ["not", word] if turned else [word])
@@ -55,5 +55,5 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
 
 def _data_set(train: list[Review], test: list[Review], rare: int) -> DataSet:
     known = vocabulary(count(words for words, _ in train), last=[UNKNOWN], more_than=rare)
-    learnt, asked = ([(numbers(words, known), label) for words, label in reviews] for reviews in (train, test))
-    return DataSet(learnt, asked, {"words": known})
+    train_samples, test_samples = ([(numbers(words, known), label) for words, label in reviews] for reviews in (train, test))
+    return DataSet(train_samples, test_samples, {"words": known})

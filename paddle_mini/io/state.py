@@ -122,11 +122,11 @@ def load(program: Program, prefix: Path, scope: Scope | None = None, strict: boo
     state = load_state(prefix + ".pdparams", variable_names=True)
     others = set(parameter_names(program)) - {parameter.name for parameter in program.all_parameters()}
     if others and (strict or os.path.exists(prefix + ".pdopt")):
-        more = load_state(prefix + ".pdopt")
-        twice = sorted(state.keys() & more.keys())
+        optimizer_state = load_state(prefix + ".pdopt")
+        twice = sorted(state.keys() & optimizer_state.keys())
         if twice:
             raise ProgramError(f"'{prefix}.pdopt': '{twice[0]}' is in the .pdparams file too")
-        state.update(more)
+        state.update(optimizer_state)
     with naming(prefix + ".pdparams"):
         return set_state(program, state, scope, strict)
 

@@ -102,13 +102,13 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
     """
     if not isinstance(decoder, BeamSearchDecoder):
         refuse(ProgramError, f"dynamic_decode: {shown(decoder)} is not a BeamSearchDecoder")
-    most = fill_constant([1], "int64", whole("dynamic_decode", "max_step_num", max_step_num))
+    max_steps = fill_constant([1], "int64", whole("dynamic_decode", "max_step_num", max_step_num))
     words, chances, ended, states = decoder.begin(inits)
     time = fill_constant([1], "int64", 0)
     all_words, all_parents = (array_write(words, time) for _ in range(2))  # place 0 is written over by the first step
 
     def goes_on(time: Variable, words: Variable, chances: Variable, ended: Variable, states: Any, *arrays: Any) -> Variable:
-        return logical_and(time < most, logical_not(reshape(reduce_all(ended), [1])))
+        return logical_and(time < max_steps, logical_not(reshape(reduce_all(ended), [1])))
 
     def body(
         time: Variable,

@@ -148,11 +148,11 @@ def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any 
     one integer. Returns [..., maxlen].
     """
     given = isinstance(maxlen, Variable)
-    most = -1 if given or maxlen is None else whole("sequence_mask", "maxlen", maxlen)
+    max_length = -1 if given or maxlen is None else whole("sequence_mask", "maxlen", maxlen)
     out = emit(
         "sequence_mask",
         {"X": x, "MaxLenTensor": maxlen if given else None},
-        {"maxlen": most, "out_dtype": dtypes.dtype_name(dtype)},
+        {"maxlen": max_length, "out_dtype": dtypes.dtype_name(dtype)},
         name=name,
     )
     out.stop_gradient = True

@@ -176,8 +176,8 @@ class NativeOptimizer:
         if getattr(load_library(), function)(handle.pointer, *arguments):
             raise _failure()
 
-    def _give(self, function: str, values: np.ndarray, *more: float) -> None:
-        self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *more)
+    def _give(self, function: str, values: np.ndarray, *extra: float) -> None:
+        self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *extra)
 
     def _values(self, what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
         values = np.asarray(given)

@@ -75,7 +75,7 @@ WHOLE = Everything(
 
 
 @dataclasses.dataclass
-class Ask(Request[Everything], to="test"):
+class Ask(Request[Everything], service="test"):
     """A request of this test."""
 
     number: int

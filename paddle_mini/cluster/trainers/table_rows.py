@@ -42,7 +42,7 @@ class TableRows:
         """Writes the rows into the trainer's table. Each number of rows needs a plan, so the last row is repeated up to
         a power of two: few plans serve all batches."""
         if len(rows):
-            more = (1 << (len(rows) - 1).bit_length()) - len(rows)
-            rows = np.concatenate([rows, np.repeat(rows[-1:], more)])
-            values = np.concatenate([values, np.repeat(values[-1:], more, axis=0)])
+            padding = (1 << (len(rows) - 1).bit_length()) - len(rows)
+            rows = np.concatenate([rows, np.repeat(rows[-1:], padding)])
+            values = np.concatenate([values, np.repeat(values[-1:], padding, axis=0)])
             self._exe.run(self._program, {"rows": rows, "values": values}, [], scope)

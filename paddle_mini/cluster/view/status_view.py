@@ -40,7 +40,7 @@ def line(now: Snapshot) -> str:
     """A snapshot in one line; behind: the mean over the servers."""
     servers, behind = now.servers, [one.behind for one in now.servers if one.behind is not None]
     present = [one for one in now.trainers if one.silent is not None]
-    said = [
+    items = [
         f"{now.seconds:.0f} s",
         f"{len(present)} trainer" + "s" * (len(present) != 1),
         f"{sum(one.steps for one in now.trainers)} steps",
@@ -48,15 +48,15 @@ def line(now: Snapshot) -> str:
         f"{size(sum(one.received_per_second for one in servers))}/s in",
         f"{size(sum(one.given_per_second for one in servers))}/s out",
     ]
-    said += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
-    said += events(now)
-    return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
+    items += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
+    items += events(now)
+    return ", ".join(items + [text for text in (tasks(now), savers(now)) if text])
 
 
 def last_line(now: Snapshot) -> str:
     """The totals of a finished job, without rates, which would be 0."""
-    said = [f"over after {now.seconds:.0f} s", f"{sum(one.steps for one in now.trainers)} steps", *events(now)]
-    return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
+    items = [f"over after {now.seconds:.0f} s", f"{sum(one.steps for one in now.trainers)} steps", *events(now)]
+    return ", ".join(items + [text for text in (tasks(now), savers(now)) if text])
 
 
 def events(now: Snapshot) -> list[str]:

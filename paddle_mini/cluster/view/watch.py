@@ -88,9 +88,9 @@ def snapshot(status: JobStatus, seconds: float) -> Snapshot:
 
 
 def _rows(kind: Any, members: Mapping[str, MemberStatus]) -> Iterator[Any]:
-    for number, said in sorted(members.items(), key=lambda item: int(item[0])):
-        report = {name: value for name, value in said.report.items() if name in kind._fields}
-        yield kind(int(number), said.silent, said.restarts, **report)
+    for number, member in sorted(members.items(), key=lambda item: int(item[0])):
+        report = {name: value for name, value in member.report.items() if name in kind._fields}
+        yield kind(int(number), member.silent, member.restarts, **report)
 
 
 class Watch:
