@@ -85,9 +85,7 @@ class Window(Scheme):
             raise ProgramError(f"Window(rate={shown(self.rate)}): the rate is a part of all steps, above 0 and at most 1")
         minimum, maximum = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
         if minimum > maximum:
-            raise ProgramError(
-                f"Window(min_size={minimum}, max_size={maximum}): the smallest window is larger than the largest one"
-            )
+            raise ProgramError(f"Window(min_size={minimum}, max_size={maximum}): min_size is larger than max_size")
 
     def attrs(self, every: int) -> dict[str, Any]:
         if self.size is not None:

@@ -148,7 +148,7 @@ def around(scheme=None, **arguments):
         (lambda: Window(rate=-1), "above 0 and at most 1"),
         (lambda: Window(rate=1.5), "above 0 and at most 1"),
         (lambda: Window(rate=float("nan")), "above 0 and at most 1"),
-        (lambda: Window(rate=0.5, min_size=5, max_size=4), r"\(min_size=5, max_size=4\): the smallest window is larger"),
+        (lambda: Window(rate=0.5, min_size=5, max_size=4), r"\(min_size=5, max_size=4\): min_size is larger"),
         (lambda: Window(rate=0.5, max_size=0), r"Window\(max_size\) is 0"),
         (lambda: Window(fraction(0.1)), r"Window\(size\): .* write fraction\(0.1, total_steps\)"),
         (lambda: Tail(-1), r"Tail\(start\) is -1, it must be at least 0 steps"),

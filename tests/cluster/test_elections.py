@@ -107,7 +107,7 @@ def test_an_initialiser_that_does_not_finish_is_followed_by_another(job, end):
     for _ in range(heartbeats):
         assert begin(job, b).get("wait")
         job.clock.pass_by(5)
-        job.heartbeat("server", 0, 1), job.beat("server", 1, 1)
+        job.heartbeat("server", 0, 1), job.heartbeat("server", 1, 1)
         if end == "slow":
             job.heartbeat("trainer", 0, 1)
     if end == "left":
